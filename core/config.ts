@@ -1,0 +1,105 @@
+/**
+ * What a limit is: how fast tokens come and how many may be held. The two kinds and the names of
+ * their options are those of Convex's rate limiter.
+ */
+import { RateLimitConfigError } from "./errors.js";
+
+interface CommonConfig {
+  /** Tokens added per `period`. Finite and above 0; fractions are fine (`1 / 3`). */
+  rate: number;
+  /** Length of a period in whole ms, at least 1. See `SECOND`, `MINUTE`, `HOUR`, `DAY`. */
+  period: number;
+  /**
+   * The most tokens that can be held, so the largest burst. Finite and at least 0; at 0 every
+   * call needs `reserve`.
+   * @default rate
+   */
+  capacity?: number;
+  /**
+   * The most tokens that `reserve` may owe to the future. Finite and at least 0; 0 allows no
+   * reservation.
+   * @default unlimited
+   */
+  maxReserved?: number;
+  /**
+   * How many rows share the limit, each with an equal part of its rate and capacity. Whole, 1 to
+   * 1,000. More shards spread contention; a call sees two of them.
+   * @default 1
+   */
+  shards?: number;
+}
+
+/** Tokens come continuously, `rate` every `period`, and pile up to `capacity`. */
+export interface TokenBucketConfig extends CommonConfig {
+  kind: "token bucket";
+}
+
+/** `rate` tokens come at the start of each window of `period`, and pile up to `capacity`. */
+export interface FixedWindowConfig extends CommonConfig {
+  kind: "fixed window";
+  /**
+   * An instant at which a window starts, epoch ms; the others follow in steps of `period`. Whole
+   * and finite; `0` aligns daily windows with midnight UTC.
+   * @default an offset derived from name and key, to keep limits from all refilling at once
+   */
+  start?: number;
+}
+
+export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
+
+/** The most shards that a limit can have: `getValue` and `reset` read all of them. */
+export const MAX_SHARDS = 1000;
+
+/**
+ * The longest wait that can be told exactly, 2^52 ms or 142,000 years: added to any date, it stays
+ * within the integers that a double holds. A limit slower than that is a mistake.
+ */
+export const MAX_WAIT = 2 ** 52;
+
+/** The most tokens that a bucket of this config holds. */
+export function capacityOf(config: RateLimitConfig): number {
+  return config.capacity ?? config.rate;
+}
+
+/** The most tokens that may be owed: `maxReserved`, or what {@link MAX_WAIT} repays. */
+export function reservableOf(config: RateLimitConfig): number {
+  return config.maxReserved ?? Math.floor(MAX_WAIT / config.period) * config.rate;
+}
+
+/**
+ * Checks a config once, at construction, so that the arithmetic can trust it.
+ *
+ * @param path how the message names the config, such as `limits.sendMessage`.
+ * @throws RateLimitConfigError quoting the option and its value.
+ */
+export function validateConfig(config: RateLimitConfig, path = "config"): void {
+  if (typeof config !== "object" || config === null) {
+    throw new RateLimitConfigError(path, config, "a rate limit config");
+  }
+  const { kind, rate, period, capacity, maxReserved, shards } = config;
+  const require = (option: string, value: unknown, requirement: string, holds: boolean) => {
+    if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);
+  };
+  require("kind", kind, '"token bucket" or "fixed window"', KINDS.has(kind));
+  require("rate", rate, "a finite number above 0", Number.isFinite(rate) && rate > 0);
+  require("period", period, "a whole number of ms above 0", Number.isSafeInteger(period) &&
+    period > 0);
+  const atLeast0 = (value: number | undefined) =>
+    value === undefined || (Number.isFinite(value) && value >= 0);
+  require("capacity", capacity, "a finite number of at least 0", atLeast0(capacity));
+  require("maxReserved", maxReserved, "a finite number of at least 0", atLeast0(maxReserved));
+  require("shards", shards, `a whole number from 1 to ${MAX_SHARDS}`, shards === undefined ||
+    (Number.isSafeInteger(shards) && shards >= 1 && shards <= MAX_SHARDS));
+  // Looked up rather than destructured: token buckets from plain JavaScript may carry one too.
+  const start = (config as { start?: unknown }).start;
+  require("start", start, "a whole number of ms", start === undefined ||
+    (kind === "fixed window" && Number.isSafeInteger(start)));
+  const slowest = ((capacity ?? rate) + (maxReserved ?? 0)) / rate;
+  require("rate", rate, "high enough to refill capacity and maxReserved within 2^52 ms", slowest *
+    period <=
+    MAX_WAIT);
+  require("capacity", capacity, "above 0 where maxReserved is 0, or no call could ever pass", capacity !==
+    0 || maxReserved !== 0);
+}
+
+const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

@@ -1,0 +1,24 @@
+export {
+  calculateRateLimit,
+  type CalculatedRateLimit,
+  type RateLimitState,
+} from "./calculate.js";
+export {
+  type FixedWindowConfig,
+  MAX_SHARDS,
+  type RateLimitConfig,
+  type TokenBucketConfig,
+  validateConfig,
+} from "./config.js";
+export { decideRateLimit, type RateLimitDecision, type RateLimitResult } from "./decide.js";
+export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
+export {
+  isRateLimitError,
+  RateLimitConfigError,
+  RateLimitError,
+  type RateLimitErrorData,
+  RateLimitInputError,
+  RateLimitStoreError,
+} from "./errors.js";
+export { MAX_KEY_LENGTH, validateKey } from "./key.js";
+export { type RateLimitSnapshot } from "./snapshot.js";

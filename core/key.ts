@@ -1,0 +1,46 @@
+/**
+ * Which strings can name a row. The bounds are those of the narrowest database: MySQL's indexes
+ * hold 191 characters of a `utf8mb4` column, PostgreSQL's text holds no NUL, and a lone surrogate
+ * has no UTF-8 form, so it would turn into another key on its way.
+ */
+import { describe, RateLimitInputError } from "./errors.js";
+
+/** The most UTF-16 code units (`key.length`) that a key or a name can have. */
+export const MAX_KEY_LENGTH = 191;
+
+/**
+ * Refuses a key that some database could not hold apart from every other. `undefined` is the
+ * shared bucket; an empty string is refused, because it is what a missing user id looks like.
+ *
+ * @throws RateLimitInputError with `reason: "key"`.
+ */
+export function validateKey(key: string | undefined): void {
+  if (key === undefined) return;
+  const problem = problemOf(key);
+  if (problem !== undefined) {
+    throw new RateLimitInputError("key", `key must ${problem}, got ${describe(key)}`);
+  }
+}
+
+/**
+ * The same rules for the name of a limit.
+ *
+ * @throws RateLimitInputError with `reason: "name"`.
+ */
+export function validateName(name: string): void {
+  const problem = problemOf(name);
+  if (problem !== undefined) {
+    throw new RateLimitInputError("name", `name must ${problem}, got ${describe(name)}`);
+  }
+}
+
+function problemOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return "be a string";
+  if (value === "") return "not be empty";
+  if (value.length > MAX_KEY_LENGTH) {
+    return `have at most ${MAX_KEY_LENGTH} characters (it has ${value.length})`;
+  }
+  if (value.includes("\0")) return "contain no NUL character";
+  if (/\p{Surrogate}/u.test(value)) return "contain no lone surrogate";
+  return undefined;
+}

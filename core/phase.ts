@@ -1,0 +1,27 @@
+/**
+ * Where the windows of a fixed window without `start` begin: an offset derived from name and key.
+ * Random would do against thundering herds, but then no two processes, and no browser, would agree
+ * on the current window before the first row exists.
+ */
+import type { RateLimitConfig } from "./config.js";
+
+/** The config with `start` filled in, so that it means the same wherever it is sent. */
+export function withStart<TConfig extends RateLimitConfig>(
+  config: TConfig,
+  name: string,
+  key: string | undefined,
+): TConfig {
+  if (config.kind !== "fixed window" || config.start !== undefined) return config;
+  // Names and keys hold no NUL, so no two pairs make the same string.
+  const fraction = hash(`${name}\0${key ?? ""}`) / 2 ** 32;
+  return { ...config, start: Math.floor(fraction * config.period) };
+}
+
+/** FNV-1a over UTF-16 code units, 32 bits, with the final mix of MurmurHash3 to spread short keys. */
+function hash(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}

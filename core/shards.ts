@@ -1,0 +1,107 @@
+/**
+ * A limit spread over several rows, each with an equal part of rate, capacity and `maxReserved`.
+ * A call looks at two random shards and takes from the fuller one: Mitzenmacher, "The Power of Two
+ * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
+ */
+import { firstWhole, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
+import { capacityOf, type RateLimitConfig, reservableOf } from "./config.js";
+import { decideRateLimit, type RateLimitResult } from "./decide.js";
+
+/** One shard's part of the limit, itself the config of an unsharded limit. */
+export function shardConfig(config: RateLimitConfig): RateLimitConfig {
+  const { shards = 1, ...whole } = config;
+  if (shards === 1) return config;
+  const part = { ...whole, rate: whole.rate / shards, capacity: capacityOf(config) / shards };
+  return whole.maxReserved === undefined
+    ? part
+    : { ...part, maxReserved: whole.maxReserved / shards };
+}
+
+export interface ShardPairDecision {
+  result: RateLimitResult;
+  /** The states to write, `undefined` for a shard that stays as it is. */
+  next: [RateLimitState | undefined, RateLimitState | undefined];
+}
+
+/**
+ * Decides a call on two shards: from the fuller one if that is enough, else from both, leaving
+ * both with the same value; debts are only made when the pair has not enough together.
+ *
+ * `value` is what the touched shards hold together, a lower bound of what the limit holds.
+ *
+ * @param config one shard's part, see {@link shardConfig}.
+ */
+export function decideShardPair(
+  pair: readonly [RateLimitState | null, RateLimitState | null],
+  config: RateLimitConfig,
+  now: number,
+  count: number,
+  reserve: boolean = false,
+): ShardPairDecision {
+  const attempt = (at: number, reserving: boolean) =>
+    takeFromFuller(pair, config, at, count, reserving) ??
+    takeFromBoth(pair, config, at, count, reserving);
+  const taken = attempt(now, false) ?? (reserve ? attempt(now, true) : undefined);
+  if (taken !== undefined) return taken;
+  const held = pair.map((state) => heldAt(state, config, now)) as [RateLimitState, RateLimitState];
+  const value = held[0].value + held[1].value;
+  const missing = count - value - (reserve ? 2 * reservableOf(config) : 0);
+  const guess = Math.ceil((missing * config.period) / (2 * config.rate));
+  const wait = firstWhole(guess, (ms) => attempt(now + ms, reserve) !== undefined);
+  return { result: { ok: false, retryAfter: wait, value }, next: [undefined, undefined] };
+}
+
+/**
+ * All shards as one state and the whole config: their tokens at the latest instant that any of
+ * them, or `now`, has seen.
+ */
+export function sumShards(
+  states: readonly (RateLimitState | null)[],
+  config: RateLimitConfig,
+  now: number,
+): RateLimitState {
+  const part = shardConfig(config);
+  const latest = Math.max(now, ...states.map((state) => state?.ts ?? now));
+  const held = states.map((state) => heldAt(state, part, latest));
+  return {
+    value: held.reduce((sum, state) => sum + state.value, 0),
+    ts: Math.max(...held.map((state) => state.ts)),
+  };
+}
+
+function heldAt(state: RateLimitState | null, config: RateLimitConfig, now: number) {
+  return stateAt(state ?? initialState(config, now), config, now);
+}
+
+function takeFromFuller(
+  pair: readonly [RateLimitState | null, RateLimitState | null],
+  config: RateLimitConfig,
+  now: number,
+  count: number,
+  reserve: boolean,
+): ShardPairDecision | undefined {
+  const [a, b] = pair.map((state) => heldAt(state, config, now).value) as [number, number];
+  const fuller = a >= b ? 0 : 1;
+  const { result, next } = decideRateLimit(pair[fuller], config, now, count, reserve);
+  if (!result.ok) return undefined;
+  return { result, next: fuller === 0 ? [next, undefined] : [undefined, next] };
+}
+
+function takeFromBoth(
+  pair: readonly [RateLimitState | null, RateLimitState | null],
+  config: RateLimitConfig,
+  now: number,
+  count: number,
+  reserve: boolean,
+): ShardPairDecision | undefined {
+  const held = pair.map((state) => heldAt(state, config, now)) as [RateLimitState, RateLimitState];
+  const balance = held[0].value + held[1].value - count;
+  if (balance < (reserve ? -2 * reservableOf(config) : 0)) return undefined;
+  const next = held.map(({ ts }) => ({ value: balance / 2, ts })) as [
+    RateLimitState,
+    RateLimitState,
+  ];
+  if (balance >= 0) return { result: { ok: true, value: balance }, next };
+  const retryAfter = Math.max(...next.map((state) => waitFor(state, config, now, 0, 0)));
+  return { result: { ok: true, retryAfter, value: balance }, next };
+}

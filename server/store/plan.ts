@@ -1,0 +1,125 @@
+/**
+ * Runs a batch of decisions one after the other on states read together, and tells what to write.
+ * Each decision sees what those before it did, so a thousand calls on one row become one write.
+ *
+ * Rows that a decision ties together form a group that is written all or nothing; the decisions of
+ * a group stand or fall with it. A decision that fails to run fails alone.
+ */
+import type { RateLimitState } from "../../core/calculate.js";
+import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
+
+/**
+ * A guarded write: only where the row still is as it `was`. `null` is no row. Where `was` and
+ * `next` are the same, the guard is all there is to it.
+ */
+export interface Write {
+  row: RowId;
+  was: RateLimitState | null;
+  next: RateLimitState | null;
+}
+
+/** What is written all or nothing, and the decisions (by index) that depend on it. */
+export interface WriteGroup {
+  writes: Write[];
+  decisions: number[];
+}
+
+export type Settled = { ok: true; result: unknown } | { ok: false; error: unknown };
+
+export interface Plan {
+  /** By index of the decision; what depends on a group counts only once that is written. */
+  settled: Settled[];
+  groups: WriteGroup[];
+}
+
+interface Entry extends Write {
+  /** Touched by an earlier decision of this batch, so not (yet) what the database holds. */
+  group: Group | undefined;
+}
+
+/** Groups that turn out to be tied are merged: the smaller points to the larger (union–find). */
+interface Group {
+  into: Group | undefined;
+  decisions: number[];
+}
+
+/** @param states by {@link rowKey}; a row that is missing from the map does not exist. */
+export function plan(
+  decisions: readonly Decision<unknown>[],
+  states: ReadonlyMap<string, RateLimitState>,
+): Plan {
+  const entries = new Map<string, Entry>();
+  const entryOf = (row: RowId) => {
+    const id = rowKey(row);
+    let entry = entries.get(id);
+    if (entry === undefined) {
+      const was = states.get(id) ?? null;
+      entry = { row, was, next: was, group: undefined };
+      entries.set(id, entry);
+    }
+    return entry;
+  };
+
+  const settled = decisions.map((decision, index): Settled => {
+    const seen = decision.rows.map(entryOf);
+    let outcome: Outcome<unknown>;
+    try {
+      outcome = decision.decide(seen.map((entry) => entry.next));
+    } catch (error) {
+      return { ok: false, error };
+    }
+    const writes = outcome.writes ?? [];
+    const tied = seen.filter((entry, i) => entry.group !== undefined || writes[i] !== undefined);
+    if (tied.length > 0) {
+      const group = tied.reduce<Group>((merged, entry) => merge(merged, entry.group), {
+        into: undefined,
+        decisions: [],
+      });
+      group.decisions.push(index);
+      for (const entry of tied) entry.group = group;
+    }
+    for (const [i, entry] of seen.entries()) {
+      const next = writes[i];
+      if (next !== undefined) entry.next = next;
+    }
+    return { ok: true, result: outcome.result };
+  });
+
+  const groups = new Map<Group, WriteGroup>();
+  for (const entry of entries.values()) {
+    if (entry.group === undefined) continue;
+    const root = rootOf(entry.group);
+    let group = groups.get(root);
+    if (group === undefined) {
+      group = { writes: [], decisions: root.decisions };
+      groups.set(root, group);
+    }
+    group.writes.push({ row: entry.row, was: entry.was, next: entry.next });
+  }
+  for (const group of groups.values()) {
+    // A group that changes nothing took place when its rows were read, all in one snapshot.
+    if (group.writes.every(({ was, next }) => sameState(was, next))) group.writes = [];
+  }
+  return { settled, groups: [...groups.values()] };
+}
+
+function sameState(a: RateLimitState | null, b: RateLimitState | null): boolean {
+  return a?.value === b?.value && a?.ts === b?.ts;
+}
+
+function merge(a: Group, b: Group | undefined): Group {
+  if (b === undefined) return a;
+  const [left, right] = [rootOf(a), rootOf(b)];
+  if (left === right) return left;
+  const [large, small] =
+    left.decisions.length >= right.decisions.length ? [left, right] : [right, left];
+  small.into = large;
+  large.decisions.push(...small.decisions);
+  return large;
+}
+
+function rootOf(group: Group): Group {
+  let root = group;
+  while (root.into !== undefined) root = root.into;
+  return root;
+}

@@ -1,0 +1,66 @@
+/**
+ * Limits in the application's own database, through its own Prisma client: one row and two numbers
+ * per limit and key, in a table that the application migrates with the rest of its schema.
+ */
+import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
+import { createLane } from "./lane.js";
+import type { PrismaLike } from "./prisma/client.js";
+import { isWriteConflict } from "./prisma/conflict.js";
+import { sqliteIO } from "./prisma/sqlite.js";
+import type { RateLimitStore } from "./store.js";
+
+export interface PrismaStoreOptions {
+  /**
+   * The name of the model in the Prisma schema; a `@@map` on it is followed.
+   * @default "RateLimit"
+   */
+  model?: string;
+}
+
+/** What a generated client tells about itself, though not in its types. */
+interface ClientInternals {
+  _activeProvider?: string;
+  _runtimeDataModel?: { models?: Record<string, { dbName?: string | null }> };
+}
+
+/** The most rows in one trip: seven parameters each, of the 32,766 that SQLite takes. */
+const MAX_ROWS = 1000;
+
+/**
+ * A store on the given client. One store per client and process: calls that share a store share
+ * their round trips.
+ *
+ * @throws RateLimitConfigError when the client's provider is not supported, or has no such model.
+ */
+export function prismaStore(prisma: PrismaLike, options: PrismaStoreOptions = {}): RateLimitStore {
+  const { model = "RateLimit" } = options;
+  const { _activeProvider: provider, _runtimeDataModel: schema } = prisma as ClientInternals;
+  if (provider !== "sqlite") {
+    throw new RateLimitConfigError("the Prisma client's provider", provider, '"sqlite"');
+  }
+  const models = schema?.models;
+  if (models !== undefined && !Object.hasOwn(models, model)) {
+    throw new RateLimitConfigError(
+      "model",
+      model,
+      `one of the Prisma schema's models (${Object.keys(models).join(", ")})`,
+    );
+  }
+  const table = models?.[model]?.dbName ?? model;
+  return createLane({
+    ...sqliteIO(prisma, table),
+    isConflict: (error) => isWriteConflict(error),
+    wrap: (error) => storeError(error, table),
+    maxRows: MAX_ROWS,
+  });
+}
+
+function storeError(cause: unknown, table: string): RateLimitStoreError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  // Prisma's messages begin with the call site; what the database said comes last.
+  const said = text.trim().split("\n").at(-1);
+  const hint = /no such table|does not exist/.test(text)
+    ? ` (is the model of table "${table}" in the Prisma schema, and migrated?)`
+    : "";
+  return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
+}

@@ -1,0 +1,57 @@
+/**
+ * What a store needs of a Prisma client, structurally, so that the package imports none: it works
+ * with the client that the application has generated, wherever that is.
+ */
+
+/** The parts of a transaction client that run SQL. */
+export interface PrismaRaw {
+  $queryRaw(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<unknown>;
+  $executeRaw(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<number>;
+}
+
+/** Any generated Prisma client. */
+export interface PrismaLike extends PrismaRaw {
+  $transaction<TResult>(
+    run: (tx: never) => Promise<TResult>,
+    options?: { isolationLevel?: never; maxWait?: number; timeout?: number },
+  ): Promise<TResult>;
+}
+
+/** A statement and its parameters, as pieces that Prisma joins with each database's markers. */
+export class Sql {
+  readonly #strings: string[] = [""];
+  readonly #values: unknown[] = [];
+
+  /** Appends SQL. Only ever constants and quoted identifiers: values go through {@link value}. */
+  text(text: string): this {
+    this.#strings[this.#strings.length - 1] += text;
+    return this;
+  }
+
+  value(value: unknown): this {
+    this.#values.push(value);
+    this.#strings.push("");
+    return this;
+  }
+
+  /** Appends what `each` appends for every item, with commas between. */
+  list<TItem>(items: readonly TItem[], each: (item: TItem) => void): this {
+    items.forEach((item, index) => {
+      if (index > 0) this.text(", ");
+      each(item);
+    });
+    return this;
+  }
+
+  /** Runs the statement and resolves with the rows it returned. */
+  async query(client: PrismaRaw): Promise<Record<string, unknown>[]> {
+    // Prisma takes parameters through a tagged template; this is one, made by hand.
+    const strings = Object.assign([...this.#strings], { raw: this.#strings });
+    return (await client.$queryRaw(strings, ...this.#values)) as Record<string, unknown>[];
+  }
+}
+
+/** An identifier in double quotes, as SQLite and PostgreSQL have them. */
+export function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}

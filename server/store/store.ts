@@ -1,0 +1,55 @@
+/**
+ * The seam between limits and databases. A limiter says what to decide, as pure functions over
+ * named rows; a store supplies atomicity and nothing else. It never sees a rate or a capacity.
+ */
+import type { RateLimitState } from "../../core/calculate.js";
+
+/** Which row: `key` is `""` for the shared bucket, which no caller's key can be. */
+export interface RowId {
+  name: string;
+  key: string;
+  shard: number;
+}
+
+/** What a decision makes of the states it was shown. */
+export interface Outcome<TResult> {
+  result: TResult;
+  /**
+   * One entry per row, in the order of `rows`: a state to write, `null` to delete the row, or
+   * `undefined` to leave it. Absent: nothing is written. A row that is left is not guarded, so
+   * leave only rows whose change in the meantime would not make the writes wrong.
+   */
+  writes?: readonly (RateLimitState | null | undefined)[];
+}
+
+/**
+ * An atomic step. `decide` is pure and may be run more than once, on newer states each time; the
+ * last run is the one that counts. `null` is a row that does not exist.
+ */
+export interface Decision<TResult> {
+  rows: readonly RowId[];
+  decide(states: readonly (RateLimitState | null)[]): Outcome<TResult>;
+}
+
+/** Lets a store drop work that nobody waits for any more. */
+export interface Call {
+  /** Whether the caller has been told that the store failed. */
+  readonly expired: boolean;
+}
+
+export interface RateLimitStore {
+  /**
+   * Applies decisions that are independent of each other: each one atomic, in some serial order
+   * with all others in this and every other process. Resolves with their results, in order.
+   *
+   * Rejects when the database fails, and with whatever a `decide` throws; a denial is a result.
+   * After a rejection, decisions may or may not have been applied, unless `call.expired` was set
+   * before they were sent: those are never applied.
+   */
+  apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]>;
+}
+
+/** One string per row, for maps. Names and keys hold no NUL, so no two rows share one. */
+export function rowKey(row: RowId): string {
+  return `${row.name}\0${row.key}\0${row.shard}`;
+}
