@@ -106,3 +106,11 @@ export interface RateLimiter<TLimits extends LimitConfigs = LimitConfigs> {
   /** Calls `listener` after each change that this process makes; returns how to stop that. */
   onChange(listener: ChangeListener): () => void;
 }
+
+/** A limiter whose names are only known at run time, for the package's own generic code. */
+export interface UntypedRateLimiter
+  extends Pick<RateLimiter, "limits" | "clock" | "snapshots" | "onChange"> {
+  limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
+  check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
+  reset(name: string, options?: KeyOptions): Promise<void>;
+}

@@ -1,0 +1,110 @@
+/**
+ * The router that clients mirror limits through. Reading is open to whoever the `key` resolver
+ * gives a key; consuming and resetting are closed unless `authorize` opens them.
+ */
+import { TRPCError, type TRPCRootObject } from "@trpc/server";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { validateSatisfiable } from "../../core/count.js";
+import type { UntypedRateLimiter } from "../limiter-types.js";
+import { throwingTRPCErrors } from "./errors.js";
+import { type KeyResolver, resolveKey } from "./key.js";
+import { createRateLimitSchemas } from "./schemas.js";
+import { createWatchHub, type WatchSource } from "./watch-hub.js";
+
+export interface AuthorizeOptions<TContext, TName extends string> {
+  ctx: TContext;
+  action: "limit" | "reset";
+  name: TName;
+  /** As resolved by the server. */
+  key: string | undefined;
+}
+
+export interface RouterOptions<TContext extends object, TName extends string> {
+  limiter: UntypedRateLimiter;
+  names: readonly TName[];
+  resolver: KeyResolver<TContext, TName> | undefined;
+  authorize:
+    | ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>)
+    | undefined;
+  /** ms between two looks for other processes' changes. */
+  interval: number;
+}
+
+export function createRateLimitRouter<
+  TContext extends object,
+  TMeta extends object,
+  TName extends string,
+>(
+  t: Pick<TRPCRootObject<TContext, TMeta, object>, "procedure" | "router">,
+  { limiter, names, resolver, authorize, interval }: RouterOptions<TContext, TName>,
+) {
+  const schemas = createRateLimitSchemas(names);
+  const hub = createWatchHub(limiter as unknown as WatchSource<TName>, interval);
+  const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
+    resolveKey(resolver, ctx as TContext, name, requested);
+
+  async function authorized(
+    ctx: unknown,
+    action: "limit" | "reset",
+    name: TName,
+    requested: string | undefined,
+  ): Promise<string | undefined> {
+    const forbidden = new TRPCError({
+      code: "FORBIDDEN",
+      message: `Not allowed to ${action} "${name}" from here`,
+    });
+    if (authorize === undefined) throw forbidden;
+    const key = await keyFor(ctx, name, requested);
+    if (!(await authorize({ ctx: ctx as TContext, action, name, key }))) throw forbidden;
+    return key;
+  }
+
+  return t.router({
+    /** The state of one limit, for the client to calculate with. */
+    status: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
+      throwingTRPCErrors(async (): Promise<RateLimitSnapshot<TName>> => {
+        const resolved = await keyFor(ctx, name, key);
+        if (count !== undefined) validateSatisfiable(name, limiter.limits[name]!, count, false);
+        const [snapshot] = await limiter.snapshots([{ name, key: resolved }]);
+        return { ...snapshot!, name, ...(key !== undefined && { key }) };
+      }),
+    ),
+
+    /** What `limit` would answer. Consumes nothing. */
+    check: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
+      throwingTRPCErrors(async () =>
+        limiter.check(name, { key: await keyFor(ctx, name, key), count }),
+      ),
+    ),
+
+    /** Snapshots of several limits: one each at once, and again whenever one of them changes. */
+    watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {
+      const items = await throwingTRPCErrors(() =>
+        Promise.all(
+          input.items.map(async ({ name, key }) => ({
+            name,
+            key: await keyFor(ctx, name, key),
+            requested: key,
+          })),
+        ),
+      );
+      yield* hub.watch(items, signal);
+    }),
+
+    /** Consumes tokens, where `authorize` allows it. A denial is an answer, not an error. */
+    limit: t.procedure
+      .input(schemas.limit)
+      .mutation(({ ctx, input: { name, key, count, reserve } }) =>
+        throwingTRPCErrors(async () =>
+          limiter.limit(name, { key: await authorized(ctx, "limit", name, key), count, reserve }),
+        ),
+      ),
+
+    /** Fills a bucket, where `authorize` allows it. */
+    reset: t.procedure.input(schemas.reset).mutation(({ ctx, input: { name, key } }) =>
+      throwingTRPCErrors(async () => {
+        await limiter.reset(name, { key: await authorized(ctx, "reset", name, key) });
+      }),
+    ),
+  });
+}

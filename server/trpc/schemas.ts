@@ -1,0 +1,35 @@
+/** The router's inputs, for applications that wrap its procedures. Unknown fields are refused. */
+import { z } from "zod";
+import { validateKey } from "../../core/key.js";
+
+/** The most limits that one `watch` subscription can follow. */
+export const MAX_WATCHED = 100;
+
+/** A key as a client may ask for it; see `validateKey`. */
+export const keySchema = z.string().superRefine((key, context) => {
+  try {
+    validateKey(key);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: (error as Error).message });
+  }
+});
+
+/** A number of tokens: finite and at least 0. */
+export const countSchema = z.number().min(0);
+
+/** The schemas for a limiter with these names. */
+export function createRateLimitSchemas<const TName extends string>(names: readonly TName[]) {
+  const name = z.enum(names);
+  const item = z.strictObject({ name, key: keySchema.optional() });
+  const query = item.extend({ count: countSchema.optional() });
+  return {
+    /** `status` and `check` */
+    query,
+    /** `limit` */
+    limit: query.extend({ reserve: z.boolean().optional() }),
+    /** `reset` */
+    reset: item,
+    /** `watch` */
+    watch: z.strictObject({ items: z.array(item).min(1).max(MAX_WATCHED) }),
+  };
+}

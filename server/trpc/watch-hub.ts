@@ -1,0 +1,176 @@
+/**
+ * Live status for many readers at little cost. Each watched limit is read once for all who watch
+ * it: right after a change by this process, and once per tick, all limits together, for changes by
+ * other processes. Nothing is read while nobody watches.
+ *
+ * State is last-value: a reader that is slow misses intermediate states and never the last one.
+ */
+import { calculateRateLimit } from "../../core/calculate.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import type { ChangeListener } from "../limiter-types.js";
+
+/** Changes within this many ms of the last push go out together in the next one. */
+const COALESCE = 50;
+
+/** The parts of a limiter that watching takes. */
+export interface WatchSource<TName extends string> {
+  clock(): number;
+  onChange(listener: ChangeListener): () => void;
+  snapshots(
+    items: readonly { name: TName; key?: string | undefined }[],
+  ): Promise<RateLimitSnapshot<TName>[]>;
+}
+
+export interface WatchItem<TName extends string> {
+  name: TName;
+  /** As resolved by the server. */
+  key: string | undefined;
+  /** As asked for by the client, and echoed to it. */
+  requested: string | undefined;
+}
+
+interface Entry<TName extends string> {
+  name: TName;
+  key: string | undefined;
+  snapshot: RateLimitSnapshot<TName> | undefined;
+  /** Whether the database may know more than `snapshot`. */
+  stale: boolean;
+  /** Who is told of a new snapshot. */
+  notify: Set<() => void>;
+}
+
+/** @param interval ms between two looks for the changes of other processes. */
+export function createWatchHub<TName extends string>(
+  limiter: WatchSource<TName>,
+  interval: number,
+) {
+  type Snapshot = RateLimitSnapshot<TName>;
+  const entries = new Map<string, Entry<TName>>();
+  let stop: (() => void) | undefined;
+  let flushing = false;
+  let flushTimer: ReturnType<typeof setTimeout> | undefined;
+  let lastFlush = -Infinity;
+
+  function start(): () => void {
+    const unsubscribe = limiter.onChange((name, key) => {
+      const entry = entries.get(idOf(name, key));
+      if (entry !== undefined) refresh([entry]);
+    });
+    const ticker = setInterval(() => refresh(entries.values()), interval);
+    return () => {
+      unsubscribe();
+      clearInterval(ticker);
+      clearTimeout(flushTimer);
+      flushTimer = undefined;
+    };
+  }
+
+  function refresh(some: Iterable<Entry<TName>>): void {
+    for (const entry of some) entry.stale = true;
+    if (flushing || flushTimer !== undefined) return;
+    const wait = Math.max(0, lastFlush + COALESCE - performance.now());
+    flushTimer = setTimeout(() => void flush(), wait);
+  }
+
+  /** Reads all stale limits in one go. What fails to be read stays stale until the next tick. */
+  async function flush(): Promise<void> {
+    flushTimer = undefined;
+    flushing = true;
+    const reading = [...entries.values()].filter((entry) => entry.stale);
+    for (const entry of reading) entry.stale = false;
+    let changedMeanwhile = false;
+    try {
+      const snapshots = await limiter.snapshots(reading);
+      for (const [i, entry] of reading.entries()) {
+        const before = entry.snapshot;
+        const snapshot = snapshots[i]!;
+        entry.snapshot = snapshot;
+        if (before === undefined || !agree(before, snapshot)) {
+          for (const notify of entry.notify) notify();
+        }
+      }
+      changedMeanwhile = [...entries.values()].some((entry) => entry.stale);
+    } catch {
+      // A status that cannot be read is not worth ending a stream for: the reader goes on
+      // predicting from what it has, and the next tick tries again.
+      for (const entry of reading) entry.stale = true;
+    }
+    lastFlush = performance.now();
+    flushing = false;
+    if (changedMeanwhile && stop !== undefined) refresh([]);
+  }
+
+  /** Yields a snapshot for each item at once, and then whenever one of them changes. */
+  async function* watch(
+    items: readonly WatchItem<TName>[],
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Snapshot, void, undefined> {
+    const pending = new Set<WatchItem<TName>>();
+    let wake: () => void = () => {};
+    const followed = items.map((item) => {
+      const notify = () => {
+        pending.add(item);
+        wake();
+      };
+      return { item, notify, entry: enter(item, notify) };
+    });
+    const onAbort = () => wake();
+    signal?.addEventListener("abort", onAbort);
+    try {
+      stop ??= start();
+      // Fresh for everyone who arrives: another process may have been at it since the last tick.
+      refresh(followed.map(({ entry }) => entry));
+      for (const { item, entry } of followed) if (entry.snapshot !== undefined) pending.add(item);
+      while (!signal?.aborted) {
+        const [item] = pending;
+        if (item === undefined) {
+          await new Promise<void>((resolve) => (wake = resolve));
+          continue;
+        }
+        pending.delete(item);
+        const snapshot = entries.get(idOf(item.name, item.key))?.snapshot;
+        if (snapshot === undefined) continue;
+        const { requested: key } = item;
+        // The state still holds now, and a younger `now` is a better sample of the clock.
+        yield { ...snapshot, ...(key !== undefined && { key }), now: limiter.clock() };
+      }
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      for (const { entry, notify } of followed) leave(entry, notify);
+    }
+  }
+
+  function enter({ name, key }: WatchItem<TName>, notify: () => void): Entry<TName> {
+    const id = idOf(name, key);
+    let entry = entries.get(id);
+    if (entry === undefined) {
+      entry = { name, key, snapshot: undefined, stale: true, notify: new Set() };
+      entries.set(id, entry);
+    }
+    entry.notify.add(notify);
+    return entry;
+  }
+
+  function leave(entry: Entry<TName>, notify: () => void): void {
+    entry.notify.delete(notify);
+    if (entry.notify.size > 0) return;
+    entries.delete(idOf(entry.name, entry.key));
+    if (entries.size > 0) return;
+    stop?.();
+    stop = undefined;
+  }
+
+  return { watch };
+}
+
+function idOf(name: string, key: string | undefined): string {
+  return `${name}\0${key ?? ""}`;
+}
+
+/** Whether a reader of `before` already predicts what `after` says. */
+function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
+  if (before.value === after.value && before.ts === after.ts) return true;
+  const predicted = calculateRateLimit(before, before.config, after.now);
+  const actual = calculateRateLimit(after, after.config, after.now);
+  return Math.abs(predicted.value - actual.value) < 1e-9 && predicted.ts === actual.ts;
+}
