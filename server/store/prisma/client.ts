@@ -11,10 +11,16 @@ export interface PrismaRaw {
 
 /** Any generated Prisma client. */
 export interface PrismaLike extends PrismaRaw {
-  $transaction<TResult>(
-    run: (tx: never) => Promise<TResult>,
-    options?: { isolationLevel?: never; maxWait?: number; timeout?: number },
-  ): Promise<TResult>;
+  /** Loosely typed, because each client's own overloads name its own models. */
+  $transaction(...args: never[]): unknown;
+}
+
+/** Runs `run` in an interactive transaction, rolled back when it throws. */
+export function inTransaction<TResult>(
+  prisma: PrismaLike,
+  run: (tx: PrismaRaw) => Promise<TResult>,
+): Promise<TResult> {
+  return (prisma.$transaction as (fn: typeof run) => Promise<TResult>)(run);
 }
 
 /** A statement and its parameters, as pieces that Prisma joins with each database's markers. */

@@ -7,7 +7,7 @@ import type { RateLimitState } from "../../../core/calculate.js";
 import type { RowIO, WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
-import { type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
+import { inTransaction, type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
 import { isWriteConflict } from "./conflict.js";
 
 /** Thrown inside a transaction to roll it back, and never seen outside. */
@@ -112,7 +112,7 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
       return removed;
     };
     try {
-      return await prisma.$transaction(run);
+      return await inTransaction(prisma, run);
     } catch (error) {
       if (error instanceof GroupLost) return new Set();
       throw error;

@@ -1,0 +1,22 @@
+export {
+  calculateRateLimit,
+  isRateLimitError,
+  type RateLimitConfig,
+  type RateLimitErrorData,
+  type RateLimitSnapshot,
+} from "../core/index.js";
+export type { ConnectionState } from "./connection.js";
+export {
+  type CheckedRateLimit,
+  createRateLimitObserver,
+  type RateLimitObserver,
+  type RateLimitObserverOptions,
+  type RateLimitStatus,
+  type SnapshotCache,
+} from "./observer.js";
+export {
+  createTRPCTransport,
+  type RateLimitItem,
+  type RateLimitTransport,
+  type WatchHandlers,
+} from "./transport.js";

@@ -1,0 +1,52 @@
+/** How an observer reaches the router of `createRateLimitTRPC`, whatever carries the calls. */
+import { type AnyTRPCRouter } from "@trpc/server";
+import { getUntypedClient, type TRPCClient } from "@trpc/client";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+
+export interface RateLimitItem<TName extends string = string> {
+  name: TName;
+  key?: string | undefined;
+}
+
+export interface WatchHandlers {
+  onSnapshot(snapshot: RateLimitSnapshot): void;
+  /** The stream is up; every item's snapshot follows. */
+  onLive(): void;
+  /** The stream is down and tries again by itself. */
+  onLost(): void;
+  /** The stream has ended and must be opened anew. */
+  onEnded(): void;
+}
+
+export interface RateLimitTransport {
+  status(item: RateLimitItem): Promise<RateLimitSnapshot>;
+  /** Opens one stream for all the items; returns how to close it. */
+  watch(items: readonly RateLimitItem[], handlers: WatchHandlers): () => void;
+}
+
+/** @param path where the router stands in the application's, such as `rateLimit`. */
+export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
+  client: TRPCClient<TRouter>,
+  path: string,
+): RateLimitTransport {
+  const untyped = getUntypedClient(client);
+  return {
+    status: (item) => untyped.query(`${path}.status`, item) as Promise<RateLimitSnapshot>,
+    watch(items, { onSnapshot, onLive, onLost, onEnded }) {
+      const subscription = untyped.subscription(
+        `${path}.watch`,
+        { items },
+        {
+          onData: (snapshot) => onSnapshot(snapshot as RateLimitSnapshot),
+          onError: onEnded,
+          onComplete: onEnded,
+          onConnectionStateChange: (connection) => {
+            if (connection.state === "pending") onLive();
+            else if (connection.state === "connecting" && connection.error) onLost();
+          },
+        },
+      );
+      return () => subscription.unsubscribe();
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** The typed client, and the hooks that know the names of the server's limits. */
+import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
+import { createTRPCContext } from "@trpc/tanstack-react-query";
+import { createRateLimitReact } from "trpc-rate-limit/react";
+import type { AppRouter } from "../server/router.js";
+
+export const client = createTRPCClient<AppRouter>({
+  links: [
+    splitLink({
+      condition: (operation) => operation.type === "subscription",
+      true: httpSubscriptionLink({ url: "/trpc" }),
+      false: httpBatchLink({ url: "/trpc" }),
+    }),
+  ],
+});
+
+export const { TRPCProvider, useTRPC } = createTRPCContext<AppRouter>();
+export const { RateLimitProvider, useRateLimit, RateLimitCountdown } =
+  createRateLimitReact<AppRouter>();

@@ -1,0 +1,32 @@
+/** The HTTP server: tRPC at `/trpc`, the page everywhere else. */
+import { createServer, type Server } from "node:http";
+import { fileURLToPath } from "node:url";
+import { createHTTPHandler } from "@trpc/server/adapters/standalone";
+import sirv from "sirv";
+import type { PrismaClient } from "../generated/prisma/client.js";
+import { createAppRouter } from "./router.js";
+import { loadSecret, visitorOf } from "./session.js";
+
+const PAGE = fileURLToPath(new URL("../dist", import.meta.url));
+/** Larger than any message, in bytes. */
+const MAX_BODY = 16 * 1024;
+
+export async function createApp(prisma: PrismaClient): Promise<Server> {
+  const secret = await loadSecret(prisma);
+  const api = createHTTPHandler({
+    basePath: "/trpc/",
+    router: createAppRouter(prisma),
+    createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret) }),
+    maxBodySize: MAX_BODY,
+  });
+  const page = sirv(PAGE, { etag: true });
+  return createServer((req, res) => {
+    if (req.url?.startsWith("/trpc/")) return void api(req, res);
+    // The page hands out the cookie, so that all its calls come from one visitor.
+    visitorOf(req, res, secret);
+    page(req, res, () => {
+      res.statusCode = 404;
+      res.end("Not found");
+    });
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Applies migrations through the driver, recorded where and as `prisma migrate deploy` records
+ * them, so either can carry on from the other. It needs no schema engine, which Prisma would have
+ * to download first.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+interface Client {
+  $queryRawUnsafe(query: string, ...values: unknown[]): PromiseLike<unknown>;
+  $executeRawUnsafe(query: string, ...values: unknown[]): PromiseLike<number>;
+}
+
+const HISTORY = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+  "id" TEXT PRIMARY KEY NOT NULL,
+  "checksum" TEXT NOT NULL,
+  "finished_at" DATETIME,
+  "migration_name" TEXT NOT NULL,
+  "logs" TEXT,
+  "rolled_back_at" DATETIME,
+  "started_at" DATETIME NOT NULL DEFAULT current_timestamp,
+  "applied_steps_count" INTEGER UNSIGNED NOT NULL DEFAULT 0
+)`;
+
+/**
+ * Applies to a SQLite database what it does not have yet.
+ *
+ * @param folder Prisma's `migrations` folder: one folder per migration, applied in their order.
+ * @returns the names of the migrations that were applied.
+ */
+export async function migrate(client: Client, folder: string): Promise<string[]> {
+  await client.$executeRawUnsafe(HISTORY);
+  const rows = await client.$queryRawUnsafe(
+    `SELECT "migration_name" AS "name" FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL`,
+  );
+  const done = new Set((rows as { name: string }[]).map(({ name }) => name));
+  const entries = await readdir(folder, { withFileTypes: true });
+  const wanted = entries.filter((entry) => entry.isDirectory() && !done.has(entry.name));
+  const names = wanted.map((entry) => entry.name).sort();
+  for (const name of names) {
+    const script = await readFile(join(folder, name, "migration.sql"), "utf8");
+    for (const statement of statementsOf(script)) await client.$executeRawUnsafe(statement);
+    const checksum = createHash("sha256").update(script).digest("hex");
+    await client.$executeRawUnsafe(
+      `INSERT INTO "_prisma_migrations"
+         ("id", "checksum", "migration_name", "finished_at", "applied_steps_count")
+       VALUES (?, ?, ?, current_timestamp, 1)`,
+      randomUUID(),
+      checksum,
+      name,
+    );
+  }
+  return names;
+}
+
+/** Migrations end each statement with a semicolon at the end of a line. */
+function statementsOf(script: string): string[] {
+  return script
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.replaceAll(/^--.*$/gm, "").trim() !== "");
+}

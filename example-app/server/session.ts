@@ -1,0 +1,48 @@
+/**
+ * Who a visitor is, without signing in: a random id in a cookie that only this server can make and
+ * no script can read. A visitor who drops the cookie is a new visitor; an application that minds
+ * asks for a captcha or a login before it hands one out.
+ */
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { parse, serialize } from "cookie";
+import type { PrismaClient } from "../generated/prisma/client.js";
+
+const COOKIE = "visitor";
+const ONE_YEAR = 365 * 24 * 60 * 60;
+
+/** The key that signs cookies, made at first start and kept with the data. */
+export async function loadSecret(prisma: PrismaClient): Promise<string> {
+  const { value } = await prisma.setting.upsert({
+    where: { name: "cookie secret" },
+    create: { name: "cookie secret", value: randomBytes(32).toString("hex") },
+    update: {},
+  });
+  return value;
+}
+
+/** The visitor's id; a request without a valid cookie gets a new one with its response. */
+export function visitorOf(req: IncomingMessage, res: ServerResponse, secret: string): string {
+  const known = verify(parse(req.headers.cookie ?? "")[COOKIE], secret);
+  if (known !== undefined) return known;
+  const visitor = randomUUID();
+  const cookie = serialize(COOKIE, `${visitor}.${sign(visitor, secret)}`, {
+    httpOnly: true,
+    sameSite: "lax",
+    path: "/",
+    maxAge: ONE_YEAR,
+  });
+  res.setHeader("Set-Cookie", cookie);
+  return visitor;
+}
+
+function verify(cookie: string | undefined, secret: string): string | undefined {
+  const [visitor = "", signature = ""] = cookie?.split(".") ?? [];
+  const given = Buffer.from(signature);
+  const expected = Buffer.from(sign(visitor, secret));
+  return given.length === expected.length && timingSafeEqual(given, expected) ? visitor : undefined;
+}
+
+function sign(visitor: string, secret: string): string {
+  return createHmac("sha256", secret).update(visitor).digest("base64url");
+}

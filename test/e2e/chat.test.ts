@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Demo, startDemo } from "../support/demo.js";
+
+const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
+const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
+/** The example refills one message every six seconds. */
+const REFILL = 6000;
+
+if (!existsSync(CHROMIUM)) {
+  throw new Error(`No Chromium at ${CHROMIUM}: install it, or name one with CHROMIUM_PATH`);
+}
+
+let browser: Browser;
+let demo: Demo;
+let visitor: BrowserContext;
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+});
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  demo = await startDemo();
+  visitor = await browser.newContext();
+});
+afterEach(async () => {
+  await visitor.close();
+  await demo[Symbol.asyncDispose]();
+});
+
+/** Opens the chat; what the page logs as an error fails the test that looks at `problems`. */
+async function openChat(context: BrowserContext = visitor): Promise<Page & { problems: string[] }> {
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(demo.url);
+  return Object.assign(page, { problems });
+}
+
+const button = (page: Page) => page.locator("button[type=submit]");
+const labelled = (page: Page, text: string | RegExp) => button(page).filter({ hasText: text });
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox").fill(text);
+  await button(page).click();
+  await page.getByRole("listitem").filter({ hasText: text }).waitFor();
+}
+
+describe("the chat", () => {
+  it("counts down from what is left to a wait, and back to sending at the promised second", async () => {
+    const page = await openChat();
+    await labelled(page, "Send (3 left)").waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}1-ready.png` });
+    await send(page, "one");
+    await labelled(page, "Send (2 left)").waitFor();
+    await send(page, "two");
+    await labelled(page, "Send (1 left)").waitFor();
+    await send(page, "three");
+    await labelled(page, "Wait").waitFor();
+    const waitingSince = Date.now();
+    await page.getByRole("textbox").fill("four");
+    await page.screenshot({ path: `${SCREENSHOTS}2-waiting.png` });
+    expect(await button(page).isDisabled()).toBe(true);
+    expect(await page.getByRole("timer").textContent()).toMatch(/^[1-6]s$/);
+
+    await labelled(page, "Send (1 left)").waitFor();
+    // It came back by itself, no later than the refill, give or take a slow machine.
+    expect(Date.now() - waitingSince).toBeLessThan(REFILL + 1000);
+    await button(page).click();
+    await page.getByRole("listitem").filter({ hasText: "four" }).waitFor();
+    await page.screenshot({ path: `${SCREENSHOTS}3-sent-again.png` });
+    expect(page.problems).toEqual([]);
+  });
+
+  it("keeps two tabs of one visitor in step, and leaves another visitor alone", async () => {
+    const [first, second] = [await openChat(), await openChat()];
+    const stranger = await openChat(await browser.newContext());
+    await Promise.all([first, second, stranger].map((tab) => labelled(tab, "3 left").waitFor()));
+    await send(first, "from the first tab");
+    await labelled(second, "Send (2 left)").waitFor();
+    await send(second, "from the second tab");
+    await labelled(first, "Send (1 left)").waitFor();
+    await send(first, "and the last one");
+    await Promise.all([first, second].map((tab) => labelled(tab, "Wait").waitFor()));
+    await labelled(stranger, "Send (3 left)").waitFor();
+  });
+
+  it("knows the visitor and the limit after a reload and after a restart of the server", async () => {
+    const page = await openChat();
+    await labelled(page, "3 left").waitFor();
+    for (const text of ["a1", "a2", "a3"]) await send(page, text);
+    await labelled(page, "Wait").waitFor();
+    await page.reload();
+    await labelled(page, "Wait").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "You" }).first().waitFor();
+  });
+
+  it("stops cleanly on Ctrl-C while a page is open", async () => {
+    const page = await openChat();
+    await labelled(page, "3 left").waitFor();
+    expect(await demo.interrupt()).toBe(0);
+  });
+});

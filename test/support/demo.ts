@@ -1,0 +1,62 @@
+/** Starts the example application as its own process, the way `npm run demo` does. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface Demo {
+  url: string;
+  /** Ends the process as a person would, with Ctrl-C, and resolves with its exit code. */
+  interrupt(): Promise<number | null>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface DemoOptions {
+  /** Keeps the data of an earlier run; otherwise each demo starts empty. */
+  databaseUrl?: string;
+  port?: number;
+}
+
+export async function startDemo({ databaseUrl, port = 0 }: DemoOptions = {}): Promise<Demo> {
+  const folder = await mkdtemp(join(tmpdir(), "demo-"));
+  const child = spawn(process.execPath, ["--import", "tsx", "example-app/server/main.ts"], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      PORT: String(port),
+      DATABASE_URL: databaseUrl ?? `file:${join(folder, "demo.db")}`,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const url = await urlOf(child);
+  return {
+    url,
+    interrupt() {
+      child.kill("SIGINT");
+      return exited;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function urlOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const url = /http:\/\/localhost:\d+/.exec(output)?.[0];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.once("exit", () => reject(new Error(`The demo did not start:\n${output}`)));
+  });
+}

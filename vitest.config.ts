@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.{ts,tsx}"],
+    exclude: ["test/e2e/**", "**/node_modules/**"],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    coverage: { include: ["core/**", "server/**", "client/**"] },
+  },
+});
