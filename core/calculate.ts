@@ -48,9 +48,7 @@ export function calculateRateLimit(
   const value = held.value - count;
   const retryAfter = value < 0 ? waitFor(state, config, now, count, 0) : undefined;
   const windowStart =
-    config.kind === "fixed window"
-      ? (existing?.ts ?? config.start ?? held.ts)
-      : undefined;
+    config.kind === "fixed window" ? (existing?.ts ?? config.start ?? held.ts) : undefined;
   return { value, ts: held.ts, retryAfter, windowStart };
 }
 
@@ -76,8 +74,7 @@ export function waitFor(
   const awaited =
     capacityOf(config) - count >= floor
       ? (wait: number) => stateAt(state, config, now + wait).value - count >= floor
-      : (wait: number) =>
-          stateAt({ value: after, ts: held.ts }, config, now + wait).value >= floor;
+      : (wait: number) => stateAt({ value: after, ts: held.ts }, config, now + wait).value >= floor;
   const missing = floor - after;
   const guess =
     config.kind === "token bucket"

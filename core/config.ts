@@ -76,30 +76,27 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   if (typeof config !== "object" || config === null) {
     throw new RateLimitConfigError(path, config, "a rate limit config");
   }
-  const { kind, rate, period, capacity, maxReserved, shards } = config;
-  const require = (option: string, value: unknown, requirement: string, holds: boolean) => {
+  const { kind, rate, period, capacity = rate, maxReserved, shards = 1 } = config;
+  // Looked up rather than destructured: a token bucket from plain JavaScript may carry one too.
+  const { start = 0 } = config as { start?: unknown };
+  const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
     if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);
   };
-  require("kind", kind, '"token bucket" or "fixed window"', KINDS.has(kind));
-  require("rate", rate, "a finite number above 0", Number.isFinite(rate) && rate > 0);
-  require("period", period, "a whole number of ms above 0", Number.isSafeInteger(period) &&
-    period > 0);
-  const atLeast0 = (value: number | undefined) =>
-    value === undefined || (Number.isFinite(value) && value >= 0);
-  require("capacity", capacity, "a finite number of at least 0", atLeast0(capacity));
-  require("maxReserved", maxReserved, "a finite number of at least 0", atLeast0(maxReserved));
-  require("shards", shards, `a whole number from 1 to ${MAX_SHARDS}`, shards === undefined ||
-    (Number.isSafeInteger(shards) && shards >= 1 && shards <= MAX_SHARDS));
-  // Looked up rather than destructured: token buckets from plain JavaScript may carry one too.
-  const start = (config as { start?: unknown }).start;
-  require("start", start, "a whole number of ms", start === undefined ||
-    (kind === "fixed window" && Number.isSafeInteger(start)));
-  const slowest = ((capacity ?? rate) + (maxReserved ?? 0)) / rate;
-  require("rate", rate, "high enough to refill capacity and maxReserved within 2^52 ms", slowest *
-    period <=
-    MAX_WAIT);
-  require("capacity", capacity, "above 0 where maxReserved is 0, or no call could ever pass", capacity !==
-    0 || maxReserved !== 0);
+  demand(KINDS.has(kind), "kind", kind, '"token bucket" or "fixed window"');
+  demand(isFinite(rate) && rate > 0, "rate", rate, "a finite number above 0");
+  demand(isWhole(period) && period > 0, "period", period, "a whole number of ms above 0");
+  demand(isFinite(capacity) && capacity >= 0, "capacity", capacity, AT_LEAST_0);
+  const reservable = maxReserved ?? 0;
+  demand(isFinite(reservable) && reservable >= 0, "maxReserved", maxReserved, AT_LEAST_0);
+  const oneOrMore = isWhole(shards) && shards >= 1 && shards <= MAX_SHARDS;
+  demand(oneOrMore, "shards", shards, `a whole number from 1 to ${MAX_SHARDS}`);
+  demand(isWhole(start), "start", start, "a whole number of ms");
+  const slowest = ((capacity + reservable) / rate) * period;
+  demand(slowest <= MAX_WAIT, "rate", rate, "enough to refill capacity and maxReserved in 2^52 ms");
+  const passable = capacity > 0 || maxReserved !== 0;
+  demand(passable, "capacity", capacity, "above 0 where maxReserved is 0: no call could ever pass");
 }
 
+const AT_LEAST_0 = "a finite number of at least 0";
+const { isFinite, isSafeInteger: isWhole } = Number;
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

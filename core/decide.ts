@@ -2,7 +2,13 @@
  * From tokens to an answer: granted, reserved or denied. Pure, and the same for the server's
  * decision and the browser's prediction of it.
  */
-import { calculateRateLimit, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
+import {
+  calculateRateLimit,
+  initialState,
+  type RateLimitState,
+  stateAt,
+  waitFor,
+} from "./calculate.js";
 import { type RateLimitConfig, reservableOf } from "./config.js";
 
 /**

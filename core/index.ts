@@ -1,8 +1,4 @@
-export {
-  calculateRateLimit,
-  type CalculatedRateLimit,
-  type RateLimitState,
-} from "./calculate.js";
+export { calculateRateLimit, type CalculatedRateLimit, type RateLimitState } from "./calculate.js";
 export {
   type FixedWindowConfig,
   MAX_SHARDS,

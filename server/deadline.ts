@@ -56,7 +56,7 @@ export function createDeadline(timeout: number, late: () => Error): Deadline {
         },
         (error: unknown) => {
           done();
-          reject(error as Error);
+          reject(error);
         },
       );
     });

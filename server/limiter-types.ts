@@ -108,8 +108,10 @@ export interface RateLimiter<TLimits extends LimitConfigs = LimitConfigs> {
 }
 
 /** A limiter whose names are only known at run time, for the package's own generic code. */
-export interface UntypedRateLimiter
-  extends Pick<RateLimiter, "limits" | "clock" | "snapshots" | "onChange"> {
+export interface UntypedRateLimiter extends Pick<
+  RateLimiter,
+  "limits" | "clock" | "snapshots" | "onChange"
+> {
   limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;

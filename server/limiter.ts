@@ -7,6 +7,7 @@ import { type RateLimitConfig, validateConfig } from "../core/config.js";
 import { validateSatisfiable } from "../core/count.js";
 import { decideRateLimit, type RateLimitResult } from "../core/decide.js";
 import {
+  describe,
   RateLimitConfigError,
   RateLimitError,
   RateLimitInputError,
@@ -19,6 +20,7 @@ import { createDeadline } from "./deadline.js";
 import type {
   ChangeListener,
   LimitConfigs,
+  LimitOptions,
   RateLimiter,
   RateLimiterOptions,
 } from "./limiter-types.js";
@@ -71,7 +73,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs>(
     if (config === undefined) {
       throw new RateLimitInputError(
         "name",
-        `unknown rate limit ${JSON.stringify(String(name).slice(0, 40))}: it is not among the ` +
+        `unknown rate limit ${describe(name)}: it is not among the ` +
           `limiter's limits, and the call has no config`,
       );
     }
@@ -113,9 +115,9 @@ export function createRateLimiter<const TLimits extends LimitConfigs>(
   async function answer(
     consume: boolean,
     name: string,
-    options: Parameters<RateLimiter<TLimits>["limit"]>[1] = {},
+    callOptions: LimitOptions = {},
   ): Promise<RateLimitResult> {
-    const { key, count = 1, reserve = false, throws = false, config } = options;
+    const { key, count = 1, reserve = false, throws = false, config } = callOptions;
     const target = resolve(name, key, config);
     const { result, now } = await take(target, count, reserve, consume);
     if (result.ok || !throws) return result;
@@ -140,8 +142,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs>(
       rows: Array.from({ length: shards }, (_, shard) => rowOf(name, key, shard)),
       decide(states) {
         const now = clock();
-        const state =
-          shards === 1 && states[0] ? states[0] : sumShards(states, config, now);
+        const state = shards === 1 && states[0] ? states[0] : sumShards(states, config, now);
         return { result: { value: state.value, ts: state.ts, now } };
       },
     };
@@ -178,7 +179,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs>(
       const states = await apply(targets.map(readDecision));
       return states.map((state, i) => {
         const { name, config } = targets[i]!;
-        return { name: name as keyof TLimits & string, config, ...state };
+        return { name, config, ...state };
       });
     },
 

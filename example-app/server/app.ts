@@ -21,7 +21,10 @@ export async function createApp(prisma: PrismaClient): Promise<Server> {
   });
   const page = sirv(PAGE, { etag: true });
   return createServer((req, res) => {
-    if (req.url?.startsWith("/trpc/")) return void api(req, res);
+    if (req.url?.startsWith("/trpc/")) {
+      api(req, res);
+      return;
+    }
     // The page hands out the cookie, so that all its calls come from one visitor.
     visitorOf(req, res, secret);
     page(req, res, () => {

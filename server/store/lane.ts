@@ -4,7 +4,14 @@
  * database takes, the more each trip carries, so throughput grows with contention.
  */
 import { plan, type WriteGroup } from "./plan.js";
-import { type Call, type Decision, type RateLimitStore, rowKey, type RowId } from "./store.js";
+import {
+  type Call,
+  type Decision,
+  expiredError,
+  type RateLimitStore,
+  rowKey,
+  type RowId,
+} from "./store.js";
 import type { RateLimitState } from "../../core/calculate.js";
 
 /** What a database has to offer to be a store. */
@@ -64,7 +71,10 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     for (; taken < queue.length; taken++) {
       const job = queue[taken]!;
       // Its caller has already been told that the store failed, so it must not consume.
-      if (job.call?.expired) continue;
+      if (job.call?.expired) {
+        job.reject(expiredError());
+        continue;
+      }
       const full = rows.size + job.decision.rows.length > io.maxRows && batch.length > 0;
       if (full) break;
       for (const row of job.decision.rows) rows.add(rowKey(row));
@@ -113,7 +123,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       const results = decisions.map(
         (decision) =>
           new Promise<TResult>((resolve, reject) => {
-            queue.push({ decision, call, resolve: resolve as (result: unknown) => void, reject });
+            queue.push({ decision, call, resolve, reject });
           }),
       );
       // A tick later, so that calls made in the same tick share the first trip too.

@@ -4,7 +4,7 @@
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import { plan } from "./plan.js";
-import { type Decision, type RateLimitStore, rowKey } from "./store.js";
+import { type Call, type Decision, expiredError, type RateLimitStore, rowKey } from "./store.js";
 
 /** Rows are dropped oldest first past this many, unless `maxRows` says otherwise. */
 const DEFAULT_MAX_ROWS = 1_000_000;
@@ -35,7 +35,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore {
   };
 
   return {
-    async apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]> {
+    async apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
+      if (call?.expired) throw expiredError();
       const { settled, groups } = plan(decisions, rows);
       const failed = settled.find((outcome) => !outcome.ok);
       if (failed !== undefined) throw failed.error;

@@ -3,6 +3,7 @@
  * named rows; a store supplies atomicity and nothing else. It never sees a rate or a capacity.
  */
 import type { RateLimitState } from "../../core/calculate.js";
+import { RateLimitStoreError } from "../../core/errors.js";
 
 /** Which row: `key` is `""` for the shared bucket, which no caller's key can be. */
 export interface RowId {
@@ -47,6 +48,11 @@ export interface RateLimitStore {
    * before they were sent: those are never applied.
    */
   apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]>;
+}
+
+/** For calls that expired before anything was done about them. */
+export function expiredError(): RateLimitStoreError {
+  return new RateLimitStoreError("the call was given up before the store got to it");
 }
 
 /** One string per row, for maps. Names and keys hold no NUL, so no two rows share one. */

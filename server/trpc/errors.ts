@@ -79,7 +79,7 @@ export function formatRateLimitError<
     message: made.message,
     code: TRPC_ERROR_CODES_BY_KEY[made.code],
     data: {
-      ...(shape.data as object),
+      ...shape.data,
       code: made.code,
       httpStatus: getHTTPStatusCodeFromError(made),
       ...(rateLimit && { rateLimit }),

@@ -24,8 +24,7 @@ export interface RouterOptions<TContext extends object, TName extends string> {
   names: readonly TName[];
   resolver: KeyResolver<TContext, TName> | undefined;
   authorize:
-    | ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>)
-    | undefined;
+    ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>) | undefined;
   /** ms between two looks for other processes' changes. */
   interval: number;
 }
@@ -71,11 +70,13 @@ export function createRateLimitRouter<
     ),
 
     /** What `limit` would answer. Consumes nothing. */
-    check: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
-      throwingTRPCErrors(async () =>
-        limiter.check(name, { key: await keyFor(ctx, name, key), count }),
+    check: t.procedure
+      .input(schemas.query)
+      .query(({ ctx, input: { name, key, count } }) =>
+        throwingTRPCErrors(async () =>
+          limiter.check(name, { key: await keyFor(ctx, name, key), count }),
+        ),
       ),
-    ),
 
     /** Snapshots of several limits: one each at once, and again whenever one of them changes. */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {

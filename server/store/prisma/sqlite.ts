@@ -10,6 +10,8 @@ import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
 import { isWriteConflict } from "./conflict.js";
 
+const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
+
 /** Thrown inside a transaction to roll it back, and never seen outside. */
 class GroupLost extends Error {}
 
@@ -19,9 +21,7 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
   /** Rows go as one JSON parameter, so the statement's text is always the same. */
   async function read(rows: readonly RowId[], client: PrismaRaw = prisma) {
     const found = await new Sql()
-      .text(
-        `SELECT t."name", t."key", t."shard", t."value", t."ts" FROM json_each(`,
-      )
+      .text(`SELECT t."name", t."key", t."shard", t."value", t."ts" FROM json_each(`)
       .value(JSON.stringify(rows.map(({ name, key, shard }) => [name, key, shard])))
       // CROSS JOIN keeps the list outside and the table inside, looked up by its primary key.
       .text(
@@ -39,29 +39,10 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
     return states;
   }
 
-  /**
-   * Numbers go as parameters of their own, bit for bit: a decimal that SQLite parses could differ
-   * in the last bit, and then no guard would ever hold.
-   */
-  function appendInput(sql: Sql, writes: readonly (Write & { group: number })[]): Sql {
-    sql.text(`WITH i("name", "key", "shard", "value", "ts", "wasValue", "wasTs", "grp") AS (VALUES `);
-    return sql
-      .list(writes, ({ row, next, was, group }) => {
-        const values = [row.name, row.key, row.shard, next?.value ?? null, next?.ts ?? null];
-        sql
-          .text("(")
-          .list([...values, was?.value ?? null, was?.ts ?? null, group], (value) => sql.value(value))
-          .text(")");
-      })
-      .text(")");
-  }
-
-  const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
-
   /** Writes the groups whose guards all hold, in one statement; returns the rows written. */
   async function upsert(groups: readonly WriteGroup[], client: PrismaRaw): Promise<Set<string>> {
     const writes = groups.flatMap((group, index) =>
-      group.writes.map((write) => ({ ...write, group: index })),
+      group.writes.map((item) => ({ ...item, group: index })),
     );
     const written = await appendInput(new Sql(), writes)
       .text(
@@ -82,10 +63,11 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
   async function remove(writes: readonly Write[], client: PrismaRaw): Promise<Set<string>> {
     const removed = await appendInput(
       new Sql(),
-      writes.map((write, group) => ({ ...write, group })),
+      writes.map((item, group) => ({ ...item, group })),
     )
       .text(
-        ` DELETE FROM ${table} AS t WHERE EXISTS (SELECT 1 FROM i WHERE ${onSameRow} ` +
+        ` DELETE FROM ${table} WHERE ("name", "key", "shard") IN (` +
+          `SELECT t."name", t."key", t."shard" FROM i CROSS JOIN ${table} AS t ON ${onSameRow} ` +
           `AND t."value" = i."wasValue" AND t."ts" = i."wasTs") RETURNING "name", "key", "shard"`,
       )
       .query(client);
@@ -154,4 +136,21 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
 
 function isDelete({ was, next }: Write): boolean {
   return was !== null && next === null;
+}
+
+/**
+ * Numbers go as parameters of their own, bit for bit: a decimal that SQLite parses could differ
+ * in the last bit, and then no guard would ever hold.
+ */
+function appendInput(sql: Sql, writes: readonly (Write & { group: number })[]): Sql {
+  sql.text(`WITH i("name", "key", "shard", "value", "ts", "wasValue", "wasTs", "grp") AS (VALUES `);
+  return sql
+    .list(writes, ({ row, next, was, group }) => {
+      const values = [row.name, row.key, row.shard, next?.value ?? null, next?.ts ?? null];
+      sql
+        .text("(")
+        .list([...values, was?.value ?? null, was?.ts ?? null, group], (value) => sql.value(value))
+        .text(")");
+    })
+    .text(")");
 }

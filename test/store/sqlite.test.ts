@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { RateLimitStoreError } from "../../core/errors.js";
+import { createManualClock } from "../../core/testing.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
+import { createSqlite, intercept } from "../support/database.js";
+import { describeStore } from "./contract.js";
+
+describeStore("prismaStore on SQLite", async () => {
+  const database = await createSqlite();
+  return {
+    store: prismaStore(database.prisma),
+    peer: prismaStore(database.connect()),
+    close: () => database[Symbol.asyncDispose](),
+  };
+});
+
+const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
+
+describe("prismaStore on SQLite", () => {
+  it("looks rows up by the primary key, never by scanning the table", async () => {
+    await using database = await createSqlite();
+    const plans: string[] = [];
+    const spy = intercept(database.prisma, async (sql, values) => {
+      const rows = await database.prisma.$queryRawUnsafe<{ detail: string }[]>(
+        `EXPLAIN QUERY PLAN ${sql.join("?")}`,
+        ...values,
+      );
+      plans.push(...rows.map(({ detail }) => detail));
+    });
+    const limiter = createRateLimiter({ store: prismaStore(spy), limits });
+    await limiter.limit("once");
+    await limiter.reset("once");
+    expect(plans.filter((plan) => /SEARCH t USING/.test(plan)).length).toBeGreaterThanOrEqual(3);
+    expect(plans.filter((plan) => /SCAN (t\b|RateLimit)/.test(plan))).toEqual([]);
+  });
+
+  it("takes one read and one write for any number of waiting calls", async () => {
+    await using database = await createSqlite();
+    let queries = 0;
+    const store = prismaStore(intercept(database.prisma, async () => void queries++));
+    const limiter = createRateLimiter({ store, limits });
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) => limiter.limit("once", { key: `${i}` })),
+    );
+    expect(queries).toBe(2);
+  });
+
+  it("leaves the table as it was after a denied call", async () => {
+    await using database = await createSqlite();
+    const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
+    await limiter.limit("once");
+    const before = await database.prisma.rateLimit.findMany();
+    expect(await limiter.limit("once")).toMatchObject({ ok: false });
+    await limiter.check("once", { key: "someone else" });
+    expect(await database.prisma.rateLimit.findMany()).toEqual(before);
+  });
+
+  it("remembers in the file what another client wrote", async () => {
+    await using database = await createSqlite();
+    const clock = createManualClock();
+    const one = createRateLimiter({ store: prismaStore(database.prisma), limits, clock });
+    const two = createRateLimiter({ store: prismaStore(database.connect()), limits, clock });
+    await one.limit("once", { key: "k" });
+    expect(await two.limit("once", { key: "k" })).toEqual({
+      ok: false,
+      retryAfter: MINUTE,
+      value: 0,
+    });
+  });
+
+  it("says which table is missing, and keeps the cause", async () => {
+    await using database = await createSqlite();
+    await database.prisma.$executeRaw`DROP TABLE "RateLimit"`;
+    const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
+    const failure = limiter.limit("once");
+    await expect(failure).rejects.toBeInstanceOf(RateLimitStoreError);
+    await expect(failure).rejects.toThrow(/no such table.*"RateLimit".*migrated/);
+    await expect(failure).rejects.toHaveProperty("cause.code", "P2010");
+  });
+
+  it("refuses a model that the schema does not have, and a provider that it does not know", async () => {
+    await using database = await createSqlite();
+    expect(() => prismaStore(database.prisma, { model: "Limits" })).toThrow(
+      /model must be one of the Prisma schema's models \(RateLimit\), got "Limits"/,
+    );
+    const oracle = Object.assign(
+      intercept(database.prisma, async () => {}),
+      {
+        _activeProvider: "oracle",
+      },
+    );
+    expect(() => prismaStore(oracle)).toThrow(/provider must be .*"sqlite".* got "oracle"/);
+  });
+});
