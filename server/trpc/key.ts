@@ -10,7 +10,7 @@ export interface KeyResolverOptions<TContext, TName extends string> {
   name: TName;
   /**
    * The key that the client asked for, in the router's procedures; never trusted by itself. A
-   * request for a key is refused when the resolver does not look at this.
+   * request that makes no difference to the answer is refused.
    */
   requested: string | undefined;
 }
@@ -24,32 +24,39 @@ export type KeyResolver<TContext, TName extends string> = (
 ) => string | undefined | null | Promise<string | undefined | null>;
 
 /**
- * @throws TRPCError `BAD_REQUEST` when the resolver refuses, or ignores what was asked for: an
- * answer about another bucket than the one asked for would be silently wrong.
+ * @throws TRPCError `BAD_REQUEST` when the resolver refuses, or does not heed what was asked for:
+ * an answer about another bucket than the one asked for would be silently wrong.
  */
 export async function resolveKey<TContext, TName extends string>(
-  resolver: KeyResolver<TContext, TName> | undefined,
+  resolver: KeyResolver<TContext, TName> = () => undefined,
   ctx: TContext,
   name: TName,
   requested: string | undefined,
 ): Promise<string | undefined> {
-  let considered = false;
-  const key = await resolver?.({
-    ctx,
-    name,
-    get requested() {
-      considered = true;
-      return requested;
-    },
-  });
-  if (key === null || (requested !== undefined && !considered)) {
-    throw new TRPCError({
-      code: "BAD_REQUEST",
-      message:
-        requested === undefined
-          ? `There is no key for rate limit "${name}" here`
-          : `This key cannot be asked for with rate limit "${name}"`,
-    });
+  const key = await resolver({ ctx, name, requested });
+  if (key === null) throw refusal(name, requested);
+  // A key made of the request is as good as the request itself. One that would have been the same
+  // without it is not what was asked for.
+  if (requested !== undefined && key !== requested && key === (await ownKey())) {
+    throw refusal(name, requested);
   }
   return key;
+
+  async function ownKey(): Promise<string | undefined | null> {
+    try {
+      return await resolver({ ctx, name, requested: undefined });
+    } catch {
+      return null;
+    }
+  }
+}
+
+function refusal(name: string, requested: string | undefined): TRPCError {
+  return new TRPCError({
+    code: "BAD_REQUEST",
+    message:
+      requested === undefined
+        ? `There is no key for rate limit "${name}" here`
+        : `This key cannot be asked for with rate limit "${name}"`,
+  });
 }

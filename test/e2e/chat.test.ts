@@ -109,7 +109,17 @@ describe("the chat", () => {
     await labelled(page, "Wait").waitFor();
     await page.reload();
     await labelled(page, "Wait").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "You" }).first().waitFor();
+
+    const { databaseUrl, url } = demo;
+    expect(await demo.interrupt()).toBe(0);
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
+    // The page that stayed open finds the new server by itself.
+    await labelled(page, "Send (1 left)").waitFor();
+    await send(page, "a4");
+    await labelled(page, "Wait").waitFor();
+    const mine = page.getByRole("listitem").filter({ hasText: "You" });
+    expect(await mine.count()).toBe(4);
   });
 
   it("stops cleanly on Ctrl-C while a page is open", async () => {

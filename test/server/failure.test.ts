@@ -18,9 +18,13 @@ function gated({ prisma }: TestDatabase) {
   });
   return {
     client,
-    close: () => (opened = new Promise((resolve) => (open = resolve))),
+    close() {
+      opened = new Promise((resolve) => (open = resolve));
+    },
     open: () => open(),
-    fail: (error: Error | undefined) => (failure = error),
+    fail(error: Error | undefined) {
+      failure = error;
+    },
     queries: () => queries,
   };
 }

@@ -9,6 +9,8 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface Demo {
   url: string;
+  /** Where its data is, for another demo to carry on with. */
+  databaseUrl: string;
   /** Ends the process as a person would, with Ctrl-C, and resolves with its exit code. */
   interrupt(): Promise<number | null>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -20,14 +22,15 @@ export interface DemoOptions {
   port?: number;
 }
 
-export async function startDemo({ databaseUrl, port = 0 }: DemoOptions = {}): Promise<Demo> {
+export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
+  const { databaseUrl = `file:${join(folder, "demo.db")}`, port = 0 } = options;
   const child = spawn(process.execPath, ["--import", "tsx", "example-app/server/main.ts"], {
     cwd: ROOT,
     env: {
       ...process.env,
       PORT: String(port),
-      DATABASE_URL: databaseUrl ?? `file:${join(folder, "demo.db")}`,
+      DATABASE_URL: databaseUrl,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -35,6 +38,7 @@ export async function startDemo({ databaseUrl, port = 0 }: DemoOptions = {}): Pr
   const url = await urlOf(child);
   return {
     url,
+    databaseUrl,
     interrupt() {
       child.kill("SIGINT");
       return exited;
