@@ -11,7 +11,8 @@ const PAGE = fileURLToPath(new URL("../dist", import.meta.url));
 /** Larger than any message, in bytes. */
 const MAX_BODY = 16 * 1024;
 
-export async function createApp(prisma: PrismaClient): Promise<Server> {
+/** @param folder the built page. */
+export async function createApp(prisma: PrismaClient, folder: string = PAGE): Promise<Server> {
   const secret = await loadSecret(prisma);
   const api = createHTTPHandler({
     basePath: "/trpc/",
@@ -19,7 +20,7 @@ export async function createApp(prisma: PrismaClient): Promise<Server> {
     createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret) }),
     maxBodySize: MAX_BODY,
   });
-  const page = sirv(PAGE, { etag: true });
+  const page = sirv(folder, { etag: true });
   return createServer((req, res) => {
     if (req.url?.startsWith("/trpc/")) {
       api(req, res);
