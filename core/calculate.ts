@@ -4,7 +4,7 @@
  * all come here, so that what one predicts the other decides. The formulas are those of Ian
  * Macartney, "Implementing Rate Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
-import { capacityOf, MAX_WAIT, type RateLimitConfig } from "./config.js";
+import { capacityOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
 
 /** A row: how many tokens there were, negative while some are owed, at `ts`, epoch ms. */
@@ -116,13 +116,13 @@ export function stateAt(
  * that number is out of reach, which a valid config and a valid count exclude.
  */
 export function firstWhole(guess: number, holds: (whole: number) => boolean): number {
-  if (!(guess <= 2 * MAX_WAIT)) return Infinity;
+  if (!(guess <= MAX_WHOLE)) return Infinity;
   let high = Math.max(1, guess);
   let low = high - 1;
   for (let step = 1; !holds(high); step *= 2) {
-    if (high > 2 * MAX_WAIT) return Infinity;
+    if (high === MAX_WHOLE) return Infinity;
     low = high;
-    high += step;
+    high = Math.min(high + step, MAX_WHOLE);
   }
   for (let step = 1; low > 0 && holds(low); step *= 2) {
     high = low;
@@ -135,3 +135,6 @@ export function firstWhole(guess: number, holds: (whole: number) => boolean): nu
   }
   return high;
 }
+
+/** Beyond 2^53, doubles no longer hold every whole number. */
+const MAX_WHOLE = 2 ** 53;

@@ -66,6 +66,16 @@ export function reservableOf(config: RateLimitConfig): number {
   return config.maxReserved ?? Math.floor(MAX_WAIT / config.period) * config.rate;
 }
 
+/** One shard's part of the limit, itself the config of an unsharded limit. */
+export function shardConfig(config: RateLimitConfig): RateLimitConfig {
+  const { shards = 1, ...whole } = config;
+  if (shards === 1) return config;
+  const part = { ...whole, rate: whole.rate / shards, capacity: capacityOf(config) / shards };
+  return whole.maxReserved === undefined
+    ? part
+    : { ...part, maxReserved: whole.maxReserved / shards };
+}
+
 /**
  * Checks a config once, at construction, so that the arithmetic can trust it.
  *
@@ -76,7 +86,7 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   if (typeof config !== "object" || config === null) {
     throw new RateLimitConfigError(path, config, "a rate limit config");
   }
-  const { kind, rate, period, capacity = rate, maxReserved, shards = 1 } = config;
+  const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
   // Looked up rather than destructured: a token bucket from plain JavaScript may carry one too.
   const { start = 0 } = config as { start?: unknown };
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
@@ -86,14 +96,13 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   demand(isFinite(rate) && rate > 0, "rate", rate, "a finite number above 0");
   demand(isWhole(period) && period > 0, "period", period, "a whole number of ms above 0");
   demand(isFinite(capacity) && capacity >= 0, "capacity", capacity, AT_LEAST_0);
-  const reservable = maxReserved ?? 0;
-  demand(isFinite(reservable) && reservable >= 0, "maxReserved", maxReserved, AT_LEAST_0);
+  demand(isFinite(maxReserved) && maxReserved >= 0, "maxReserved", maxReserved, AT_LEAST_0);
   const oneOrMore = isWhole(shards) && shards >= 1 && shards <= MAX_SHARDS;
   demand(oneOrMore, "shards", shards, `a whole number from 1 to ${MAX_SHARDS}`);
   demand(isWhole(start), "start", start, "a whole number of ms");
-  const slowest = ((capacity + reservable) / rate) * period;
+  const slowest = ((capacity + maxReserved) / rate) * period;
   demand(slowest <= MAX_WAIT, "rate", rate, "enough to refill capacity and maxReserved in 2^52 ms");
-  const passable = capacity > 0 || maxReserved !== 0;
+  const passable = capacity > 0 || config.maxReserved !== 0;
   demand(passable, "capacity", capacity, "above 0 where maxReserved is 0: no call could ever pass");
 }
 

@@ -1,5 +1,5 @@
 /** Which counts make sense for a limit at all; whether there are tokens for one is decided later. */
-import { capacityOf, type RateLimitConfig, reservableOf } from "./config.js";
+import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
 import { describe, RateLimitInputError } from "./errors.js";
 
 /** @throws RateLimitInputError with `reason: "count"` when negative or not finite. */
@@ -25,8 +25,8 @@ export function validateSatisfiable(
   reserve: boolean,
 ): void {
   validateCount(count);
+  if (isSatisfiable(config, count, reserve)) return;
   const most = mostSatisfiable(config, reserve);
-  if (count <= most) return;
   const bound = reserve ? "capacity and maxReserved" : "capacity";
   const shards = (config.shards ?? 1) > 2 ? ` of two of its ${config.shards} shards` : "";
   throw new RateLimitInputError(
@@ -36,9 +36,24 @@ export function validateSatisfiable(
   );
 }
 
-/** The largest count that a wait could satisfy. */
+/**
+ * Whether some wait could satisfy the count. Compares as the decision does, so that rounding cannot
+ * let through what would then be denied for ever.
+ */
+export function isSatisfiable(config: RateLimitConfig, count: number, reserve: boolean): boolean {
+  const { held, owed } = mostOf(config, reserve);
+  return held - count >= -owed;
+}
+
+/** About the largest count that a wait could satisfy: {@link isSatisfiable} is exact. */
 export function mostSatisfiable(config: RateLimitConfig, reserve: boolean): number {
-  const whole = capacityOf(config) + (reserve ? reservableOf(config) : 0);
-  const shards = config.shards ?? 1;
-  return shards > 2 ? (whole * 2) / shards : whole;
+  const { held, owed } = mostOf(config, reserve);
+  return held + owed;
+}
+
+/** The most tokens that the rows a call sees can hold, and can owe. */
+function mostOf(config: RateLimitConfig, reserve: boolean): { held: number; owed: number } {
+  const part = shardConfig(config);
+  const seen = Math.min(config.shards ?? 1, 2);
+  return { held: seen * capacityOf(part), owed: reserve ? seen * reservableOf(part) : 0 };
 }

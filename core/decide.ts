@@ -46,7 +46,11 @@ export function decideRateLimit(
   const next = { value, ts };
   if (retryAfter === undefined) return { result: { ok: true, value }, next };
   const floor = reserve ? -reservableOf(config) : 0;
-  if (reserve && value >= floor) return { result: { ok: true, retryAfter, value }, next };
+  if (reserve && value >= floor) {
+    // The work may be done once the row that is left has paid its debt, to the ms.
+    const paidOff = waitFor(next, config, now, 0, 0);
+    return { result: { ok: true, retryAfter: paidOff, value }, next };
+  }
   const state = existing ?? initialState(config, now);
   const held = stateAt(state, config, now).value;
   // What a denied reservation waits for is not tokens but room to owe them.

@@ -4,18 +4,8 @@
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
 import { firstWhole, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
-import { capacityOf, type RateLimitConfig, reservableOf } from "./config.js";
+import { type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
 import { decideRateLimit, type RateLimitResult } from "./decide.js";
-
-/** One shard's part of the limit, itself the config of an unsharded limit. */
-export function shardConfig(config: RateLimitConfig): RateLimitConfig {
-  const { shards = 1, ...whole } = config;
-  if (shards === 1) return config;
-  const part = { ...whole, rate: whole.rate / shards, capacity: capacityOf(config) / shards };
-  return whole.maxReserved === undefined
-    ? part
-    : { ...part, maxReserved: whole.maxReserved / shards };
-}
 
 export interface ShardPairDecision {
   result: RateLimitResult;

@@ -3,7 +3,7 @@
  * state of its own; every answer is a decision of `core` on rows that the store keeps.
  */
 import { calculateRateLimit, type RateLimitState } from "../core/calculate.js";
-import { type RateLimitConfig, validateConfig } from "../core/config.js";
+import { type RateLimitConfig, shardConfig, validateConfig } from "../core/config.js";
 import { validateSatisfiable } from "../core/count.js";
 import { decideRateLimit, type RateLimitResult } from "../core/decide.js";
 import {
@@ -15,7 +15,7 @@ import {
 } from "../core/errors.js";
 import { validateKey, validateName } from "../core/key.js";
 import { withStart } from "../core/phase.js";
-import { decideShardPair, shardConfig, sumShards } from "../core/shards.js";
+import { decideShardPair, sumShards } from "../core/shards.js";
 import { createDeadline } from "./deadline.js";
 import type {
   ChangeListener,

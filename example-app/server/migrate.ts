@@ -35,12 +35,9 @@ export async function migrate(client: Client, folder: string): Promise<string[]>
     `SELECT "migration_name" AS "name" FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL`,
   );
   const done = new Set((rows as { name: string }[]).map(({ name }) => name));
-  const entries = await readdir(folder, { withFileTypes: true });
-  const wanted = entries.filter((entry) => entry.isDirectory() && !done.has(entry.name));
-  const names = wanted.map((entry) => entry.name).sort();
-  for (const name of names) {
-    const script = await readFile(join(folder, name, "migration.sql"), "utf8");
-    for (const statement of statementsOf(script)) await client.$executeRawUnsafe(statement);
+  const wanted = (await readMigrations(folder)).filter(({ name }) => !done.has(name));
+  for (const { name, script, statements } of wanted) {
+    for (const statement of statements) await client.$executeRawUnsafe(statement);
     const checksum = createHash("sha256").update(script).digest("hex");
     await client.$executeRawUnsafe(
       `INSERT INTO "_prisma_migrations"
@@ -51,7 +48,19 @@ export async function migrate(client: Client, folder: string): Promise<string[]>
       name,
     );
   }
-  return names;
+  return wanted.map(({ name }) => name);
+}
+
+/** The migrations of a folder in their order, whatever the database. */
+export async function readMigrations(folder: string) {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const script = await readFile(join(folder, name, "migration.sql"), "utf8");
+      return { name, script, statements: statementsOf(script) };
+    }),
+  );
 }
 
 /** Migrations end each statement with a semicolon at the end of a line. */

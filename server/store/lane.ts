@@ -4,6 +4,7 @@
  * database takes, the more each trip carries, so throughput grows with contention.
  */
 import { plan, type WriteGroup } from "./plan.js";
+import { createStateCache } from "./state-cache.js";
 import {
   type Call,
   type Decision,
@@ -40,33 +41,41 @@ export type WriteOutcomes = Map<WriteGroup, "written" | { error: unknown }>;
 interface Job {
   decision: Decision<unknown>;
   call: Call | undefined;
+  /** How often it was decided on states that were no longer true. */
+  losses: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
+/** Rows of which the last written state is remembered; some 100 bytes each. */
+const REMEMBERED = 20_000;
+/** The longest pause of a call that keeps losing races, ms. */
+const MAX_PAUSE = 50;
+
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createLane(io: RowIO, random: () => number = Math.random): RateLimitStore {
+  const cache = createStateCache(REMEMBERED);
   let queue: Job[] = [];
   let running = false;
 
-  async function run(): Promise<void> {
+  /** A tick later, so that calls made in the same tick share the first trip too. */
+  function start(): void {
+    if (running) return;
     running = true;
-    let fruitless = 0;
+    queueMicrotask(() => void run());
+  }
+
+  async function run(): Promise<void> {
     while (queue.length > 0) {
       const batch = takeBatch();
-      if (batch.length === 0) continue;
-      const lost = await commit(batch);
-      // Those that lost a race are decided again, ahead of whoever came later.
-      queue = lost.concat(queue);
-      fruitless = lost.length === batch.length ? fruitless + 1 : 0;
-      if (fruitless > 1) await pause(random() * Math.min(2 ** fruitless, MAX_PAUSE));
+      if (batch.length > 0) await commit(batch);
     }
     running = false;
   }
 
   function takeBatch(): Job[] {
     const batch: Job[] = [];
-    const rows = new Set<string>();
+    let room = io.maxRows;
     let taken = 0;
     for (; taken < queue.length; taken++) {
       const job = queue[taken]!;
@@ -75,47 +84,83 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         job.reject(expiredError());
         continue;
       }
-      const full = rows.size + job.decision.rows.length > io.maxRows && batch.length > 0;
-      if (full) break;
-      for (const row of job.decision.rows) rows.add(rowKey(row));
+      room -= job.decision.rows.length;
+      if (room < 0 && batch.length > 0) break;
       batch.push(job);
     }
-    queue = queue.slice(taken);
+    queue = taken === queue.length ? [] : queue.slice(taken);
     return batch;
   }
 
-  /** Settles the jobs whose decision stands; returns those that must be decided again. */
-  async function commit(batch: readonly Job[]): Promise<Job[]> {
-    let states: Map<string, RateLimitState>;
-    try {
-      states = await io.read(distinctRows(batch));
-    } catch (error) {
-      if (io.isConflict(error)) return [...batch];
-      for (const job of batch) job.reject(io.wrap(error));
-      return [];
+  async function commit(batch: readonly Job[]): Promise<void> {
+    const rows = distinctRows(batch);
+    const states = new Map<string, RateLimitState>();
+    const unknown: RowId[] = [];
+    for (const [id, row] of rows) {
+      const guess = cache.get(id);
+      if (guess === undefined) unknown.push(row);
+      else states.set(id, guess);
     }
-    const { settled, groups } = plan(
+    const guessed = new Set(states.keys());
+    try {
+      if (unknown.length > 0) {
+        for (const [id, state] of await io.read(unknown)) states.set(id, state);
+      }
+    } catch (error) {
+      if (io.isConflict(error)) again(batch);
+      else for (const job of batch) job.reject(io.wrap(error));
+      return;
+    }
+    const { settled, groups, relied } = plan(
       batch.map((job) => job.decision),
       states,
     );
-    const writing = groups.filter((group) => group.writes.length > 0);
-    const outcomes: WriteOutcomes = writing.length > 0 ? await io.write(writing) : new Map();
+    const outcomes = groups.length > 0 ? await io.write(groups) : NOTHING_WRITTEN;
     const lost = new Set<number>();
-    for (const group of writing) {
+    for (const group of groups) {
       const outcome = outcomes.get(group);
+      for (const { row, next } of group.writes) {
+        const id = rowKey(row);
+        if (outcome === "written") {
+          cache.won(id, next);
+          guessed.delete(id);
+        } else if (outcome === undefined) cache.lost(id);
+        else cache.forget(id);
+      }
       if (outcome === "written") continue;
       for (const index of group.decisions) {
         if (outcome === undefined) lost.add(index);
         else settled[index] = { ok: false, error: io.wrap(outcome.error) };
       }
     }
-    return batch.filter((job, index) => {
-      if (lost.has(index)) return true;
+    // What wrote nothing has no guard to vouch for it, so it must not rest on a guess.
+    for (const [index, ids] of relied.entries()) {
+      const guesses = ids?.filter((id) => guessed.has(id)) ?? [];
+      if (guesses.length === 0) continue;
+      lost.add(index);
+      for (const id of ids!) cache.forget(id);
+    }
+    for (const [index, job] of batch.entries()) {
       const outcome = settled[index]!;
+      if (lost.has(index)) continue;
       if (outcome.ok) job.resolve(outcome.result);
       else job.reject(outcome.error);
-      return false;
-    });
+    }
+    if (lost.size > 0) again(batch.filter((_, index) => lost.has(index)));
+  }
+
+  /** Decides these again: at once and ahead of whoever came later, or after a pause. */
+  function again(jobs: readonly Job[]): void {
+    const soon = jobs.filter((job) => ++job.losses <= 2);
+    queue = soon.concat(queue);
+    for (const job of jobs) {
+      if (job.losses <= 2) continue;
+      const pause = random() * Math.min(2 ** job.losses, MAX_PAUSE);
+      setTimeout(() => {
+        queue.push(job);
+        start();
+      }, pause);
+    }
   }
 
   return {
@@ -123,30 +168,21 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       const results = decisions.map(
         (decision) =>
           new Promise<TResult>((resolve, reject) => {
-            queue.push({ decision, call, resolve, reject });
+            queue.push({ decision, call, losses: 0, resolve, reject });
           }),
       );
-      // A tick later, so that calls made in the same tick share the first trip too.
-      if (!running) {
-        running = true;
-        queueMicrotask(() => void run());
-      }
+      start();
       return Promise.all(results);
     },
   };
 }
 
-/** The longest pause between two tries that both lost everything, ms. */
-const MAX_PAUSE = 50;
+const NOTHING_WRITTEN: WriteOutcomes = new Map();
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function distinctRows(batch: readonly Job[]): RowId[] {
+function distinctRows(batch: readonly Job[]): Map<string, RowId> {
   const rows = new Map<string, RowId>();
   for (const job of batch) {
     for (const row of job.decision.rows) rows.set(rowKey(row), row);
   }
-  return [...rows.values()];
+  return rows;
 }

@@ -30,9 +30,15 @@ export interface Plan {
   /** By index of the decision; what depends on a group counts only once that is written. */
   settled: Settled[];
   groups: WriteGroup[];
+  /**
+   * By index of the decision, for those that wrote nothing: the rows that it saw, by `rowKey`. No
+   * guard speaks for them, unless another decision's write of the same row does.
+   */
+  relied: (readonly string[] | undefined)[];
 }
 
 interface Entry extends Write {
+  id: string;
   /** Touched by an earlier decision of this batch, so not (yet) what the database holds. */
   group: Group | undefined;
 }
@@ -54,12 +60,13 @@ export function plan(
     let entry = entries.get(id);
     if (entry === undefined) {
       const was = states.get(id) ?? null;
-      entry = { row, was, next: was, group: undefined };
+      entry = { id, row, was, next: was, group: undefined };
       entries.set(id, entry);
     }
     return entry;
   };
 
+  const relied: Plan["relied"] = [];
   const settled = decisions.map((decision, index): Settled => {
     const seen = decision.rows.map(entryOf);
     let outcome: Outcome<unknown>;
@@ -69,6 +76,7 @@ export function plan(
       return { ok: false, error };
     }
     const writes = outcome.writes ?? [];
+    if (writes.every((next) => next === undefined)) relied[index] = seen.map(({ id }) => id);
     const tied = seen.filter((entry, i) => entry.group !== undefined || writes[i] !== undefined);
     if (tied.length > 0) {
       const group = tied.reduce<Group>((merged, entry) => merge(merged, entry.group), {
@@ -96,11 +104,14 @@ export function plan(
     }
     group.writes.push({ row: entry.row, was: entry.was, next: entry.next });
   }
-  for (const group of groups.values()) {
-    // A group that changes nothing took place when its rows were read, all in one snapshot.
-    if (group.writes.every(({ was, next }) => sameState(was, next))) group.writes = [];
+  for (const [root, group] of groups) {
+    if (!group.writes.every(({ was, next }) => sameState(was, next))) continue;
+    // A group that changes nothing took place when its rows were read.
+    const rows = group.writes.map(({ row }) => rowKey(row));
+    for (const index of group.decisions) relied[index] = rows;
+    groups.delete(root);
   }
-  return { settled, groups: [...groups.values()] };
+  return { settled, groups: [...groups.values()], relied };
 }
 
 function sameState(a: RateLimitState | null, b: RateLimitState | null): boolean {

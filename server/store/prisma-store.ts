@@ -3,9 +3,10 @@
  * per limit and key, in a table that the application migrates with the rest of its schema.
  */
 import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
-import { createLane } from "./lane.js";
+import { createLane, type RowIO } from "./lane.js";
 import type { PrismaLike } from "./prisma/client.js";
 import { isWriteConflict } from "./prisma/conflict.js";
+import { postgresqlIO } from "./prisma/postgresql.js";
 import { sqliteIO } from "./prisma/sqlite.js";
 import type { RateLimitStore } from "./store.js";
 
@@ -23,6 +24,15 @@ interface ClientInternals {
   _runtimeDataModel?: { models?: Record<string, { dbName?: string | null }> };
 }
 
+const DIALECTS = new Map<
+  string | undefined,
+  (prisma: PrismaLike, table: string) => Pick<RowIO, "read" | "write">
+>([
+  ["sqlite", sqliteIO],
+  ["postgresql", postgresqlIO],
+  ["cockroachdb", postgresqlIO],
+]);
+
 /** The most rows in one trip: seven parameters each, of the 32,766 that SQLite takes. */
 const MAX_ROWS = 1000;
 
@@ -35,8 +45,10 @@ const MAX_ROWS = 1000;
 export function prismaStore(prisma: PrismaLike, options: PrismaStoreOptions = {}): RateLimitStore {
   const { model = "RateLimit" } = options;
   const { _activeProvider: provider, _runtimeDataModel: schema } = prisma as ClientInternals;
-  if (provider !== "sqlite") {
-    throw new RateLimitConfigError("the Prisma client's provider", provider, '"sqlite"');
+  const dialect = DIALECTS.get(provider);
+  if (dialect === undefined) {
+    const known = [...DIALECTS.keys()].join(", ");
+    throw new RateLimitConfigError("the Prisma client's provider", provider, `one of ${known}`);
   }
   const models = schema?.models;
   if (models !== undefined && !Object.hasOwn(models, model)) {
@@ -48,7 +60,7 @@ export function prismaStore(prisma: PrismaLike, options: PrismaStoreOptions = {}
   }
   const table = models?.[model]?.dbName ?? model;
   return createLane({
-    ...sqliteIO(prisma, table),
+    ...dialect(prisma, table),
     isConflict: (error) => isWriteConflict(error),
     wrap: (error) => storeError(error, table),
     maxRows: MAX_ROWS,

@@ -1,12 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, prismaStore, RateLimitStoreError } from "../../server/index.js";
+import type { SqliteClient } from "../support/clients.js";
 import { createSqlite, intercept, type TestDatabase } from "../support/database.js";
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 
 /** The real client, behind a gate that can hold its queries back or make them fail. */
-function gated({ prisma }: TestDatabase) {
+function gated({ prisma }: TestDatabase<SqliteClient>) {
   let opened = Promise.resolve();
   let open = () => {};
   let failure: Error | undefined;

@@ -89,6 +89,8 @@ describe("prismaStore on SQLite", () => {
         _activeProvider: "oracle",
       },
     );
-    expect(() => prismaStore(oracle)).toThrow(/provider must be .*"sqlite".* got "oracle"/);
+    expect(() => prismaStore(oracle)).toThrow(
+      /provider must be one of sqlite, postgresql, .*, got "oracle"/,
+    );
   });
 });

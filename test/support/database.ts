@@ -1,53 +1,87 @@
 /** Databases for tests: fresh, migrated with the files that users migrate with. */
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { PrismaLibSql } from "@prisma/adapter-libsql";
-import { migrate } from "../../example-app/server/migrate.js";
-import { PrismaClient } from "../../prisma/generated/client/client.js";
+import { inject } from "vitest";
+import { readMigrations } from "../../example-app/server/migrate.js";
 import type { PrismaLike } from "../../server/index.js";
+import {
+  type Client,
+  connectPostgres,
+  connectSqlite,
+  type PostgresClient,
+  type SqliteClient,
+} from "./clients.js";
 
-const MIGRATIONS = fileURLToPath(new URL("../../prisma/migrations", import.meta.url));
+const SCHEMAS = fileURLToPath(new URL("../../prisma/", import.meta.url));
 
-export interface TestDatabase {
+export interface TestDatabase<TClient extends Client = Client> {
   url: string;
-  prisma: PrismaClient;
-  /** Another client on the same file, as another process would have. */
-  connect(): PrismaClient;
+  prisma: TClient;
+  /** Another client on the same database, as another process would have. */
+  connect(): TClient;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export function connectSqlite(url: string): PrismaClient {
-  return new PrismaClient({ adapter: new PrismaLibSql({ url, timeout: 5000 }) });
-}
-
-export async function createSqlite(): Promise<TestDatabase> {
+export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
   const folder = await mkdtemp(join(tmpdir(), "limits-"));
   const url = `file:${join(folder, "test.db")}`;
-  const clients: PrismaClient[] = [];
+  const database = open(url, connectSqlite, () => rm(folder, { recursive: true, force: true }));
+  await database.prisma.$queryRaw`PRAGMA journal_mode = WAL`;
+  await applyMigrations(database.prisma, `${SCHEMAS}migrations`);
+  return database;
+}
+
+/** @param server a server other than the one that all tests share. */
+export async function createPostgres(
+  server: string = inject("postgresUrl"),
+): Promise<TestDatabase<PostgresClient>> {
+  const name = `limits_${randomUUID().replaceAll("-", "")}`;
+  const admin = connectPostgres(server);
+  await admin.$executeRawUnsafe(`CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = name;
+  const database = open(url.href, connectPostgres, async () => {
+    await admin.$executeRawUnsafe(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.$disconnect();
+  });
+  await applyMigrations(database.prisma, `${SCHEMAS}postgresql/migrations`);
+  return database;
+}
+
+async function applyMigrations(client: Client, folder: string): Promise<void> {
+  for (const { statements } of await readMigrations(folder)) {
+    for (const statement of statements) await client.$executeRawUnsafe(statement);
+  }
+}
+
+function open<TClient extends Client>(
+  url: string,
+  connectTo: (url: string) => TClient,
+  close: () => Promise<void>,
+): TestDatabase<TClient> {
+  const clients: TClient[] = [];
   const connect = () => {
-    const client = connectSqlite(url);
+    const client = connectTo(url);
     clients.push(client);
     return client;
   };
-  const prisma = connect();
-  await prisma.$queryRaw`PRAGMA journal_mode = WAL`;
-  await migrate(prisma, MIGRATIONS);
   return {
     url,
-    prisma,
+    prisma: connect(),
     connect,
     async [Symbol.asyncDispose]() {
       await Promise.all(clients.map((client) => client.$disconnect()));
-      await rm(folder, { recursive: true, force: true });
+      await close();
     },
   };
 }
 
 /** The client as a store sees it, with something to do before each of its raw queries. */
 export function intercept(
-  prisma: PrismaClient,
+  prisma: SqliteClient,
   before: (sql: readonly string[], values: unknown[]) => Promise<void>,
 ): PrismaLike {
   const { _activeProvider, _runtimeDataModel } = prisma as unknown as Record<string, unknown>;

@@ -3,7 +3,7 @@
  * calls passed. Arguments: the file's URL, how many calls, how many of them at once.
  */
 import { createRateLimiter, DAY, prismaStore } from "../../server/index.js";
-import { connectSqlite } from "./database.js";
+import { connectSqlite } from "./clients.js";
 
 const [url = "", calls = "0", atOnce = "1"] = process.argv.slice(2);
 const prisma = connectSqlite(url);

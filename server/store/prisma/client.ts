@@ -40,6 +40,11 @@ export class Sql {
     return this;
   }
 
+  /** Appends an array parameter, one element per item. PostgreSQL only. */
+  array<TItem>(items: readonly TItem[], pick: (item: TItem) => unknown, type: string): this {
+    return this.value(items.map(pick)).text(`::${type}[]`);
+  }
+
   /** Appends what `each` appends for every item, with commas between. */
   list<TItem>(items: readonly TItem[], each: (item: TItem) => void): this {
     items.forEach((item, index) => {

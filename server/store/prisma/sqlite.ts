@@ -8,12 +8,9 @@ import type { RowIO, WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
-import { isWriteConflict } from "./conflict.js";
+import { GroupLost, writeInSteps } from "./write-steps.js";
 
 const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
-
-/** Thrown inside a transaction to roll it back, and never seen outside. */
-class GroupLost extends Error {}
 
 export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "read" | "write"> {
   const table = quoted(tableName);
@@ -93,42 +90,20 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
       if (found.size > 0) throw new GroupLost();
       return removed;
     };
-    try {
-      return await inTransaction(prisma, run);
-    } catch (error) {
-      if (error instanceof GroupLost) return new Set();
-      throw error;
-    }
+    return inTransaction(prisma, run);
   }
 
-  async function write(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
-    const outcomes: WriteOutcomes = new Map();
-    const step = async (some: readonly WriteGroup[], run: () => Promise<Set<string>>) => {
-      if (some.length === 0) return;
-      try {
-        const rows = await run();
-        for (const group of some) {
-          // All or nothing, so one row that was written speaks for its group.
-          if (group.writes.some(({ row }) => rows.has(rowKey(row)))) outcomes.set(group, "written");
-        }
-      } catch (error) {
-        if (isWriteConflict(error)) return;
-        for (const group of some) outcomes.set(group, { error });
-      }
-    };
+  function write(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
     const pure = groups.filter(({ writes }) => !writes.some(isDelete));
-    await step(pure, () => upsert(pure, prisma));
     const deleting = groups.filter(({ writes }) => writes.some(isDelete));
     const single = deleting.filter(({ writes }) => writes.length === 1);
-    await step(single, () =>
-      remove(
-        single.flatMap(({ writes }) => writes),
-        prisma,
-      ),
-    );
+    const deletes = single.flatMap(({ writes }) => writes);
     const mixed = deleting.filter(({ writes }) => writes.length > 1);
-    for (const group of mixed) await step([group], () => writeMixed(group));
-    return outcomes;
+    return writeInSteps([
+      { groups: pure, run: () => upsert(pure, prisma) },
+      { groups: single, run: () => remove(deletes, prisma) },
+      ...mixed.map((group) => ({ groups: [group], run: () => writeMixed(group) })),
+    ]);
   }
 
   return { read: (rows) => read(rows), write };

@@ -1,0 +1,156 @@
+/**
+ * Guarded writes on PostgreSQL, in single statements at READ COMMITTED, whatever the number of
+ * rows. A statement first locks the rows that still are as they were, and then writes only those;
+ * a lock taken with `FOR UPDATE` is granted on the newest version, so the guard holds until commit.
+ *
+ * Rows locked by others are skipped rather than waited for: whoever holds one is about to change
+ * it, so the guard would fail after the wait. That also rules out deadlocks between batches.
+ */
+import type { RateLimitState } from "../../../core/calculate.js";
+import type { RowIO, WriteOutcomes } from "../lane.js";
+import type { Write, WriteGroup } from "../plan.js";
+import { rowKey, type RowId } from "../store.js";
+import { inTransaction, type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
+import { GroupLost, writeInSteps } from "./write-steps.js";
+
+const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
+const ID = `"name", "key", "shard"`;
+
+export function postgresqlIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "read" | "write"> {
+  const table = quoted(tableName);
+
+  async function read(rows: readonly RowId[], client: PrismaRaw = prisma) {
+    const found = await new Sql()
+      .text(`SELECT t."name", t."key", t."shard", t."value", t."ts" FROM unnest(`)
+      .array(rows, ({ name }) => name, "text")
+      .text(", ")
+      .array(rows, ({ key }) => key, "text")
+      .text(", ")
+      .array(rows, ({ shard }) => shard, "int")
+      .text(`) AS i(${ID}) JOIN ${table} AS t ON ${SAME_ROW}`)
+      .query(client);
+    return new Map(
+      found.map((row) => [
+        rowKey(row as unknown as RowId),
+        { value: row["value"], ts: row["ts"] } as RateLimitState,
+      ]),
+    );
+  }
+
+  /** One row, without the machinery for many: one lookup by the primary key. */
+  async function writeOne({ row, was, next }: Write, client: PrismaRaw): Promise<Set<string>> {
+    const sql = new Sql();
+    if (was === null && next !== null) {
+      sql.text(`INSERT INTO ${table} (${ID}, "value", "ts") VALUES (`);
+      sql.list([row.name, row.key, row.shard, next.value, next.ts], (value) => sql.value(value));
+      sql.text(`) ON CONFLICT (${ID}) DO NOTHING RETURNING 1`);
+    } else {
+      if (next === null) sql.text(`DELETE FROM ${table}`);
+      else {
+        sql.text(`UPDATE ${table} SET "value" = `).value(next.value);
+        sql.text(`, "ts" = `).value(next.ts);
+      }
+      sql.text(` WHERE "name" = `).value(row.name).text(` AND "key" = `).value(row.key);
+      sql.text(` AND "shard" = `).value(row.shard);
+      sql.text(` AND "value" = `).value(was!.value).text(` AND "ts" = `).value(was!.ts);
+      sql.text(` RETURNING 1`);
+    }
+    const written = await sql.query(client);
+    return new Set(written.length > 0 ? [rowKey(row)] : []);
+  }
+
+  /**
+   * Writes every group of which all existing rows could be locked as they were; returns the rows
+   * written. A group that also inserts can turn out incomplete, so it needs a transaction around.
+   */
+  async function writeMany(groups: readonly WriteGroup[], client: PrismaRaw): Promise<Set<string>> {
+    const writes = groups.flatMap((group, index) =>
+      group.writes.map((item) => ({ ...item, group: index })),
+    );
+    const sql = new Sql().text(`WITH i AS (SELECT * FROM unnest(`);
+    const column = (pick: (write: (typeof writes)[number]) => unknown, type: string) =>
+      sql.array(writes, pick, type);
+    column(({ row }) => row.name, "text").text(", ");
+    column(({ row }) => row.key, "text").text(", ");
+    column(({ row }) => row.shard, "int").text(", ");
+    column(({ next }) => next?.value ?? null, "float8").text(", ");
+    column(({ next }) => next?.ts ?? null, "float8").text(", ");
+    column(({ was }) => was?.value ?? null, "float8").text(", ");
+    column(({ was }) => was?.ts ?? null, "float8").text(", ");
+    column(({ group }) => group, "int");
+    sql.text(`) AS i(${ID}, "value", "ts", "wasValue", "wasTs", "grp"))`);
+    sql.text(
+      `, l AS MATERIALIZED (SELECT i.* FROM i JOIN ${table} AS t ON ${SAME_ROW} ` +
+        `WHERE t."value" = i."wasValue" AND t."ts" = i."wasTs" FOR UPDATE OF t SKIP LOCKED)`,
+    );
+    // Where each group is one row, locking the row has locked the group.
+    const complete = groups.some(({ writes: { length } }) => length > 1)
+      ? ` AND i."grp" IN (SELECT "grp" FROM g)`
+      : "";
+    if (complete !== "") {
+      sql.text(
+        `, g AS MATERIALIZED (SELECT i."grp" FROM i ` +
+          `LEFT JOIN (SELECT "grp", count(*) AS "locked" FROM l GROUP BY "grp") AS k USING ("grp") ` +
+          `GROUP BY i."grp", k."locked" HAVING count(i."wasTs") = coalesce(k."locked", 0))`,
+      );
+    }
+    const returning = `RETURNING t."name", t."key", t."shard"`;
+    const parts: [name: string, wanted: boolean, text: string][] = [
+      [
+        "u",
+        writes.some(({ was, next }) => was !== null && next !== null),
+        `UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i ` +
+          `WHERE ${SAME_ROW} AND i."ts" IS NOT NULL${complete} ${returning}`,
+      ],
+      [
+        "d",
+        writes.some(({ was, next }) => was !== null && next === null),
+        `DELETE FROM ${table} AS t USING l AS i ` +
+          `WHERE ${SAME_ROW} AND i."ts" IS NULL${complete} ${returning}`,
+      ],
+      [
+        "n",
+        writes.some(({ was, next }) => was === null && next !== null),
+        // In order, so that two batches of inserts cannot wait for each other in a circle.
+        `INSERT INTO ${table} AS t (${ID}, "value", "ts") SELECT ${ID}, "value", "ts" FROM i ` +
+          `WHERE i."wasTs" IS NULL AND i."ts" IS NOT NULL${complete} ORDER BY ${ID} ` +
+          `ON CONFLICT (${ID}) DO NOTHING ${returning}`,
+      ],
+    ];
+    const wanted = parts.filter(([, isWanted]) => isWanted);
+    for (const [name, , text] of wanted) sql.text(`, ${name} AS (${text})`);
+    sql.text(` ${wanted.map(([name]) => `SELECT * FROM ${name}`).join(" UNION ALL ")}`);
+    const written = await sql.query(client);
+    return new Set(written.map((row) => rowKey(row as unknown as RowId)));
+  }
+
+  /** For a group that inserts: rolled back unless each of its rows could be written. */
+  async function writeWhole(group: WriteGroup): Promise<Set<string>> {
+    const absent = group.writes.filter(({ was, next }) => was === null && next === null);
+    return inTransaction(prisma, async (tx) => {
+      const written = await writeMany([group], tx);
+      if (written.size + absent.length !== group.writes.length) throw new GroupLost();
+      if (absent.length === 0) return written;
+      const ids = absent.map(({ row }) => row);
+      if ((await read(ids, tx)).size > 0) throw new GroupLost();
+      return written;
+    });
+  }
+
+  function write(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
+    const isWhole = ({ writes }: WriteGroup) =>
+      writes.length > 1 && writes.some(({ was }) => was === null);
+    const plain = groups.filter((group) => !isWhole(group));
+    const only = plain.length === 1 && plain[0]!.writes.length === 1 ? plain[0] : undefined;
+    return writeInSteps([
+      {
+        groups: plain,
+        run: () =>
+          only === undefined ? writeMany(plain, prisma) : writeOne(only.writes[0]!, prisma),
+      },
+      ...groups.filter(isWhole).map((group) => ({ groups: [group], run: () => writeWhole(group) })),
+    ]);
+  }
+
+  return { read: (rows) => read(rows), write };
+}

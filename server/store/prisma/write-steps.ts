@@ -1,0 +1,33 @@
+/** Writing a batch in several statements, none of which spoils what became of the others. */
+import type { WriteOutcomes } from "../lane.js";
+import type { WriteGroup } from "../plan.js";
+import { rowKey } from "../store.js";
+import { isWriteConflict } from "./conflict.js";
+
+/** Thrown inside a transaction to roll it back because a guard failed; never seen outside. */
+export class GroupLost extends Error {}
+
+export interface WriteStep {
+  groups: readonly WriteGroup[];
+  /** Resolves with the rows written, by `rowKey`; each group all or nothing. */
+  run(): Promise<ReadonlySet<string>>;
+}
+
+export async function writeInSteps(steps: readonly WriteStep[]): Promise<WriteOutcomes> {
+  const outcomes: WriteOutcomes = new Map();
+  for (const { groups, run } of steps) {
+    if (groups.length === 0) continue;
+    try {
+      const rows = await run();
+      for (const group of groups) {
+        // All or nothing, so one row that was written speaks for its group.
+        if (group.writes.some(({ row }) => rows.has(rowKey(row)))) outcomes.set(group, "written");
+      }
+    } catch (error) {
+      // A statement that met a conflict was rolled back: its groups have lost, and try again.
+      if (error instanceof GroupLost || isWriteConflict(error)) continue;
+      for (const group of groups) outcomes.set(group, { error });
+    }
+  }
+  return outcomes;
+}

