@@ -3,7 +3,7 @@ import type { RateLimitState } from "../core/calculate.js";
 import type { RateLimitConfig } from "../core/config.js";
 import type { RateLimitResult } from "../core/decide.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import type { RateLimitStore } from "./store/store.js";
+import type { RateLimitStore, TransactionOptions } from "./store/store.js";
 
 export type LimitConfigs = Record<string, RateLimitConfig>;
 
@@ -34,14 +34,63 @@ export interface LimitOptions extends KeyOptions {
   throws?: boolean | undefined;
 }
 
+export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
+  /** The longest wait, ms; a turn that would come later is a denial at once. @default unlimited */
+  maxWait?: number | undefined;
+  /** Calls the waiting off: what was reserved is given back. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface RefundOptions extends KeyOptions {
+  /** Tokens given back: finite and at least 0. @default 1 */
+  count?: number | undefined;
+}
+
+/** One of several limits; see `LimitOptions`. */
+export interface LimitAllItem extends Omit<LimitOptions, "throws"> {
+  name: string;
+}
+
+export interface LimitAllOptions {
+  /** Throw a `RateLimitError`, about the limit with the longest wait, when denied. @default false */
+  throws?: boolean | undefined;
+}
+
+/**
+ * - `ok: true`: every limit was charged; `results` has one result each, and `retryAfter` is there
+ *   when some were reserved.
+ * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms; `name` is the
+ *   limit with the longest wait, and `results` what each would have got in its turn.
+ */
+export type LimitAllResult =
+  | { ok: true; retryAfter?: number; results: RateLimitResult[] }
+  | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
+
+export interface PruneOptions {
+  /**
+   * Further configs that rows of a limit may have been charged with, by name: the per-call ones. A
+   * row goes only when it is full under all of them, and rows of unknown names only when named here.
+   */
+  alsoConfigs?: Readonly<Record<string, readonly RateLimitConfig[]>>;
+}
+
+/** What `onDecision` is told, after the fact. */
+export interface DecisionEvent {
+  action: "limit" | "check";
+  name: string;
+  key: string | undefined;
+  count: number;
+  result: RateLimitResult;
+}
+
 /** Options are optional for the limiter's own limits; other names have to bring a `config`. */
 export type OptionsFor<TLimits, TName, TOptions> = TName extends keyof TLimits
   ? [options?: TOptions]
   : [options: TOptions & { config: RateLimitConfig }];
 
-export interface RateLimiterOptions<TLimits extends LimitConfigs> {
+export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction = unknown> {
   /** Where the rows are: `prismaStore(prisma)` or `memoryStore()`. */
-  store: RateLimitStore;
+  store: RateLimitStore<TTransaction>;
   /** The limits by name. Checked at construction. */
   limits: TLimits;
   /** The time, epoch ms. @default Date.now */
@@ -54,20 +103,22 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs> {
    * @default 2000
    */
   timeout?: number;
+  /** Waits for `acquire`; inject one that goes with `clock` in tests. @default real timers */
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Told of every decision, for metrics. What it throws is ignored. */
+  onDecision?: (event: DecisionEvent) => void;
 }
 
 /** Told after this process has changed the tokens of a limit. */
 export type ChangeListener = (name: string, key: string | undefined) => void;
 
 /**
- * Every method rejects with a `RateLimitInputError` for an unknown name, a key or a count that
- * cannot be served, and with a `RateLimitStoreError` when the store fails. Neither consumes, except
- * that a failure while writing may have: see the README on crashes.
+ * What can be done with limits, on their own or inside a transaction. Every method rejects with a
+ * `RateLimitInputError` for an unknown name, a key or a count that cannot be served, and with a
+ * `RateLimitStoreError` when the store fails. Neither consumes, except that a failure while writing
+ * may have: see the README on crashes.
  */
-export interface RateLimiter<TLimits extends LimitConfigs = LimitConfigs> {
-  readonly limits: TLimits;
-  readonly clock: () => number;
-
+export interface RateLimitOperations<TLimits extends LimitConfigs> {
   /** Consumes tokens if there are enough. A denied call changes nothing. */
   limit<TName extends LimitName<TLimits>>(
     name: TName,
@@ -80,11 +131,23 @@ export interface RateLimiter<TLimits extends LimitConfigs = LimitConfigs> {
     ...options: OptionsFor<TLimits, TName, LimitOptions>
   ): Promise<RateLimitResult>;
 
+  /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
+  limitAll(
+    items: readonly LimitAllItemOf<TLimits>[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
+
   /** Fills the bucket, reservations and all forgotten. */
   reset<TName extends LimitName<TLimits>>(
     name: TName,
     ...options: OptionsFor<TLimits, TName, KeyOptions>
   ): Promise<void>;
+
+  /** Gives tokens back, up to the capacity. Resolves with the tokens then held. */
+  refund<TName extends LimitName<TLimits>>(
+    name: TName,
+    ...options: OptionsFor<TLimits, TName, RefundOptions>
+  ): Promise<{ value: number }>;
 
   /**
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
@@ -94,6 +157,47 @@ export interface RateLimiter<TLimits extends LimitConfigs = LimitConfigs> {
     name: TName,
     ...options: OptionsFor<TLimits, TName, KeyOptions>
   ): Promise<RateLimitState & { config: RateLimitConfig }>;
+}
+
+/** An item of `limitAll`: names that the limiter does not know have to bring a `config`. */
+export type LimitAllItemOf<TLimits> =
+  | (LimitAllItem & { name: keyof TLimits & string })
+  | (LimitAllItem & { name: string; config: RateLimitConfig });
+
+export interface RateLimiter<
+  TLimits extends LimitConfigs = LimitConfigs,
+  TTransaction = unknown,
+> extends RateLimitOperations<TLimits> {
+  readonly limits: TLimits;
+  readonly clock: () => number;
+
+  /**
+   * Reserves, waits until the work may be done, and resolves. Rejects with a `RateLimitError` when
+   * no turn can be had within `maxWait`, and with the signal's reason when that is aborted.
+   */
+  acquire<TName extends LimitName<TLimits>>(
+    name: TName,
+    ...options: OptionsFor<TLimits, TName, AcquireOptions>
+  ): Promise<RateLimitResult>;
+
+  /**
+   * Runs `run` in a Serializable transaction of the database: what it takes from limits and what it
+   * writes through `tx` is committed together or not at all. Conflicts are retried, with all of
+   * `run` running again; anything else that it throws rolls back and is rethrown.
+   */
+  transaction<TResult>(
+    run: (scope: RateLimitOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
+    options?: TransactionOptions,
+  ): Promise<TResult>;
+
+  /**
+   * The operations inside a transaction that the caller has opened and owns. They hold the rows they
+   * touch until it ends. A conflict aborts it, and only its owner can try again.
+   */
+  using(tx: TTransaction): RateLimitOperations<TLimits>;
+
+  /** Deletes rows that are full again. Resolves with how many. Run it now and then. */
+  prune(options?: PruneOptions): Promise<number>;
 
   /**
    * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`

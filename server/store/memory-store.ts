@@ -4,7 +4,16 @@
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import { plan } from "./plan.js";
-import { type Call, type Decision, expiredError, type RateLimitStore, rowKey } from "./store.js";
+import { retryConflicts } from "./retry.js";
+import {
+  type Call,
+  type Decision,
+  expiredError,
+  type RateLimitStore,
+  rowKey,
+  type RowId,
+} from "./store.js";
+import { WriteConflictError } from "./write-conflict.js";
 
 /** Rows are dropped oldest first past this many, unless `maxRows` says otherwise. */
 const DEFAULT_MAX_ROWS = 1_000_000;
@@ -19,31 +28,99 @@ export interface MemoryStoreOptions {
   maxRows?: number;
 }
 
-export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore {
+/** What a transaction of this store has read, as it was, and has written so far. */
+export interface MemoryTransaction {
+  readonly was: Map<string, RateLimitState | null>;
+  readonly next: Map<string, RateLimitState | null>;
+}
+
+export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<MemoryTransaction> {
   const { maxRows = DEFAULT_MAX_ROWS } = options;
   if (!Number.isSafeInteger(maxRows) || maxRows < 1) {
     throw new RangeError(`maxRows must be a whole number above 0, got ${maxRows}`);
   }
   const rows = new Map<string, RateLimitState>();
+  const ids = new Map<string, RowId>();
 
-  const put = (id: string, next: RateLimitState | null) => {
+  function put(id: string, row: RowId | undefined, next: RateLimitState | null): void {
     // Deleted first, so that the map's order is that of the last write.
     rows.delete(id);
-    if (next === null) return;
+    if (next === null) {
+      ids.delete(id);
+      return;
+    }
     rows.set(id, next);
-    if (rows.size > maxRows) rows.delete(rows.keys().next().value!);
-  };
+    if (row !== undefined) ids.set(id, row);
+    if (rows.size <= maxRows) return;
+    const oldest = rows.keys().next().value!;
+    rows.delete(oldest);
+    ids.delete(oldest);
+  }
+
+  function using(tx: MemoryTransaction): Pick<RateLimitStore, "apply"> {
+    return {
+      async apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]> {
+        const seen = new Map<string, RateLimitState>();
+        for (const row of decisions.flatMap((decision) => decision.rows)) {
+          const id = rowKey(row);
+          if (!tx.was.has(id)) tx.was.set(id, rows.get(id) ?? null);
+          const state = tx.next.has(id) ? tx.next.get(id) : tx.was.get(id);
+          if (state) seen.set(id, state);
+        }
+        return run(decisions, seen, (row, next) => {
+          ids.set(rowKey(row), row);
+          tx.next.set(rowKey(row), next);
+        });
+      },
+    };
+  }
+
+  function commit({ was, next }: MemoryTransaction): void {
+    for (const [id, state] of was) {
+      if ((rows.get(id) ?? null) !== state) throw new WriteConflictError();
+    }
+    for (const [id, state] of next) put(id, ids.get(id), state);
+  }
 
   return {
     async apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       if (call?.expired) throw expiredError();
-      const { settled, groups } = plan(decisions, rows);
-      const failed = settled.find((outcome) => !outcome.ok);
-      if (failed !== undefined) throw failed.error;
-      for (const { writes } of groups) {
-        for (const { row, next } of writes) put(rowKey(row), next);
-      }
-      return settled.map((outcome) => (outcome as { result: TResult }).result);
+      return run(decisions, rows, (row, next) => put(rowKey(row), row, next));
+    },
+    using,
+    transaction(body, { retryFor = 10_000 }) {
+      const isConflict = (error: unknown) => error instanceof WriteConflictError;
+      return retryConflicts(
+        async () => {
+          const tx: MemoryTransaction = { was: new Map(), next: new Map() };
+          const result = await body(tx, using(tx));
+          commit(tx);
+          return result;
+        },
+        { retryFor, isConflict },
+      );
+    },
+    async list(name, after, count) {
+      const named = [...ids.values()].filter((row) => row.name === name).sort(compareRows);
+      return named.filter((row) => !after || compareRows(row, after) > 0).slice(0, count);
     },
   };
+}
+
+/** Decides a list on these states, and puts what it writes. A list of which one fails does nothing. */
+function run<TResult>(
+  decisions: readonly Decision<TResult>[],
+  states: ReadonlyMap<string, RateLimitState>,
+  put: (row: RowId, next: RateLimitState | null) => void,
+): TResult[] {
+  const { settled, groups } = plan(decisions, states);
+  const failed = settled.find((outcome) => !outcome.ok);
+  if (failed !== undefined) throw failed.error;
+  for (const { writes } of groups) for (const { row, next } of writes) put(row, next);
+  return settled.map((outcome) => (outcome as { result: TResult }).result);
+}
+
+function compareRows(a: RowId, b: RowId): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
+  return a.shard - b.shard;
 }

@@ -3,11 +3,19 @@
  * per limit and key, in a table that the application migrates with the rest of its schema.
  */
 import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
-import { createLane, type RowIO } from "./lane.js";
-import type { PrismaLike } from "./prisma/client.js";
+import { createDirect } from "./direct.js";
+import { createLane } from "./lane.js";
+import {
+  inTransaction,
+  type PrismaLike,
+  type PrismaRaw,
+  type TransactionOf,
+} from "./prisma/client.js";
 import { isWriteConflict } from "./prisma/conflict.js";
-import { postgresqlIO } from "./prisma/postgresql.js";
-import { sqliteIO } from "./prisma/sqlite.js";
+import type { Connection, Dialect } from "./prisma/dialect.js";
+import { postgresql } from "./prisma/postgresql.js";
+import { sqlite } from "./prisma/sqlite.js";
+import { retryConflicts } from "./retry.js";
 import type { RateLimitStore } from "./store.js";
 
 export interface PrismaStoreOptions {
@@ -24,15 +32,14 @@ interface ClientInternals {
   _runtimeDataModel?: { models?: Record<string, { dbName?: string | null }> };
 }
 
-const DIALECTS = new Map<
-  string | undefined,
-  (prisma: PrismaLike, table: string) => Pick<RowIO, "read" | "write">
->([
-  ["sqlite", sqliteIO],
-  ["postgresql", postgresqlIO],
-  ["cockroachdb", postgresqlIO],
+const DIALECTS = new Map<string | undefined, Dialect>([
+  ["sqlite", sqlite],
+  ["postgresql", postgresql],
+  ["cockroachdb", postgresql],
 ]);
 
+/** How long conflicts of a transaction are retried for, ms. */
+const RETRY_FOR = 10_000;
 /** The most rows in one trip: seven parameters each, of the 32,766 that SQLite takes. */
 const MAX_ROWS = 1000;
 
@@ -42,7 +49,10 @@ const MAX_ROWS = 1000;
  *
  * @throws RateLimitConfigError when the client's provider is not supported, or has no such model.
  */
-export function prismaStore(prisma: PrismaLike, options: PrismaStoreOptions = {}): RateLimitStore {
+export function prismaStore<TClient extends PrismaLike>(
+  prisma: TClient,
+  options: PrismaStoreOptions = {},
+): RateLimitStore<TransactionOf<TClient>> {
   const { model = "RateLimit" } = options;
   const { _activeProvider: provider, _runtimeDataModel: schema } = prisma as ClientInternals;
   const dialect = DIALECTS.get(provider);
@@ -59,12 +69,31 @@ export function prismaStore(prisma: PrismaLike, options: PrismaStoreOptions = {}
     );
   }
   const table = models?.[model]?.dbName ?? model;
-  return createLane({
-    ...dialect(prisma, table),
-    isConflict: (error) => isWriteConflict(error),
-    wrap: (error) => storeError(error, table),
+  const connection: Connection = { client: prisma, table, own: prisma, onLocked: "skip" };
+  const common = {
+    isConflict: (error: unknown) => isWriteConflict(error),
+    wrap: (error: unknown) => storeError(error, table),
     maxRows: MAX_ROWS,
-  });
+  };
+  const join = (client: PrismaRaw, onLocked: Connection["onLocked"]) =>
+    createDirect({ ...dialect.io({ client, table, own: undefined, onLocked }), ...common });
+
+  return {
+    ...createLane({ ...dialect.io(connection), ...common }),
+    using: (tx) => join(tx as PrismaRaw, "wait"),
+    transaction(run, { retryFor = RETRY_FOR, ...rest }) {
+      const transact = () =>
+        inTransaction(prisma, (tx) => run(tx as TransactionOf<TClient>, join(tx, "fail")), {
+          isolationLevel: "Serializable",
+          ...rest,
+        });
+      return retryConflicts(transact, { retryFor, isConflict: common.isConflict });
+    },
+    list: (name, after, count) =>
+      dialect.list(connection, name, after, count).catch((error: unknown) => {
+        throw common.wrap(error);
+      }),
+  };
 }
 
 function storeError(cause: unknown, table: string): RateLimitStoreError {

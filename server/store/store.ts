@@ -38,7 +38,8 @@ export interface Call {
   readonly expired: boolean;
 }
 
-export interface RateLimitStore {
+/** @typeParam TTransaction what the database's transactions are handed around as. */
+export interface RateLimitStore<TTransaction = unknown> {
   /**
    * Applies decisions that are independent of each other: each one atomic, in some serial order
    * with all others in this and every other process. Resolves with their results, in order.
@@ -48,6 +49,30 @@ export interface RateLimitStore {
    * before they were sent: those are never applied.
    */
   apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]>;
+
+  /**
+   * Applies decisions inside a transaction that its caller owns: they take effect when it commits.
+   * Rejects with a conflict, as the database reports it, for the owner to retry.
+   */
+  using?(tx: TTransaction): Pick<RateLimitStore, "apply">;
+
+  /** Runs `run` in a Serializable transaction, again after conflicts until `retryFor` has passed. */
+  transaction?<TResult>(
+    run: (tx: TTransaction, store: Pick<RateLimitStore, "apply">) => Promise<TResult>,
+    options: TransactionOptions,
+  ): Promise<TResult>;
+
+  /** Rows of a name in a fixed order, those after `after`, `count` of them at most. */
+  list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
+}
+
+export interface TransactionOptions {
+  /** How long one try may take, ms. @default 5000, Prisma's */
+  timeout?: number;
+  /** How long to wait for a connection, ms. @default 2000, Prisma's */
+  maxWait?: number;
+  /** How long conflicts are retried for, ms, over all tries. @default 10000 */
+  retryFor?: number;
 }
 
 /** For calls that expired before anything was done about them. */

@@ -15,12 +15,31 @@ export interface PrismaLike extends PrismaRaw {
   $transaction(...args: never[]): unknown;
 }
 
+/** What a client hands to the callback of its `$transaction`. */
+export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] extends (
+  run: (tx: infer TTransaction) => Promise<never>,
+  ...rest: never[]
+) => unknown
+  ? TTransaction
+  : PrismaRaw;
+
+export interface InTransactionOptions {
+  isolationLevel?: "Serializable";
+  timeout?: number;
+  maxWait?: number;
+}
+
 /** Runs `run` in an interactive transaction, rolled back when it throws. */
 export function inTransaction<TResult>(
   prisma: PrismaLike,
   run: (tx: PrismaRaw) => Promise<TResult>,
+  options: InTransactionOptions = {},
 ): Promise<TResult> {
-  return (prisma.$transaction as (fn: typeof run) => Promise<TResult>)(run);
+  const transact = prisma.$transaction as (
+    body: typeof run,
+    options: InTransactionOptions,
+  ) => Promise<TResult>;
+  return transact.call(prisma, run, options);
 }
 
 /** A statement and its parameters, as pieces that Prisma joins with each database's markers. */

@@ -16,10 +16,10 @@ interface ErrorShape {
 const PRISMA_CODES = new Set(["P2034", "P1008"]);
 
 /**
- * PostgreSQL: serialization failure, deadlock. MySQL and MariaDB: deadlock, lock wait time-out,
+ * PostgreSQL: serialization failure, deadlock, row locked by another. MySQL and MariaDB: deadlock, lock wait time-out,
  * row changed since read.
  */
-const DATABASE_CODES = new Set(["40001", "40P01", "1213", "1205", "1020"]);
+const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020"]);
 
 export function isWriteConflict(error: unknown, depth = 0): boolean {
   if (typeof error !== "object" || error === null || depth > 4) return false;

@@ -7,19 +7,32 @@
  * it, so the guard would fail after the wait. That also rules out deadlocks between batches.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { RowIO, WriteOutcomes } from "../lane.js";
+import type { WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
-import { inTransaction, type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
+import { inTransaction, type PrismaRaw, quoted, Sql } from "./client.js";
+import type { Connection, Dialect } from "./dialect.js";
+import { listRows } from "./list-rows.js";
 import { GroupLost, writeInSteps } from "./write-steps.js";
 
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 const ID = `"name", "key", "shard"`;
+/** How long an insert may wait for another transaction's insert of the same row, ms. */
+const INSERT_WAIT = 50;
 
-export function postgresqlIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "read" | "write"> {
+export const postgresql: Dialect = { io: postgresqlIO, list: listRows };
+
+function postgresqlIO({
+  client: ours,
+  table: tableName,
+  own,
+  onLocked,
+}: Connection): ReturnType<Dialect["io"]> {
   const table = quoted(tableName);
+  const joined = own === undefined;
+  const lock = `FOR UPDATE OF t${{ skip: " SKIP LOCKED", fail: " NOWAIT", wait: "" }[onLocked]}`;
 
-  async function read(rows: readonly RowId[], client: PrismaRaw = prisma) {
+  async function read(rows: readonly RowId[], client: PrismaRaw = ours) {
     const found = await new Sql()
       .text(`SELECT t."name", t."key", t."shard", t."value", t."ts" FROM unnest(`)
       .array(rows, ({ name }) => name, "text")
@@ -28,6 +41,7 @@ export function postgresqlIO(prisma: PrismaLike, tableName: string): Pick<RowIO,
       .text(", ")
       .array(rows, ({ shard }) => shard, "int")
       .text(`) AS i(${ID}) JOIN ${table} AS t ON ${SAME_ROW}`)
+      .text(joined ? ` ORDER BY t."name", t."key", t."shard" ${lock}` : "")
       .query(client);
     return new Map(
       found.map((row) => [
@@ -81,7 +95,7 @@ export function postgresqlIO(prisma: PrismaLike, tableName: string): Pick<RowIO,
     sql.text(`) AS i(${ID}, "value", "ts", "wasValue", "wasTs", "grp"))`);
     sql.text(
       `, l AS MATERIALIZED (SELECT i.* FROM i JOIN ${table} AS t ON ${SAME_ROW} ` +
-        `WHERE t."value" = i."wasValue" AND t."ts" = i."wasTs" FOR UPDATE OF t SKIP LOCKED)`,
+        `WHERE t."value" = i."wasValue" AND t."ts" = i."wasTs" ${lock})`,
     );
     // Where each group is one row, locking the row has locked the group.
     const complete = groups.some(({ writes: { length } }) => length > 1)
@@ -127,14 +141,15 @@ export function postgresqlIO(prisma: PrismaLike, tableName: string): Pick<RowIO,
   /** For a group that inserts: rolled back unless each of its rows could be written. */
   async function writeWhole(group: WriteGroup): Promise<Set<string>> {
     const absent = group.writes.filter(({ was, next }) => was === null && next === null);
-    return inTransaction(prisma, async (tx) => {
+    const run = async (tx: PrismaRaw): Promise<Set<string>> => {
       const written = await writeMany([group], tx);
       if (written.size + absent.length !== group.writes.length) throw new GroupLost();
       if (absent.length === 0) return written;
       const ids = absent.map(({ row }) => row);
       if ((await read(ids, tx)).size > 0) throw new GroupLost();
       return written;
-    });
+    };
+    return own === undefined ? run(ours) : inTransaction(own, run);
   }
 
   function write(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
@@ -142,15 +157,35 @@ export function postgresqlIO(prisma: PrismaLike, tableName: string): Pick<RowIO,
       writes.length > 1 && writes.some(({ was }) => was === null);
     const plain = groups.filter((group) => !isWhole(group));
     const only = plain.length === 1 && plain[0]!.writes.length === 1 ? plain[0] : undefined;
-    return writeInSteps([
-      {
-        groups: plain,
-        run: () =>
-          only === undefined ? writeMany(plain, prisma) : writeOne(only.writes[0]!, prisma),
-      },
+    const writePlain = () =>
+      only === undefined ? writeMany(plain, ours) : writeOne(only.writes[0]!, ours);
+    const steps = [
+      { groups: plain, run: writePlain },
       ...groups.filter(isWhole).map((group) => ({ groups: [group], run: () => writeWhole(group) })),
-    ]);
+    ];
+    return writeInSteps(steps, joined);
   }
 
-  return { read: (rows) => read(rows), write };
+  /**
+   * A row that does not exist cannot be locked: who inserts it second waits for the first one to
+   * commit, and two such waits are a deadlock, which takes a second to be found. For an owner who
+   * will retry, the wait is cut short.
+   */
+  async function writeWithoutWaiting(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
+    const inserts = groups.some(({ writes }) => writes.some(({ was }) => was === null));
+    if (!inserts) return write(groups);
+    const [before] = await new Sql()
+      .text(`SELECT current_setting('lock_timeout') AS "timeout", `)
+      .text(`set_config('lock_timeout', '${INSERT_WAIT}', true)`)
+      .query(ours);
+    const outcomes = await write(groups);
+    await new Sql()
+      .text(`SELECT set_config('lock_timeout', `)
+      .value(before!["timeout"])
+      .text(`, true)`)
+      .query(ours);
+    return outcomes;
+  }
+
+  return { read: (rows) => read(rows), write: onLocked === "fail" ? writeWithoutWaiting : write };
 }

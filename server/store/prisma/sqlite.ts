@@ -4,19 +4,23 @@
  * of the busy errors that a read followed by a write gets when two processes share a file.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { RowIO, WriteOutcomes } from "../lane.js";
+import type { WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
-import { inTransaction, type PrismaLike, type PrismaRaw, quoted, Sql } from "./client.js";
+import { inTransaction, type PrismaRaw, quoted, Sql } from "./client.js";
+import type { Connection, Dialect } from "./dialect.js";
+import { listRows } from "./list-rows.js";
 import { GroupLost, writeInSteps } from "./write-steps.js";
 
 const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "read" | "write"> {
+export const sqlite: Dialect = { io: sqliteIO, list: listRows };
+
+function sqliteIO({ client: ours, table: tableName, own }: Connection): ReturnType<Dialect["io"]> {
   const table = quoted(tableName);
 
   /** Rows go as one JSON parameter, so the statement's text is always the same. */
-  async function read(rows: readonly RowId[], client: PrismaRaw = prisma) {
+  async function read(rows: readonly RowId[], client: PrismaRaw = ours) {
     const found = await new Sql()
       .text(`SELECT t."name", t."key", t."shard", t."value", t."ts" FROM json_each(`)
       .value(JSON.stringify(rows.map(({ name, key, shard }) => [name, key, shard])))
@@ -76,7 +80,7 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
     const upserts = writes.filter(({ next }) => next !== null);
     const deletes = writes.filter(isDelete);
     const absent = writes.filter(({ was, next }) => was === null && next === null);
-    const run = async (tx: PrismaRaw) => {
+    const run = async (tx: PrismaRaw): Promise<Set<string>> => {
       if (upserts.length > 0) {
         const written = await upsert([{ writes: upserts, decisions: [] }], tx);
         if (written.size !== upserts.length) throw new GroupLost();
@@ -90,7 +94,7 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
       if (found.size > 0) throw new GroupLost();
       return removed;
     };
-    return inTransaction(prisma, run);
+    return own === undefined ? run(ours) : inTransaction(own, run);
   }
 
   function write(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
@@ -99,11 +103,12 @@ export function sqliteIO(prisma: PrismaLike, tableName: string): Pick<RowIO, "re
     const single = deleting.filter(({ writes }) => writes.length === 1);
     const deletes = single.flatMap(({ writes }) => writes);
     const mixed = deleting.filter(({ writes }) => writes.length > 1);
-    return writeInSteps([
-      { groups: pure, run: () => upsert(pure, prisma) },
-      { groups: single, run: () => remove(deletes, prisma) },
+    const steps = [
+      { groups: pure, run: () => upsert(pure, ours) },
+      { groups: single, run: () => remove(deletes, ours) },
       ...mixed.map((group) => ({ groups: [group], run: () => writeMixed(group) })),
-    ]);
+    ];
+    return writeInSteps(steps, own === undefined);
   }
 
   return { read: (rows) => read(rows), write };

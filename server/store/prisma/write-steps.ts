@@ -2,10 +2,11 @@
 import type { WriteOutcomes } from "../lane.js";
 import type { WriteGroup } from "../plan.js";
 import { rowKey } from "../store.js";
+import { WriteConflictError } from "../write-conflict.js";
 import { isWriteConflict } from "./conflict.js";
 
-/** Thrown inside a transaction to roll it back because a guard failed; never seen outside. */
-export class GroupLost extends Error {}
+/** Thrown to roll a transaction back because a guard failed. */
+export class GroupLost extends WriteConflictError {}
 
 export interface WriteStep {
   groups: readonly WriteGroup[];
@@ -13,7 +14,14 @@ export interface WriteStep {
   run(): Promise<ReadonlySet<string>>;
 }
 
-export async function writeInSteps(steps: readonly WriteStep[]): Promise<WriteOutcomes> {
+/**
+ * @param joined whether this happens inside a transaction of somebody else's, which a conflict has
+ * spoilt: its owner has to hear of it.
+ */
+export async function writeInSteps(
+  steps: readonly WriteStep[],
+  joined: boolean,
+): Promise<WriteOutcomes> {
   const outcomes: WriteOutcomes = new Map();
   for (const { groups, run } of steps) {
     if (groups.length === 0) continue;
@@ -24,8 +32,9 @@ export async function writeInSteps(steps: readonly WriteStep[]): Promise<WriteOu
         if (group.writes.some(({ row }) => rows.has(rowKey(row)))) outcomes.set(group, "written");
       }
     } catch (error) {
+      if (joined) throw error;
       // A statement that met a conflict was rolled back: its groups have lost, and try again.
-      if (error instanceof GroupLost || isWriteConflict(error)) continue;
+      if (isWriteConflict(error)) continue;
       for (const group of groups) outcomes.set(group, { error });
     }
   }

@@ -1,0 +1,25 @@
+/** Waiting, for any number of ms, unless it is called off. */
+
+/** The longest time that a timer takes, ms; longer ones would fire at once. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** Resolves after `ms`. Rejects with the signal's reason when that is aborted first. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  for (let left = ms; left > 0; left -= MAX_TIMEOUT) {
+    await new Promise<void>((resolve, reject) => {
+      signal?.throwIfAborted();
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve();
+        },
+        Math.min(left, MAX_TIMEOUT),
+      );
+      function onAbort() {
+        clearTimeout(timer);
+        reject(signal!.reason as Error);
+      }
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { createManualClock } from "../../core/testing.js";
+import { createRateLimiter, DAY, isRateLimitError, MINUTE, SECOND } from "../../server/index.js";
+import { stores } from "../support/stores.js";
+
+describe.each(stores)("limitAll on %s", (_name, open) => {
+  async function setUp() {
+    const opened = await open();
+    const clock = createManualClock();
+    const limits = {
+      perSecond: { kind: "token bucket", rate: 2, period: SECOND },
+      perDay: { kind: "fixed window", rate: 5, period: DAY, start: 0 },
+      sharded: { kind: "token bucket", rate: 100, period: MINUTE, shards: 4, maxReserved: 10 },
+    } as const;
+    const limiter = createRateLimiter({ store: opened.store, clock, limits });
+    const peer = createRateLimiter({ store: opened.peer, clock, limits });
+    return { limiter, peer, clock, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  }
+  const both = (key: string) => [
+    { name: "perSecond", key } as const,
+    { name: "perDay", key } as const,
+  ];
+
+  it("charges every limit, or none of them", async () => {
+    await using setting = await setUp();
+    const { limiter, clock } = setting;
+    for (let i = 0; i < 2; i++) {
+      expect(await limiter.limitAll(both("u"))).toMatchObject({ ok: true });
+    }
+    const denied = await limiter.limitAll(both("u"));
+    expect(denied).toMatchObject({ ok: false, retryAfter: 500, name: "perSecond" });
+    expect(await limiter.getValue("perDay", { key: "u" })).toMatchObject({ value: 3 });
+    clock.advance(10 * SECOND);
+    for (let i = 0; i < 3; i++) {
+      expect(await limiter.limitAll(both("u"))).toMatchObject({ ok: true });
+      if (i === 1) clock.advance(SECOND);
+    }
+    // 11 s of the day are over; the day is what takes longest.
+    const exhausted = await limiter.limitAll(both("u"));
+    expect(exhausted).toMatchObject({ ok: false, name: "perDay", retryAfter: DAY - 11 * SECOND });
+  });
+
+  it("gives a wait that is true for all together, rows that meet included", async () => {
+    await using setting = await setUp();
+    const { limiter, clock } = setting;
+    const twice = [...both("u"), { name: "perSecond", key: "u" } as const];
+    await limiter.limit("perSecond", { key: "u" });
+    const denied = await limiter.limitAll(twice);
+    expect(denied).toMatchObject({ ok: false, retryAfter: 500 });
+    clock.advance(499);
+    expect(await limiter.limitAll(twice)).toMatchObject({ ok: false, retryAfter: 1 });
+    clock.advance(1);
+    expect(await limiter.limitAll(twice)).toMatchObject({ ok: true });
+  });
+
+  it("throws about the limit with the longest wait, and refuses what could never pass", async () => {
+    await using setting = await setUp();
+    const { limiter } = setting;
+    await limiter.limitAll([...both("u"), ...both("u")]);
+    const error: unknown = await limiter
+      .limitAll(both("u"), { throws: true })
+      .catch((thrown: unknown) => thrown);
+    expect(isRateLimitError(error) && error.data.rateLimit).toMatchObject({
+      name: "perSecond",
+      retryAfter: 500,
+    });
+    const thrice = [...both("v"), ...both("v"), ...both("v")];
+    await expect(limiter.limitAll(thrice)).rejects.toThrow('never be granted by "perSecond"');
+    expect(await limiter.limitAll([])).toEqual({ ok: true, results: [] });
+  });
+
+  it("takes sharded limits and reservations along", async () => {
+    await using setting = await setUp();
+    const { limiter } = setting;
+    const items = [
+      { name: "perDay", key: "u" } as const,
+      { name: "sharded", count: 55, reserve: true } as const,
+    ];
+    const reserved = await limiter.limitAll(items);
+    expect(reserved).toMatchObject({ ok: true });
+    expect(reserved.retryAfter).toBeGreaterThan(0);
+    expect((await limiter.getValue("sharded")).value).toBeCloseTo(45);
+    expect((await limiter.getValue("perDay", { key: "u" })).value).toBe(4);
+  });
+
+  it("neither deadlocks nor leaks when callers take the same limits in opposite orders", async () => {
+    await using setting = await setUp();
+    const { limiter, peer } = setting;
+    let passed = 0;
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const items = [
+          { name: "perDay", key: "left" } as const,
+          { name: "perDay", key: "right" } as const,
+        ];
+        const result = await [limiter, peer][i % 2]!.limitAll(i % 4 < 2 ? items : items.reverse());
+        if (result.ok) passed++;
+      }),
+    );
+    expect(passed).toBe(5);
+    for (const key of ["left", "right"]) {
+      expect((await limiter.getValue("perDay", { key })).value).toBe(0);
+    }
+  });
+});
