@@ -33,6 +33,10 @@ export interface Connection {
 
 /** The router takes at most this many items per stream. */
 const MAX_ITEMS = 100;
+/** The most characters that items may take in a URL: beyond 8 KB, servers and proxies refuse it. */
+const MAX_LENGTH = 7500;
+/** What an item takes beside itself: in a stream's input, and in a batch, with a path of its own. */
+const [STREAM_OVERHEAD, BATCH_OVERHEAD] = [3, 40];
 /** Pauses before a stream that ended is opened again, ms: doubling between these, with jitter. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
@@ -58,12 +62,24 @@ export function createConnection(options: ConnectionOptions): Connection {
     );
   }
 
+  /** Returns whether there was any answer. */
+  async function askAll(some: readonly RateLimitItem[]): Promise<boolean> {
+    let answered = false;
+    // One after the other: what is asked in one tick may be sent as one batch, in one URL.
+    for (const group of groupsOf(some, BATCH_OVERHEAD)) {
+      if ((await Promise.all(group.map(ask))).includes(true)) answered = true;
+    }
+    return answered;
+  }
+
   function startPolling(): void {
     if (pollTimer !== undefined || items.length === 0) return;
     const poll = async () => {
-      const answered = await Promise.all(items.map(ask));
-      if (pollTimer === undefined) return;
-      onState(answered.includes(true) ? "polling" : "offline");
+      const mine = pollTimer;
+      const answered = await askAll(items);
+      // Stopped meanwhile, or even started anew, and then somebody else goes on.
+      if (pollTimer !== mine) return;
+      onState(answered ? "polling" : "offline");
       pollTimer = setTimeout(() => void poll(), pollInterval);
     };
     // Set before the first answer, so that a stream that comes up meanwhile can stop the polling.
@@ -85,15 +101,19 @@ export function createConnection(options: ConnectionOptions): Connection {
     };
     if (items.length === 0) closeReplaced();
     streams = [];
-    for (let i = 0; i < items.length; i += MAX_ITEMS) {
-      let wasLost = false;
-      const close = transport.watch(items.slice(i, i + MAX_ITEMS), {
+    const groups = groupsOf(items, STREAM_OVERHEAD);
+    /** Those that have spoken: a stream that is refused is open for a moment, too. */
+    const up = new Set<typeof items>();
+    let wasLost = false;
+    for (const group of groups) {
+      const close = transport.watch(group, {
         onSnapshot(snapshot) {
           closeReplaced();
           onSnapshot(snapshot);
-        },
-        onLive() {
-          if (mine !== generation) return;
+          if (mine !== generation || up.has(group)) return;
+          up.add(group);
+          // The others' items still have to be asked for.
+          if (up.size < groups.length) return;
           failures = 0;
           stopPolling();
           onState("live");
@@ -103,12 +123,14 @@ export function createConnection(options: ConnectionOptions): Connection {
         },
         onLost() {
           if (mine !== generation) return;
+          up.delete(group);
           wasLost = true;
           startPolling();
         },
         onEnded() {
           closeReplaced();
           if (mine !== generation) return;
+          up.delete(group);
           startPolling();
           clearTimeout(retryTimer);
           const pause = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
@@ -120,14 +142,15 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function refresh(): void {
-    for (const item of items) void ask(item);
+    void askAll(items);
   }
 
   return {
     follow(next, known) {
       items = next;
+      // Before the stream: where there is none, polling starts, and that is a batch of its own.
+      void askAll(items.filter((item) => !known(item)));
       open();
-      for (const item of items) if (!known(item)) void ask(item);
       if (items.length === 0) stopPolling();
     },
     refresh,
@@ -137,4 +160,21 @@ export function createConnection(options: ConnectionOptions): Connection {
       stopPolling();
     },
   };
+}
+
+/** In groups that one request can carry, in a batch or as a stream. */
+function groupsOf(items: readonly RateLimitItem[], overhead: number): RateLimitItem[][] {
+  const groups: RateLimitItem[][] = [];
+  let group: RateLimitItem[] = [];
+  let length = Infinity;
+  for (const item of items) {
+    const added = encodeURIComponent(JSON.stringify(item)).length + overhead;
+    length += added;
+    if (length > MAX_LENGTH || group.length === MAX_ITEMS) {
+      groups.push((group = []));
+      length = added;
+    }
+    group.push(item);
+  }
+  return groups;
 }

@@ -7,13 +7,13 @@ export {
 } from "../core/index.js";
 export type { ConnectionState } from "./connection.js";
 export {
-  type CheckedRateLimit,
   createRateLimitObserver,
   type RateLimitObserver,
   type RateLimitObserverOptions,
   type RateLimitStatus,
   type SnapshotCache,
 } from "./observer.js";
+export type { CheckedRateLimit } from "./prediction.js";
 export {
   createTRPCTransport,
   type RateLimitItem,

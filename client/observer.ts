@@ -3,11 +3,11 @@
  * predicts from it with the server's own arithmetic, and tells when an answer changes. One stream
  * and one timer serve everyone.
  */
-import { calculateRateLimit } from "../core/calculate.js";
 import type { RateLimitConfig } from "../core/config.js";
-import { mostSatisfiable } from "../core/count.js";
+import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { type ConnectionState, createConnection } from "./connection.js";
+import { type CheckedRateLimit, predict, predictLeft, predictRefill } from "./prediction.js";
 import { createServerClock } from "./server-clock.js";
 import type { RateLimitItem, RateLimitTransport } from "./transport.js";
 
@@ -38,6 +38,8 @@ export interface RateLimitObserver {
   /**
    * Follows a limit until the returned function is called. `onChange` is called after the status
    * for `count` or the connection has changed, and while `wantsLeft` says so after `left` has.
+   *
+   * @throws RateLimitInputError when `count` is negative or not finite.
    */
   observe(
     item: RateLimitItem,
@@ -60,21 +62,18 @@ export interface RateLimitObserver {
   close(): void;
 }
 
-/** `value` is the tokens that would be left, negative when there are not enough. */
-export interface CheckedRateLimit {
-  value: number;
-  config: RateLimitConfig;
-  retryAt: number | undefined;
-}
-
 interface Entry {
   item: RateLimitItem;
   snapshot: RateLimitSnapshot | undefined;
   /** When, locally, `snapshot` arrived. */
   receivedAt: number;
-  /** Last statuses by count, so that an unchanged answer is the same object. */
-  statuses: Map<number, RateLimitStatus>;
+  /** By each count that was asked for; an unchanged answer stays the same object. */
+  statuses: Map<number, RateLimitStatus | undefined>;
   left: number | undefined;
+  /** When, locally, `left` last changed. */
+  leftSince: number;
+  /** Whether somebody shows `left`, so that it must not change without a word. */
+  leftShown: boolean;
   watchers: Set<Watcher>;
 }
 
@@ -140,85 +139,94 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     update([entry]);
   }
 
-  function calculate({ snapshot }: Entry, at: number, count: number) {
-    const { offset } = serverClock;
-    if (snapshot === undefined || offset === undefined) return undefined;
-    const { config } = snapshot;
-    const { value, retryAfter } = calculateRateLimit(snapshot, config, at + offset, count);
-    if (retryAfter === undefined) return { value, config, retryAt: undefined };
-    const never = count > mostSatisfiable(config, false);
-    return { value, config, retryAt: never ? Infinity : at + retryAfter };
-  }
-
-  /** Looks anew at these limits, tells those whose answer changed, and sets the timer. */
-  function update(some: Iterable<Entry>): void {
+  /**
+   * Looks anew at these limits, tells those whose answer changed, and sets the timer.
+   *
+   * @param paced whether time has only passed: then refills keep to their pace.
+   */
+  function update(some: Iterable<Entry>, paced = false): void {
     for (const entry of some) {
-      const leftBefore = entry.left;
-      entry.left = leftAt(entry, clock());
       const changed = new Set<number>();
-      for (const count of new Set([...entry.watchers].map((watcher) => watcher.count))) {
-        const before = entry.statuses.get(count);
-        if (before !== evaluate(entry, count)) changed.add(count);
+      for (const [count, before] of entry.statuses) {
+        if (evaluate(entry, count) !== before) changed.add(count);
       }
-      const leftChanged = entry.left !== leftBefore;
-      notify(
-        entry,
-        ({ count, wantsLeft }) => changed.has(count) || (leftChanged && wantsLeft()),
-      );
+      // With a status that turns ok goes what is left: nobody shows "0 left" beside it.
+      const early = paced && changed.size === 0 && clock() < entry.leftSince + LEFT_INTERVAL;
+      const leftChanged = !early && countLeft(entry);
+      notify(entry, ({ count, wantsLeft }) => changed.has(count) || (leftChanged && wantsLeft()));
     }
     arm();
   }
 
+  function check({ snapshot }: Entry, at: number, count: number): CheckedRateLimit | undefined {
+    const { offset } = serverClock;
+    return snapshot && offset !== undefined ? predict(snapshot, offset, at, count) : undefined;
+  }
+
   function evaluate(entry: Entry, count: number): RateLimitStatus | undefined {
-    const checked = calculate(entry, clock(), count);
-    if (checked === undefined) return undefined;
+    // A wrong count is thrown at whoever brings it: out of a timer it would stop everybody's news.
+    validateCount(count);
+    const checked = check(entry, clock(), count);
     const before = entry.statuses.get(count);
-    const { retryAt } = checked;
-    const status: RateLimitStatus =
-      retryAt === undefined ? OK : before?.retryAt === retryAt ? before : { ok: false, retryAt };
+    const status = checked && statusOf(checked, before);
     entry.statuses.set(count, status);
     return status;
   }
 
-  function leftAt(entry: Entry, at: number): number | undefined {
-    const held = calculate(entry, at, 0)?.value;
-    return held === undefined ? undefined : Math.max(0, Math.floor(held));
+  /** Sets `left` to what it is now. Returns whether it changed. */
+  function countLeft(entry: Entry): boolean {
+    const now = clock();
+    const { offset } = serverClock;
+    if (entry.snapshot === undefined || offset === undefined) return false;
+    const left = predictLeft(entry.snapshot, offset, now);
+    if (left === entry.left) return false;
+    entry.left = left;
+    entry.leftSince = now;
+    return true;
   }
 
   function notify(entry: Entry, concerned: (watcher: Watcher) => boolean): void {
-    for (const watcher of [...entry.watchers]) if (concerned(watcher)) watcher.onChange();
+    // A copy, since who is told may come and go.
+    for (const watcher of Array.from(entry.watchers)) if (concerned(watcher)) watcher.onChange();
   }
 
   /** One timer for the page, at the first instant at which something that is shown changes. */
   function arm(): void {
     clearTimeout(timer);
     const now = clock();
+    const { offset } = serverClock;
     let next = Infinity;
     for (const entry of entries.values()) {
-      let wantsLeft = false;
-      for (const watcher of entry.watchers) {
-        next = Math.min(next, entry.statuses.get(watcher.count)?.retryAt ?? next);
-        wantsLeft ||= watcher.wantsLeft();
+      for (const status of entry.statuses.values()) {
+        next = Math.min(next, status?.retryAt ?? next);
       }
-      if (wantsLeft && entry.left !== undefined) {
-        const refilled = calculate(entry, now, entry.left + 1)?.retryAt ?? now;
-        next = Math.min(next, Math.max(refilled, now + LEFT_INTERVAL));
+      entry.leftShown = false;
+      for (const watcher of entry.watchers) entry.leftShown ||= watcher.wantsLeft();
+      const { snapshot, left, leftSince, leftShown } = entry;
+      if (leftShown && snapshot && left !== undefined && offset !== undefined) {
+        const refill = predictRefill(snapshot, offset, now, left);
+        // Counted from its own last change, or other limits' news would put it off for ever.
+        next = Math.min(next, Math.max(refill, leftSince + LEFT_INTERVAL));
       }
     }
     if (next === Infinity) return;
     timer = setTimeout(
-      () => update(entries.values()),
+      () => update(entries.values(), true),
       Math.min(Math.max(0, next - now), MAX_TIMEOUT),
     );
   }
 
-  /** Mounting a page adds many limits in one tick, and remounting takes some away and back. */
+  /**
+   * Sets timer and stream to who is looking now. Late, because mounting a page adds many limits in
+   * one tick, and remounting takes some away and back.
+   */
   function sync(): void {
     if (syncing) return;
     syncing = true;
     queueMicrotask(() => {
       syncing = false;
       for (const [id, entry] of entries) if (entry.watchers.size === 0) entries.delete(id);
+      arm();
       const ids = [...entries.keys()].sort().join("\n");
       if (ids === followed) return;
       followed = ids;
@@ -226,7 +234,6 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
         [...entries.values()].map((entry) => entry.item),
         (item) => (entries.get(idOf(item))?.receivedAt ?? -Infinity) > -Infinity,
       );
-      arm();
     });
   }
 
@@ -241,6 +248,8 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
         receivedAt: -Infinity,
         statuses: new Map(),
         left: undefined,
+        leftSince: -Infinity,
+        leftShown: false,
         watchers: new Set(),
       };
       entries.set(id, entry);
@@ -257,11 +266,9 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   return {
     observe(item, count, onChange, wantsLeft = () => false) {
       const entry = entryOf(item);
+      if (!entry.statuses.has(count)) evaluate(entry, count);
       const watcher = { count, onChange, wantsLeft };
       entry.watchers.add(watcher);
-      evaluate(entry, count);
-      entry.left = leftAt(entry, clock());
-      arm();
       sync();
       return () => {
         entry.watchers.delete(watcher);
@@ -274,13 +281,26 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     status(item, count) {
       const entry = entries.get(idOf(item));
       if (entry === undefined) return undefined;
-      return entry.statuses.get(count) ?? evaluate(entry, count);
+      if (!entry.statuses.has(count)) {
+        evaluate(entry, count);
+        sync();
+      }
+      return entry.statuses.get(count);
     },
-    left: (item) => entries.get(idOf(item))?.left,
+    left(item) {
+      const entry = entries.get(idOf(item));
+      // Whoever starts to look sees what is left now, and from then on is told.
+      if (entry?.leftShown === false) {
+        countLeft(entry);
+        entry.leftShown = true;
+        sync();
+      }
+      return entry?.left;
+    },
     config: (item) => entries.get(idOf(item))?.snapshot?.config,
     check(item, at, count) {
       const entry = entries.get(idOf(item));
-      return entry && calculate(entry, at, count);
+      return entry && check(entry, at, count);
     },
     get connection() {
       return connectionState;
@@ -294,6 +314,14 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       connection.close();
     },
   };
+}
+
+function statusOf(
+  { retryAt }: CheckedRateLimit,
+  before: RateLimitStatus | undefined,
+): RateLimitStatus {
+  if (retryAt === undefined) return OK;
+  return before?.retryAt === retryAt ? before : { ok: false, retryAt };
 }
 
 function idOf({ name, key }: RateLimitItem): string {

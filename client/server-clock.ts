@@ -34,8 +34,7 @@ export function createServerClock(): ServerClock {
       const sampleDoubt = Math.max(0, receivedAt - sentAt) / 2;
       const sample = serverNow - (sentAt + sampleDoubt);
       // Two samples that cannot both be right mean that one of the clocks was set.
-      const disagrees =
-        offset !== undefined && Math.abs(sample - offset) > sampleDoubt + doubt + 1;
+      const disagrees = offset !== undefined && Math.abs(sample - offset) > sampleDoubt + doubt + 1;
       return sampleDoubt <= doubt || disagrees ? settle(sample, sampleDoubt) : false;
     },
     push(receivedAt, serverNow) {

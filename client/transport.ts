@@ -1,5 +1,5 @@
 /** How an observer reaches the router of `createRateLimitTRPC`, whatever carries the calls. */
-import { type AnyTRPCRouter } from "@trpc/server";
+import type { AnyTRPCRouter } from "@trpc/server";
 import { getUntypedClient, type TRPCClient } from "@trpc/client";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
@@ -9,9 +9,8 @@ export interface RateLimitItem<TName extends string = string> {
 }
 
 export interface WatchHandlers {
+  /** At once for every item when the stream is up, and then whenever one changes. */
   onSnapshot(snapshot: RateLimitSnapshot): void;
-  /** The stream is up; every item's snapshot follows. */
-  onLive(): void;
   /** The stream is down and tries again by itself. */
   onLost(): void;
   /** The stream has ended and must be opened anew. */
@@ -32,21 +31,26 @@ export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
   const untyped = getUntypedClient(client);
   return {
     status: (item) => untyped.query(`${path}.status`, item) as Promise<RateLimitSnapshot>,
-    watch(items, { onSnapshot, onLive, onLost, onEnded }) {
-      const subscription = untyped.subscription(
-        `${path}.watch`,
-        { items },
-        {
-          onData: (snapshot) => onSnapshot(snapshot as RateLimitSnapshot),
-          onError: onEnded,
-          onComplete: onEnded,
-          onConnectionStateChange: (connection) => {
-            if (connection.state === "pending") onLive();
-            else if (connection.state === "connecting" && connection.error) onLost();
+    watch(items, { onSnapshot, onLost, onEnded }) {
+      try {
+        const subscription = untyped.subscription(
+          `${path}.watch`,
+          { items },
+          {
+            onData: (snapshot) => onSnapshot(snapshot as RateLimitSnapshot),
+            onError: onEnded,
+            onComplete: onEnded,
+            onConnectionStateChange: (connection) => {
+              if (connection.state === "connecting" && connection.error) onLost();
+            },
           },
-        },
-      );
-      return () => subscription.unsubscribe();
+        );
+        return () => subscription.unsubscribe();
+      } catch {
+        // Links that know nothing of subscriptions throw here, rather than through `onError`.
+        onEnded();
+        return () => {};
+      }
     },
   };
 }

@@ -119,8 +119,8 @@ function takeOne(
   const { ok, retryAfter = 0, value } = result;
   // One ms later, the same reservation would have to wait one ms less.
   if (ok && retryAfter > maxWait) {
-    const denied = { ok: false, retryAfter: Math.ceil(retryAfter - maxWait), value: value + count };
-    return { result: denied as RateLimitResult, next: [] };
+    const wait = Math.ceil(retryAfter - maxWait);
+    return { result: { ok: false, retryAfter: wait, value: value + count }, next: [] };
   }
   return { result, next: Array.isArray(next) ? next : [next] };
 }

@@ -16,11 +16,11 @@ import {
 import type { RateLimitConfig } from "../../core/config.js";
 import type { ConnectionState } from "../connection.js";
 import {
-  type CheckedRateLimit,
   createRateLimitObserver,
   type RateLimitObserver,
   type RateLimitStatus,
 } from "../observer.js";
+import type { CheckedRateLimit } from "../prediction.js";
 import { createTRPCTransport } from "../transport.js";
 import type { LimitNames } from "./limit-names.js";
 import { queryCache } from "./query-cache.js";
@@ -75,11 +75,7 @@ export function createRateLimitReact<
   const ObserverContext = createContext<RateLimitObserver | undefined>(undefined);
 
   /** Mirrors the limits for everything below it. Uses the `QueryClient` above it, if there is one. */
-  function RateLimitProvider({
-    client,
-    pollInterval,
-    children,
-  }: RateLimitProviderProps<TRouter>) {
+  function RateLimitProvider({ client, pollInterval, children }: RateLimitProviderProps<TRouter>) {
     const queryClient = useContext(QueryClientContext);
     const observer = useMemo(
       () =>
@@ -105,7 +101,8 @@ export function createRateLimitReact<
     { key, count = 1 }: UseRateLimitOptions = {},
   ): UseRateLimitResult {
     const observer = useContext(ObserverContext);
-    if (observer === undefined) throw new Error("useRateLimit needs a <RateLimitProvider> above it");
+    if (observer === undefined)
+      throw new Error("useRateLimit needs a <RateLimitProvider> above it");
     const item = useMemo(() => ({ name, key }), [name, key]);
     const readsValue = useRef(false);
     const last = useRef(UNKNOWN);

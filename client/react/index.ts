@@ -1,7 +1,8 @@
 "use client";
 export { isRateLimitError } from "../../core/errors.js";
 export type { ConnectionState } from "../connection.js";
-export type { CheckedRateLimit, RateLimitStatus } from "../observer.js";
+export type { RateLimitStatus } from "../observer.js";
+export type { CheckedRateLimit } from "../prediction.js";
 export {
   createRateLimitReact,
   type RateLimitProviderProps,

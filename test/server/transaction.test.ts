@@ -62,8 +62,8 @@ describe.each(stores)("transaction on %s", (_name, open) => {
     const names = ["posts", "comments"] as const;
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
-        [limiter, peer]
-          [i % 2]!.transaction(
+        (i % 2 === 0 ? limiter : peer)
+          .transaction(
             async ({ limit }) => {
               const [first, second] = i % 4 < 2 ? names : names.toReversed();
               await limit(first!, { throws: true });

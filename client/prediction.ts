@@ -1,0 +1,50 @@
+/** What a snapshot says about an instant, in the reader's own time. Pure. */
+import { calculateRateLimit } from "../core/calculate.js";
+import { capacityOf, type RateLimitConfig } from "../core/config.js";
+import { isSatisfiable } from "../core/count.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+
+/** `value` is the tokens that would be left, negative when there are not enough. */
+export interface CheckedRateLimit {
+  value: number;
+  config: RateLimitConfig;
+  retryAt: number | undefined;
+}
+
+/**
+ * What a call would get.
+ *
+ * @param offset server time minus the reader's, ms.
+ * @param at epoch ms, the reader's.
+ */
+export function predict(
+  snapshot: RateLimitSnapshot,
+  offset: number,
+  at: number,
+  count: number,
+): CheckedRateLimit {
+  const { config } = snapshot;
+  const { value, retryAfter } = calculateRateLimit(snapshot, config, at + offset, count);
+  if (retryAfter === undefined) return { value, config, retryAt: undefined };
+  const never = !isSatisfiable(config, count, false);
+  return { value, config, retryAt: never ? Infinity : at + retryAfter };
+}
+
+/** Whole tokens left, 0 while some are owed. */
+export function predictLeft(snapshot: RateLimitSnapshot, offset: number, at: number): number {
+  const { value } = calculateRateLimit(snapshot, snapshot.config, at + offset);
+  return Math.max(0, Math.floor(value));
+}
+
+/** When more than `left` are left, from `at` on; `Infinity` where that is all a limit holds. */
+export function predictRefill(
+  snapshot: RateLimitSnapshot,
+  offset: number,
+  at: number,
+  left: number,
+): number {
+  const { config } = snapshot;
+  // Not what could be granted: shards hold together what no call sees of them.
+  if (left + 1 > capacityOf(config)) return Infinity;
+  return at + (calculateRateLimit(snapshot, config, at + offset, left + 1).retryAfter ?? 0);
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it, vi } from "vitest";
+import { DAY, HOUR, SECOND } from "../../server/index.js";
+import { startMirror } from "../support/mirror.js";
+import { soon } from "../support/soon.js";
+
+const wants = () => true;
+const LIMITS = {
+  /** Whole tokens of ten a second. */
+  quick: { kind: "token bucket", rate: 10, period: SECOND, capacity: 20 },
+  busy: { kind: "token bucket", rate: 1, period: HOUR, capacity: 1000 },
+  hourly: { kind: "token bucket", rate: 1, period: HOUR, capacity: 3 },
+  sharded: { kind: "token bucket", rate: 10, period: SECOND, capacity: 20, shards: 4 },
+  slow: { kind: "token bucket", rate: 1, period: 100 * DAY },
+} as const;
+
+describe.concurrent("what is left of an observed limit", () => {
+  it("follows refills up to the capacity, at most once a second, without asking", async () => {
+    const [item, other] = [{ name: "quick" }, { name: "quick", key: "other" }];
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer();
+    const changes: { left: number; at: number }[] = [];
+    const onChange = () => changes.push({ left: observer.left(item)!, at: Date.now() });
+    observer.observe(item, 1, onChange, wants);
+    // Others have news every 100 ms.
+    for (let count = 1; count <= 20; count++) observer.observe(other, count, () => {});
+    await soon(() => expect(observer.connection).toBe("live"));
+    await soon(() => expect(observer.left(item)).toBe(20));
+    await mirror.limiter.limit("quick", { count: 27, reserve: true });
+    await mirror.limiter.limit("quick", { key: "other", count: 20 });
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
+    await soon(() => expect(observer.status(other, 20)?.ok).toBe(false));
+    const requests = mirror.server.requests();
+    const refills = changes.length;
+    await soon(() => expect(observer.left(item)).toBe(20));
+    expect(mirror.server.requests()).toBe(requests);
+
+    const lefts = changes.slice(refills).map(({ left }) => left);
+    expect(lefts).toEqual(lefts.toSorted((a, b) => a - b));
+    // The first of them is the status that turns ok; then one a second.
+    const ticks = changes.slice(refills).filter(({ left }) => left > 1);
+    expect(ticks.length).toBeGreaterThan(1);
+    for (const [i, { at }] of ticks.slice(1).entries()) {
+      expect(at - ticks[i]!.at).toBeGreaterThanOrEqual(990);
+    }
+  });
+
+  it("follows refills while another limit is busy", async () => {
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer();
+    const onChange = vi.fn();
+    observer.observe({ name: "quick" }, 20, onChange, wants);
+    observer.observe({ name: "busy" }, 1, () => {}, wants);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await mirror.limiter.limit("quick", { count: 20 });
+    await soon(() => expect(observer.left({ name: "quick" })).toBe(0));
+    const working = setInterval(() => void mirror.limiter.limit("busy"), 100);
+    try {
+      onChange.mockClear();
+      await soon(() => expect(onChange).toHaveBeenCalled());
+      // Not only at the end, when the status for all twenty tokens turns ok.
+      expect(observer.left({ name: "quick" })).toBeLessThan(20);
+      expect(observer.left({ name: "quick" })).toBeGreaterThan(0);
+    } finally {
+      clearInterval(working);
+    }
+  });
+
+  it("follows refills of a limit with more shards than one call sees", async () => {
+    const item = { name: "sharded" };
+    // The server does not look again, so the refill is all the observer's own reckoning.
+    await using mirror = await startMirror(LIMITS, { interval: 60_000 });
+    const observer = mirror.observer();
+    observer.observe(item, 1, () => {}, wants);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await soon(() => expect(observer.left(item)).toBe(20));
+    await mirror.limiter.limit("sharded", { count: 8 });
+    await soon(() => expect(observer.left(item)).toBeLessThan(20));
+    await soon(() => expect(observer.left(item)).toBe(20));
+  });
+
+  it("is up to date for one who starts to look late", async () => {
+    const item = { name: "quick" };
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer();
+    let looking = false;
+    const onChange = vi.fn();
+    observer.observe(item, 1, onChange, () => looking);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await mirror.limiter.limit("quick", { count: 27, reserve: true });
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
+    looking = true;
+    observer.left(item);
+    onChange.mockClear();
+    await soon(() => expect(observer.left(item)).toBeGreaterThan(5));
+    expect(onChange).toHaveBeenCalled();
+  });
+
+  it("is only told to those who want it", async () => {
+    const item = { name: "hourly" };
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer();
+    const [reader, other] = [vi.fn(), vi.fn()];
+    observer.observe(item, 1, reader, wants);
+    observer.observe(item, 1, other);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await soon(() => expect(observer.left(item)).toBe(3));
+    reader.mockClear();
+    other.mockClear();
+    await mirror.limiter.limit("hourly");
+    await soon(() => expect(observer.left(item)).toBe(2));
+    expect(reader).toHaveBeenCalledTimes(1);
+    expect(other).not.toHaveBeenCalled();
+    await mirror.limiter.limit("hourly", { count: 2 });
+    await soon(() => expect(observer.left(item)).toBe(0));
+    expect(other).toHaveBeenCalledTimes(1);
+  });
+
+  it("is 0 while tokens are owed", async () => {
+    const item = { name: "hourly" };
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer();
+    observer.observe(item, 1, () => {});
+    await mirror.limiter.limit("hourly", { count: 5, reserve: true });
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
+    expect(observer.left(item)).toBe(0);
+    expect(observer.check(item, Date.now(), 0)?.value).toBeLessThan(-1);
+  });
+});
+
+describe.concurrent("the observer's timer", () => {
+  it("sleeps through a wait that is longer than a timer can be", async () => {
+    const item = { name: "slow" };
+    await using mirror = await startMirror(LIMITS);
+    let looks = 0;
+    const clock = () => {
+      looks++;
+      return Date.now();
+    };
+    await mirror.limiter.limit("slow");
+    const observer = mirror.observer({ clock });
+    observer.observe(item, 1, () => {}, wants);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
+    expect(observer.status(item, 1)!.retryAt! - Date.now()).toBeGreaterThan(2 ** 31);
+    // Nothing that is still under way looks at the clock for more than a moment.
+    await soon(() => expect(mirror.server.open("rateLimit.status")).toBe(0));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    looks = 0;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(looks).toBeLessThan(3);
+  });
+
+  it("stops when nobody looks any more", async () => {
+    await using mirror = await startMirror(LIMITS);
+    let looks = 0;
+    const clock = () => {
+      looks++;
+      return Date.now();
+    };
+    const observer = mirror.observer({ clock });
+    const item = { name: "quick" };
+    const stop = observer.observe(item, 20, () => {}, wants);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await mirror.limiter.limit("quick", { count: 20 });
+    await soon(() => expect(observer.status(item, 20)?.ok).toBe(false));
+    stop();
+    await soon(() => expect(mirror.server.open("rateLimit.watch")).toBe(0));
+    looks = 0;
+    // By now the limit would have told a refill.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(looks).toBe(0);
+    expect(observer.status(item, 20)).toBeUndefined();
+  });
+});

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createServerClock, type ServerClock } from "../../client/server-clock.js";
+
+let clock: ServerClock;
+beforeEach(() => {
+  clock = createServerClock();
+});
+
+it("knows nothing before the first sample", () => {
+  expect(clock.offset).toBeUndefined();
+});
+
+describe("a round trip", () => {
+  it("puts the server's now at its midpoint", () => {
+    expect(clock.roundTrip(1_000, 1_100, 5_050)).toBe(true);
+    expect(clock.offset).toBe(4_000);
+  });
+
+  it("takes a server behind this machine for what it is", () => {
+    clock.roundTrip(10_000, 10_200, 4_100);
+    expect(clock.offset).toBe(-6_000);
+  });
+
+  it("rounds down, so that the server is asked late rather than early", () => {
+    clock.roundTrip(0, 101, 1_000);
+    expect(clock.offset).toBe(949);
+    clock = createServerClock();
+    clock.roundTrip(1_000, 1_101, 0);
+    expect(clock.offset).toBe(-1_051);
+  });
+
+  it("counts when it is shorter than the best so far, and not when it is longer", () => {
+    clock.roundTrip(0, 400, 1_250);
+    expect(clock.offset).toBe(1_050);
+    expect(clock.roundTrip(500, 510, 1_505)).toBe(true);
+    expect(clock.offset).toBe(1_000);
+    expect(clock.roundTrip(600, 900, 1_780)).toBe(false);
+    expect(clock.offset).toBe(1_000);
+  });
+
+  it("reports no change when it confirms what is known", () => {
+    clock.roundTrip(0, 10, 1_005);
+    expect(clock.roundTrip(100, 108, 1_104)).toBe(false);
+    expect(clock.offset).toBe(1_000);
+  });
+
+  it("replaces what only pushes have told, however long it took", () => {
+    clock.push(0, 900);
+    expect(clock.roundTrip(100, 2_100, 2_100)).toBe(true);
+    expect(clock.offset).toBe(1_000);
+  });
+});
+
+describe("a push", () => {
+  it("is a first guess", () => {
+    expect(clock.push(1_000, 5_000)).toBe(true);
+    expect(clock.offset).toBe(4_000);
+  });
+
+  it("only raises", () => {
+    clock.push(1_000, 5_000);
+    expect(clock.push(2_000, 5_500)).toBe(false);
+    expect(clock.offset).toBe(4_000);
+    expect(clock.push(3_000, 7_001)).toBe(true);
+    expect(clock.offset).toBe(4_001);
+  });
+
+  it("does not lower what a round trip has told", () => {
+    clock.roundTrip(0, 20, 1_010);
+    expect(clock.push(100, 600)).toBe(false);
+    expect(clock.offset).toBe(1_000);
+  });
+
+  it("raises what a round trip has told only by more than that trip leaves open", () => {
+    clock.roundTrip(0, 20, 1_010);
+    expect(clock.push(100, 100 + 1_000 + 11)).toBe(false);
+    expect(clock.push(100, 100 + 1_000 + 12)).toBe(true);
+    expect(clock.offset).toBe(1_012);
+  });
+});
+
+describe("a clock that was set", () => {
+  it("shows in two round trips that cannot both be right, even if the second is longer", () => {
+    clock.roundTrip(0, 10, 1_005);
+    expect(clock.roundTrip(1_000, 1_200, 3_602_100)).toBe(true);
+    expect(clock.offset).toBe(3_601_000);
+    expect(clock.roundTrip(2_000, 2_400, 3_200)).toBe(true);
+    expect(clock.offset).toBe(1_000);
+  });
+
+  it("is not seen in round trips that overlap", () => {
+    clock.roundTrip(0, 10, 1_005);
+    // 5 ms and 100 ms of doubt, and 1 ms for the rounding.
+    expect(clock.roundTrip(1_000, 1_200, 1_100 + 1_000 + 106)).toBe(false);
+    expect(clock.roundTrip(1_000, 1_200, 1_100 + 1_000 - 106)).toBe(false);
+    expect(clock.roundTrip(1_000, 1_200, 1_100 + 1_000 + 107)).toBe(true);
+    expect(clock.offset).toBe(1_107);
+  });
+
+  it("shows in a push once this machine's clock is turned back", () => {
+    clock.roundTrip(3_600_000, 3_600_010, 3_600_005);
+    expect(clock.offset).toBe(0);
+    expect(clock.push(1_000, 3_601_000)).toBe(true);
+    expect(clock.offset).toBe(3_600_000);
+  });
+});

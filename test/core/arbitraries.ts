@@ -1,0 +1,147 @@
+/**
+ * Valid configs, rows and calls for the properties, biased towards what has broken limiters
+ * before: thirds and millionths, periods of a millisecond and of ten years, full, empty and
+ * indebted rows, rows written by a clock that is ahead, counts that are just too much.
+ */
+import fc from "fast-check";
+import { type RateLimitState, stateAt } from "../../core/calculate.js";
+import {
+  capacityOf,
+  type RateLimitConfig,
+  reservableOf,
+  validateConfig,
+} from "../../core/config.js";
+import { mostSatisfiable, validateSatisfiable } from "../../core/count.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
+
+const DECADE = 3652 * DAY;
+
+export interface Call {
+  config: RateLimitConfig;
+  existing: RateLimitState | null;
+  now: number;
+  count: number;
+  reserve: boolean;
+}
+
+/** Evenly over a range; fast-check's doubles favour the numbers next to zero. */
+export const between = (low: number, high: number) =>
+  fc.integer({ min: 0, max: 1000 }).map((part) => low + ((high - low) * part) / 1000);
+
+/** A part of `most`, down to a millionth: nobody counts in numbers that a double can hardly hold. */
+const partOf = (most: number) =>
+  fc.double({ min: 1e-6, max: 1, noNaN: true }).map((part) => part * most);
+
+/** Tokens, relative to a rate or not. */
+const tokens = (rate: number) =>
+  fc.oneof(
+    fc.constantFrom(0, rate / 2, rate, rate * 2, rate * 10),
+    partOf(rate * 100),
+    fc.integer({ min: 0, max: 1000 }),
+  );
+
+const anyRate = fc.oneof(
+  fc.constantFrom(1e-6, 0.1, 1 / 7, 1 / 3, 1, 3, 10, 40_000),
+  fc.double({ min: 1e-6, max: 1e5, noNaN: true }),
+);
+
+const anyPeriod = fc.oneof(
+  fc.constantFrom(1, 7, SECOND, MINUTE, HOUR, DAY, DECADE),
+  fc.integer({ min: 1, max: DECADE }),
+);
+
+/** A valid config of either kind, every option of its kind set or not, unsharded. */
+export const anyConfig: fc.Arbitrary<RateLimitConfig> = fc
+  .tuple(anyRate, anyPeriod)
+  .chain(([rate, period]) => {
+    const common = {
+      rate: fc.constant(rate),
+      period: fc.constant(period),
+      capacity: tokens(rate),
+      maxReserved: tokens(rate),
+    };
+    return fc.oneof(
+      fc.record(
+        { kind: fc.constant("token bucket" as const), ...common },
+        { requiredKeys: ["kind", "rate", "period"] },
+      ),
+      fc.record(
+        {
+          kind: fc.constant("fixed window" as const),
+          ...common,
+          start: fc.oneof(fc.constant(0), fc.integer({ min: -DECADE, max: 10 * DECADE })),
+        },
+        { requiredKeys: ["kind", "rate", "period"] },
+      ),
+    );
+  })
+  .filter((config) => !throws(() => validateConfig(config)));
+
+/** A browser that corrects its clock by half a round trip asks at fractions of a millisecond. */
+export const anyNow = fc
+  .tuple(fc.integer({ min: Date.UTC(2020), max: Date.UTC(2060) }), fc.constantFrom(0, 0, 0, 0.5))
+  .map(([whole, part]) => whole + part);
+
+/** A row that calls under this config can have left, by clocks before and after `now`; or none. */
+export function anyRow(config: RateLimitConfig, now: number): fc.Arbitrary<RateLimitState | null> {
+  const capacity = capacityOf(config);
+  const reservable = reservableOf(config);
+  const debt = Math.min(reservable, 10 * (capacity + config.rate));
+  const value = fc.oneof(
+    fc.constantFrom(capacity, 0, -debt, -reservable),
+    between(-debt, capacity),
+    partOf(capacity),
+    partOf(-debt),
+  );
+  const behind = fc.oneof(
+    fc.constantFrom(0, config.period, -config.period),
+    fc.integer({ min: -10, max: 10 }),
+    fc.integer({ min: -config.period, max: 3 * config.period }),
+    fc.integer({ min: -DECADE, max: DECADE }),
+  );
+  return fc.option(fc.record({ value, ts: behind.map((ms) => now - ms) }), { freq: 8 });
+}
+
+/** A count that some wait would satisfy. */
+export function anyCount(
+  config: RateLimitConfig,
+  held: number,
+  reserve: boolean,
+): fc.Arbitrary<number> {
+  const most = mostSatisfiable(config, reserve);
+  const capacity = capacityOf(config);
+  return fc
+    .oneof(
+      fc.constantFrom(0, 1, 1 / 3, capacity, most, held, held + 1e-9, held + config.rate),
+      between(0, capacity),
+      between(Math.max(0, held), Math.max(0, held) + config.rate),
+      between(0, most),
+      partOf(most),
+    )
+    .filter((count) => !throws(() => validateSatisfiable("limit", config, count, reserve)));
+}
+
+/** A call that some wait would satisfy. */
+export const anyCall: fc.Arbitrary<Call> = fc
+  .tuple(anyConfig, anyNow, fc.boolean())
+  .chain(([config, now, reserve]) =>
+    anyRow(config, now).chain((existing) => {
+      const held = existing ? stateAt(existing, config, now).value : capacityOf(config);
+      return fc.record({
+        config: fc.constant(config),
+        existing: fc.constant(existing),
+        now: fc.constant(now),
+        count: anyCount(config, held, reserve),
+        reserve: fc.constant(reserve),
+      });
+    }),
+  );
+
+export function throws(run: () => void): boolean {
+  try {
+    run();
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { RateLimitConfig } from "../../core/config.js";
+import { validateCount, validateSatisfiable } from "../../core/count.js";
+
+const limit: RateLimitConfig = { kind: "token bucket", rate: 10, period: 1000 };
+
+const refusal = (reason: string, ...quoted: string[]) =>
+  expect.objectContaining({
+    name: "RateLimitInputError",
+    kind: "InvalidInput",
+    reason,
+    message: expect.stringMatching(quoted.join(".*")),
+  });
+
+describe("validateCount", () => {
+  it.each([0, -0, 1, 0.5, 1e300])("accepts %d", (count) => {
+    expect(() => validateCount(count)).not.toThrow();
+  });
+
+  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("refuses %d, quoting it", (count) => {
+    expect(() => validateCount(count)).toThrow(refusal("count", `${count}`));
+  });
+
+  it.each([
+    ["a string", "1"],
+    ["null", null],
+    ["an object", {}],
+    ["nothing", undefined],
+  ])("refuses %s from plain JavaScript", (_title, count) => {
+    expect(() => validateCount(count as number)).toThrow(refusal("count"));
+  });
+});
+
+describe("validateSatisfiable", () => {
+  it.each<[title: string, config: RateLimitConfig, most: number, mostReserved: number]>([
+    ["rate and no capacity", { ...limit, maxReserved: 5 }, 10, 15],
+    ["capacity above the rate", { ...limit, capacity: 30, maxReserved: 5 }, 30, 35],
+    ["capacity below the rate", { ...limit, capacity: 3, maxReserved: 5 }, 3, 8],
+    ["capacity 0", { ...limit, capacity: 0, maxReserved: 5 }, 0, 5],
+    ["maxReserved 0", { ...limit, maxReserved: 0 }, 10, 10],
+    ["one shard", { ...limit, maxReserved: 5, shards: 1 }, 10, 15],
+    ["two shards", { ...limit, maxReserved: 5, shards: 2 }, 10, 15],
+    ["five shards, of which a call sees two", { ...limit, maxReserved: 5, shards: 5 }, 4, 6],
+  ])("knows the bounds of %s", (_title, config, most, mostReserved) => {
+    for (const [reserve, bound] of [
+      [false, most],
+      [true, mostReserved],
+    ] as const) {
+      const check = (count: number) => () => validateSatisfiable("sends", config, count, reserve);
+      expect(check(0)).not.toThrow();
+      expect(check(bound)).not.toThrow();
+      expect(check(bound + 0.01)).toThrow(
+        refusal("unsatisfiable", `${bound + 0.01}`, '"sends"', `${bound}`),
+      );
+    }
+  });
+
+  it("lets reserve ask for any usual number where maxReserved is not set", () => {
+    expect(() => validateSatisfiable("sends", limit, 1e9, true)).not.toThrow();
+    expect(() => validateSatisfiable("sends", limit, 1e300, true)).toThrow(
+      refusal("unsatisfiable"),
+    );
+  });
+
+  it("names the shards where they are the reason", () => {
+    const sharded = { ...limit, shards: 5 };
+    expect(() => validateSatisfiable("sends", sharded, 5, false)).toThrow(
+      refusal("unsatisfiable", "two of its 5 shards"),
+    );
+  });
+
+  it.each([-1, Number.NaN, Infinity])("refuses %d for what it is", (count) => {
+    expect(() => validateSatisfiable("sends", limit, count, false)).toThrow(refusal("count"));
+    expect(() => validateSatisfiable("sends", limit, count, true)).toThrow(refusal("count"));
+  });
+});

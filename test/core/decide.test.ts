@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import type { RateLimitState } from "../../core/calculate.js";
+import { type RateLimitConfig, reservableOf } from "../../core/config.js";
+import { validateSatisfiable } from "../../core/count.js";
+import { decideRateLimit } from "../../core/decide.js";
+import { throws } from "./arbitraries.js";
+
+const T = Date.UTC(2030, 0, 1);
+
+/** One token a second, at most three. */
+const bucket: RateLimitConfig = { kind: "token bucket", rate: 1, period: 1000, capacity: 3 };
+/** Three tokens every ten seconds. */
+const window: RateLimitConfig = { kind: "fixed window", rate: 3, period: 10_000, start: 0 };
+
+const row = (value: number): RateLimitState => ({ value, ts: T });
+
+/** The decision `ms` after T. */
+const decide = (
+  existing: RateLimitState | null,
+  config: RateLimitConfig,
+  ms: number,
+  count: number,
+  reserve?: boolean,
+) => decideRateLimit(existing, config, T + ms, count, reserve);
+
+describe("a call without reserve", () => {
+  it("is granted down to the last token, with the tokens left and the row to write", () => {
+    expect(decide(null, bucket, 0, 2)).toEqual({ result: { ok: true, value: 1 }, next: row(1) });
+    expect(decide(row(1), bucket, 0, 1)).toEqual({ result: { ok: true, value: 0 }, next: row(0) });
+  });
+
+  it("is denied for more, with the tokens still held and nothing to write", () => {
+    expect(decide(row(1), bucket, 0, 2)).toEqual({
+      result: { ok: false, retryAfter: 1000, value: 1 },
+      next: undefined,
+    });
+    expect(decide(row(1), bucket, 500, 2)).toEqual({
+      result: { ok: false, retryAfter: 500, value: 1.5 },
+      next: undefined,
+    });
+    expect(decide(row(1), window, 4000, 2)).toEqual({
+      result: { ok: false, retryAfter: 6000, value: 1 },
+      next: undefined,
+    });
+  });
+
+  it("is denied while reservations are outstanding, even for no tokens at all", () => {
+    const denied = { ok: false, retryAfter: 2000, value: -2 };
+    expect(decide(row(-2), bucket, 0, 0).result).toEqual(denied);
+    expect(decide(row(-2), bucket, 0, 1).result).toEqual({ ...denied, retryAfter: 3000 });
+  });
+
+  it("waits from its own clock where the row is ahead of it", () => {
+    const denied = { ok: false, retryAfter: 6000, value: 0 };
+    expect(decide(row(0), bucket, -5000, 1).result).toEqual(denied);
+  });
+});
+
+describe("a call with reserve", () => {
+  const capped = { ...bucket, maxReserved: 2 };
+
+  it("is simply granted while there are tokens", () => {
+    const granted = { result: { ok: true, value: 0 }, next: row(0) };
+    expect(decide(row(2), capped, 0, 2, true)).toStrictEqual(granted);
+  });
+
+  it("owes tokens up to the cap, and tells when they are repaid", () => {
+    expect(decide(row(0), capped, 0, 2, true)).toEqual({
+      result: { ok: true, retryAfter: 2000, value: -2 },
+      next: row(-2),
+    });
+    expect(decide(row(3), capped, 0, 5, true).result).toMatchObject({ ok: true, value: -2 });
+  });
+
+  it.each([
+    ["just past the cap", 0, 2.5, 500],
+    ["far past the cap", -2, 2, 2000],
+    ["of a single token at the cap", -2, 1, 1000],
+    ["of all that can be held and owed", 0, 5, 3000],
+  ])(
+    "is denied %s until there is room to owe, before there are tokens",
+    (_, value, count, wait) => {
+      const { result, next } = decide(row(value), capped, 0, count, true);
+      expect(result).toEqual({ ok: false, retryAfter: wait, value });
+      expect(next).toBeUndefined();
+      expect(decide(row(value), capped, wait, count, true).result).toMatchObject({
+        ok: true,
+        value: -2,
+      });
+      expect(decide(row(value), capped, wait - 1, count, true).result.ok).toBe(false);
+    },
+  );
+
+  it("waits for windows of a fixed window", () => {
+    const config = { ...window, maxReserved: 2 };
+    const reserved = { ok: true, retryAfter: 6000, value: -2 };
+    expect(decide(row(0), config, 4000, 2, true).result).toEqual(reserved);
+    const denied = { ok: false, retryAfter: 6000, value: -2 };
+    expect(decide(row(-2), config, 4000, 3, true).result).toEqual(denied);
+    expect(decide(row(-2), config, 4000, 4, true).result).toEqual({
+      ...denied,
+      retryAfter: 16_000,
+    });
+  });
+
+  it("owes nothing where maxReserved is 0", () => {
+    const never = { ...bucket, maxReserved: 0 };
+    const denied = { ok: false, retryAfter: 1000, value: 0 };
+    expect(decide(row(0), never, 0, 1, true).result).toEqual(denied);
+    expect(decide(row(1), never, 0, 1, true).result).toEqual({ ok: true, value: 0 });
+  });
+
+  it("owes any number of tokens where maxReserved is not set", () => {
+    const reserved = { ok: true, retryAfter: 1e9 - 3000, value: 3 - 1e6 };
+    expect(decide(null, bucket, 0, 1e6, true).result).toEqual(reserved);
+  });
+
+  it("owes every token of a limit that holds none", () => {
+    const empty = { ...bucket, capacity: 0, maxReserved: 2 };
+    const first = decide(null, empty, 0, 1, true);
+    expect(first.result).toEqual({ ok: true, retryAfter: 1000, value: -1 });
+    const second = decide(first.next ?? null, empty, 0, 1, true);
+    expect(second.result).toEqual({ ok: true, retryAfter: 2000, value: -2 });
+    const third = decide(second.next ?? null, empty, 0, 1, true);
+    expect(third.result).toEqual({ ok: false, retryAfter: 1000, value: -2 });
+    expect(decide(second.next ?? null, empty, 1000, 1, true).result.ok).toBe(true);
+  });
+
+  it.each<[value: number, count: number, config: RateLimitConfig]>([
+    [-2, 0.3, { kind: "token bucket", rate: 1, period: 1000 }],
+    [-2, 0.4, { kind: "fixed window", rate: 0.3, period: 1000, capacity: 1, start: 0 }],
+  ])("waits no longer than the row it leaves is in debt: %d - %d", (value, count, config) => {
+    const { result, next = null } = decide(row(value), config, 0, count, true);
+    const { retryAfter = 0 } = result;
+    expect(decide(next, config, retryAfter, 0).result.ok).toBe(true);
+    expect(decide(next, config, retryAfter - 1, 0).result.ok).toBe(false);
+  });
+});
+
+describe("the largest count that is not refused as unsatisfiable", () => {
+  it.each([
+    [0.1, 0.2],
+    [1 / 3, 2 / 3],
+    [0.7, 0.1],
+    [3, 80_000],
+    [1e-6, 1e-6],
+  ])("passes on a full bucket of %d that may owe %d", (capacity, maxReserved) => {
+    const config: RateLimitConfig = { ...bucket, rate: capacity, capacity, maxReserved };
+    const around = [-1e-16, 0, 1e-16].map((off) => (capacity + maxReserved) * (1 + off));
+    for (const count of [capacity + maxReserved, ...around]) {
+      if (throws(() => validateSatisfiable("limit", config, count, true))) continue;
+      expect(decide(null, config, 0, count, true).result, `count ${count}`).toMatchObject({
+        ok: true,
+      });
+    }
+  });
+
+  it.each<RateLimitConfig>([bucket, window, { ...bucket, rate: 1 / 3, period: 7 }])(
+    "can be asked for again where maxReserved is not set: %o",
+    (config) => {
+      const most = (config.capacity ?? config.rate) + reservableOf(config);
+      const first = decide(null, config, 0, most, true);
+      expect(first.result).toMatchObject({ ok: true, retryAfter: expect.any(Number) });
+      const { result } = decide(first.next ?? null, config, 0, most / 2, true);
+      expect(result).toMatchObject({
+        ok: false,
+        retryAfter: expect.toSatisfy(Number.isSafeInteger),
+      });
+      expect(
+        decide(first.next ?? null, config, result.retryAfter ?? 0, most / 2, true).result.ok,
+      ).toBe(true);
+    },
+  );
+});

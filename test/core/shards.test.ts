@@ -1,0 +1,188 @@
+/** Two shards decide as one, and all shards together are the limit. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
+import { capacityOf, type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { decideShardPair, sumShards } from "../../core/shards.js";
+import { anyConfig, anyCount, anyNow, anyRow } from "./arbitraries.js";
+
+const RUNS = { numRuns: 2000 };
+const FEWER_RUNS = { numRuns: 500 };
+const T = Date.UTC(2030, 0, 1);
+
+type Pair = readonly [RateLimitState | null, RateLimitState | null];
+
+const anySharded = anyConfig.chain((config) =>
+  fc.integer({ min: 2, max: 1000 }).map((shards): RateLimitConfig => ({ ...config, shards })),
+);
+
+interface PairCall {
+  config: RateLimitConfig;
+  part: RateLimitConfig;
+  pair: Pair;
+  now: number;
+  count: number;
+  reserve: boolean;
+}
+
+const anyPairCall: fc.Arbitrary<PairCall> = fc
+  .tuple(anySharded, anyNow, fc.boolean())
+  .chain(([config, now, reserve]) => {
+    const part = shardConfig(config);
+    return fc.tuple(anyRow(part, now), anyRow(part, now)).chain((pair) =>
+      fc.record({
+        config: fc.constant(config),
+        part: fc.constant(part),
+        pair: fc.constant(pair),
+        now: fc.constant(now),
+        count: anyCount(config, heldBy(pair, part, now), reserve),
+        reserve: fc.constant(reserve),
+      }),
+    );
+  });
+
+const heldBy = (pair: Pair, part: RateLimitConfig, now: number) =>
+  calculateRateLimit(pair[0], part, now).value + calculateRateLimit(pair[1], part, now).value;
+
+const decide = ({ pair, part, now, count, reserve }: PairCall, ms = 0) =>
+  decideShardPair(pair, part, now + ms, count, reserve);
+
+describe("a call on two shards", () => {
+  it("passes when denied after retryAfter, and not one ms earlier", () => {
+    fc.assert(
+      fc.property(anyPairCall, (call) => {
+        const { result, next } = decide(call);
+        fc.pre(!result.ok);
+        expect(next).toEqual([undefined, undefined]);
+        expect(result.retryAfter).toSatisfy(Number.isSafeInteger);
+        expect(result.retryAfter).toBeGreaterThanOrEqual(1);
+        expect(decide(call, result.retryAfter).result.ok).toBe(true);
+        expect(decide(call, result.retryAfter - 1).result.ok).toBe(false);
+      }),
+      RUNS,
+    );
+  });
+
+  it("takes exactly the count from the two together, and overfills neither", () => {
+    fc.assert(
+      fc.property(anyPairCall, (call) => {
+        const { pair, part, now, count } = call;
+        const { result, next } = decide(call);
+        fc.pre(result.ok);
+        const before = heldBy(pair, part, now);
+        const after = heldBy([next[0] ?? pair[0], next[1] ?? pair[1]], part, now);
+        const noise = 1e-9 * Math.max(1, count, Math.abs(before));
+        expect(Math.abs(before - count - after)).toBeLessThanOrEqual(noise);
+        for (const [shard, state] of next.entries()) {
+          if (state === undefined) continue;
+          expect(state.value).toBeLessThanOrEqual(capacityOf(part));
+          expect(state.ts).toBeGreaterThanOrEqual(pair[shard]?.ts ?? -Infinity);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it("owes no more than maxReserved, and has paid it off after retryAfter", () => {
+    fc.assert(
+      fc.property(anyPairCall, (call) => {
+        const { part, now } = call;
+        const { result, next } = decide({ ...call, reserve: true });
+        fc.pre(result.ok && result.retryAfter !== undefined);
+        const { retryAfter } = result;
+        expect(retryAfter).toSatisfy(Number.isSafeInteger);
+        expect(retryAfter).toBeGreaterThanOrEqual(1);
+        const owed = (ms: number) =>
+          next.map((state) => (state ? calculateRateLimit(state, part, now + ms).value : 0));
+        expect(Math.min(...owed(retryAfter))).toBeGreaterThanOrEqual(0);
+        expect(Math.min(...owed(retryAfter - 1))).toBeLessThan(0);
+        const { maxReserved = Infinity } = part;
+        for (const state of next) {
+          expect(state?.value ?? 0).toBeGreaterThanOrEqual(-maxReserved);
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("on two of the shards of 6 per second", () => {
+  const config: RateLimitConfig = { kind: "token bucket", rate: 6, period: 1000, shards: 3 };
+  const part = shardConfig(config);
+  const row = (value: number): RateLimitState => ({ value, ts: T });
+
+  it.each<[string, Pair, number, boolean, (RateLimitState | undefined)[], object]>([
+    [
+      "the fuller one pays",
+      [row(1), row(2)],
+      1,
+      false,
+      [undefined, row(1)],
+      { ok: true, value: 1 },
+    ],
+    ["the first pays a tie", [null, null], 2, false, [row(0), undefined], { ok: true, value: 0 }],
+    ["both pay together", [row(1), row(2)], 2.5, false, [row(0.25), row(0.25)], { ok: true }],
+    ["a debt counts", [row(2), row(-1)], 2, false, [row(0), undefined], { ok: true }],
+    ["nobody pays", [row(0), row(1)], 2, false, [undefined, undefined], { ok: false, value: 1 }],
+    ["tokens come before debts", [row(1), row(2)], 3, true, [row(0), row(0)], { ok: true }],
+    ["the fuller one owes", [row(0), row(1)], 2, true, [undefined, row(-1)], { retryAfter: 500 }],
+  ])("%s", (_title, pair, count, reserve, next, result) => {
+    const decision = decideShardPair(pair, part, T, count, reserve);
+    expect(decision.next).toEqual(next);
+    expect(decision.result).toMatchObject(result);
+  });
+
+  it("waits for the two together to have enough, or for one alone", () => {
+    const wait = (pair: Pair, count: number) => decideShardPair(pair, part, T, count).result;
+    expect(wait([row(0), row(1)], 2)).toEqual({ ok: false, retryAfter: 250, value: 1 });
+    expect(wait([row(-5), row(1)], 2)).toEqual({ ok: false, retryAfter: 500, value: -4 });
+  });
+});
+
+describe("sumShards", () => {
+  const config: RateLimitConfig = { kind: "token bucket", rate: 6, period: 1000, shards: 3 };
+
+  it("adds up what all shards hold, full ones for those without a row", () => {
+    const states = [{ value: -1, ts: T }, { value: 1, ts: T - 500 }, null];
+    expect(sumShards(states, config, T)).toEqual({ value: -1 + 2 + 2, ts: T });
+  });
+
+  it("tells the sum at the latest instant that a shard has seen", () => {
+    const states = [
+      { value: 0, ts: T + 250 },
+      { value: 0, ts: T },
+      { value: 0, ts: T },
+    ];
+    expect(sumShards(states, config, T)).toEqual({ value: 0 + 0.5 + 0.5, ts: T + 250 });
+  });
+
+  it("leaves the state of a limit that is not sharded as it is", () => {
+    const { shards: _, ...whole } = config;
+    expect(sumShards([{ value: 1, ts: T }], whole, T)).toEqual({ value: 1, ts: T });
+  });
+
+  it("never holds more than the limit's capacity", () => {
+    fc.assert(
+      fc.property(
+        anySharded.chain((of) =>
+          anyNow.chain((now) =>
+            fc.tuple(
+              fc.constant(of),
+              fc.constant(now),
+              fc.array(anyRow(shardConfig(of), now), { minLength: 1 }),
+            ),
+          ),
+        ),
+        ([of, now, rows]) => {
+          const states = rows.slice(0, of.shards);
+          const { value, ts } = sumShards(states, of, now);
+          const most = (capacityOf(of) * states.length) / (of.shards ?? 1);
+          expect(value).toBeLessThanOrEqual(most * (1 + 1e-9));
+          if (of.kind === "token bucket") expect(ts).toBeGreaterThanOrEqual(now);
+          for (const state of states) expect(ts).toBeGreaterThanOrEqual(state?.ts ?? -Infinity);
+        },
+      ),
+      FEWER_RUNS,
+    );
+  });
+});

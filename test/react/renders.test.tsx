@@ -1,0 +1,131 @@
+// @vitest-environment jsdom
+import { fireEvent, screen } from "@testing-library/react";
+import { useState } from "react";
+import { describe, expect, it } from "vitest";
+import { Connection, startPage, textOf, useRateLimit } from "../support/page.js";
+import { settled, soon } from "../support/soon.js";
+
+/** More than there is, so that it is refused for most of a second. */
+const A_LOT = { count: 18, reserve: true };
+
+describe.concurrent("a component with useRateLimit", () => {
+  it("does not render for refills when it does not read what is left", async () => {
+    let [readers, others] = [0, 0];
+    function Reader() {
+      readers++;
+      return <p data-testid="reader">{useRateLimit("quick").value}</p>;
+    }
+    function Other() {
+      others++;
+      return <p data-testid="other">{String(useRateLimit("quick").status?.ok)}</p>;
+    }
+    await using page = await startPage();
+    page.render([
+      <Reader key="reader" />,
+      <Other key="other" />,
+      <Connection key="c" id="a connection" />,
+    ]);
+    await soon(() => expect(textOf("a connection")).toBe("live"));
+    await soon(() => expect(textOf("reader")).toBe("10"));
+    await settled(() => readers + others);
+    expect(textOf("other")).toBe("true");
+
+    [readers, others] = [0, 0];
+    await page.limiter.limit("quick", { count: 9 });
+    await soon(() => expect(Number(textOf("reader"))).toBeLessThan(10));
+    await soon(() => expect(textOf("reader")).toBe("10"));
+    expect(readers).toBeGreaterThanOrEqual(2);
+    expect(others).toBe(0);
+    // It does when the answer changes.
+    await page.limiter.limit("quick", A_LOT);
+    await soon(() => expect(textOf("other")).toBe("false"));
+    await soon(() => expect(textOf("other")).toBe("true"));
+    expect(others).toBe(2);
+  });
+
+  it("shows what is left now when it starts to read it later, and follows it", async () => {
+    function Late() {
+      const limit = useRateLimit("quick");
+      const [reading, setReading] = useState(false);
+      return (
+        <button onClick={() => setReading(true)} data-testid="late">
+          {reading ? limit.value : `${limit.status?.ok}`}
+        </button>
+      );
+    }
+    await using page = await startPage();
+    page.render([<Late key="late" />, <Connection key="b" id="late connection" />]);
+    await soon(() => expect(textOf("late connection")).toBe("live"));
+    await page.limiter.limit("quick", A_LOT);
+    await soon(() => expect(textOf("late")).toBe("false"));
+    await soon(() => expect(textOf("late")).toBe("true"));
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    fireEvent.click(screen.getByTestId("late"));
+    expect(Number(textOf("late"))).toBeGreaterThanOrEqual(3);
+    await soon(() => expect(textOf("late")).toBe("10"));
+  });
+
+  it("gets the same object until something in it changes", async () => {
+    const results = new Set<object>();
+    let renders = 0;
+    function Probe() {
+      const limit = useRateLimit("hourly");
+      const [, setTimes] = useState(0);
+      results.add(limit);
+      renders++;
+      return (
+        <button data-testid="probe" onClick={() => setTimes((times) => times + 1)}>
+          {`${limit.connection} ${limit.status?.ok}`}
+        </button>
+      );
+    }
+    await using page = await startPage();
+    page.render(<Probe />);
+    await soon(() => expect(textOf("probe")).toBe("live true"));
+    await settled(() => renders);
+    results.clear();
+    renders = 0;
+    fireEvent.click(screen.getByTestId("probe"));
+    fireEvent.click(screen.getByTestId("probe"));
+    expect(renders).toBe(2);
+    expect(results.size).toBe(1);
+    await page.limiter.limit("hourly", { count: 3 });
+    await soon(() => expect(textOf("probe")).toBe("live false"));
+    expect(results.size).toBe(2);
+  });
+});
+
+it.concurrent(
+  "renders nothing on a page of 200 hooks while nothing changes, and one when one does",
+  async () => {
+    let renders = 0;
+    function Row({ limitKey }: { limitKey: string | undefined }) {
+      renders++;
+      const { status, value } = useRateLimit("hourly", { key: limitKey });
+      return <p data-testid={limitKey}>{status ? `${status.ok} ${value}` : "unknown"}</p>;
+    }
+    await using page = await startPage();
+    await page.limiter.limit("hourly", { key: "row7", count: 3 });
+    // The last fifty look at one limit, the others at one each.
+    const rows = Array.from({ length: 200 }, (_, i) => `row${i}`);
+    page.render([
+      ...rows.map((row, i) => <Row key={row} limitKey={i < 150 ? row : undefined} />),
+      <Connection key="connection" id="connection" />,
+    ]);
+    await soon(() => expect(textOf("connection")).toBe("live"));
+    await soon(() => expect(screen.queryAllByText("unknown")).toEqual([]));
+    expect(screen.queryAllByText("true 3")).toHaveLength(199);
+    expect(textOf("row7")).toBe("false 0");
+    await settled(() => renders + page.server.requests());
+
+    renders = 0;
+    const requests = page.server.requests();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(renders).toBe(0);
+    expect(page.server.requests()).toBe(requests);
+
+    await page.limiter.limit("hourly", { key: "row149" });
+    await soon(() => expect(textOf("row149")).toBe("true 2"));
+    expect(renders).toBe(1);
+  },
+);

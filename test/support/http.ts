@@ -1,0 +1,160 @@
+/**
+ * A router behind a real HTTP server, with what a test needs to know and to break: which calls
+ * came in, which streams are open, and a plug to pull and put back.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpSubscriptionLink,
+  splitLink,
+  type TRPCClient,
+} from "@trpc/client";
+import type { AnyTRPCRouter, inferRouterContext } from "@trpc/server";
+import { createHTTPServer } from "@trpc/server/adapters/standalone";
+import { EventSource, type FetchLike } from "eventsource";
+
+export interface TestServer<TRouter extends AnyTRPCRouter> {
+  readonly url: string;
+  /** @param stream whether the client has a link for subscriptions. @default true */
+  connect(options?: { stream?: boolean }): TRPCClient<TRouter>;
+  /** How many calls of this procedure have come in, or of all; each of a batch counts. */
+  requests(path?: string): number;
+  /** How many calls of this procedure are being answered; for a subscription, the open streams. */
+  open(path: string): number;
+  /** Answers calls of this procedure with HTTP 503 until the returned function is called. */
+  refuse(path: string): () => void;
+  /** Holds back answers to calls of this procedure until the returned function is called. */
+  delay(path: string): () => void;
+  /** Drops every connection and stops listening, as a process that is killed does. */
+  kill(): Promise<void>;
+  /** Listens again, on the same port. */
+  restart(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Node takes 16 KB; what stands before it in production takes no more than this. */
+const MAX_URL = 8192;
+
+export async function startServer<TRouter extends AnyTRPCRouter>(
+  router: TRouter,
+  createContext: (options: { req: IncomingMessage }) => inferRouterContext<TRouter>,
+): Promise<TestServer<TRouter>> {
+  const received = new Map<string, number>();
+  const answering = new Map<string, number>();
+  const refused = new Set<string>();
+  const delayed = new Map<string, Promise<void>>();
+  let server: Server | undefined;
+  let port = 0;
+
+  function count(counts: Map<string, number>, paths: readonly string[], by: 1 | -1): void {
+    for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + by);
+  }
+
+  function admit(req: IncomingMessage, res: ServerResponse, next: () => void): void {
+    const { pathname } = new URL(req.url!, "http://localhost");
+    const paths = decodeURIComponent(pathname.slice(1)).split(",");
+    count(received, paths, 1);
+    count(answering, paths, 1);
+    res.once("close", () => count(answering, paths, -1));
+    if (paths.some((path) => refused.has(path)) || req.url!.length > MAX_URL) {
+      res.writeHead(503).end();
+      return;
+    }
+    const held = paths.map((path) => delayed.get(path)).filter((wait) => wait !== undefined);
+    if (held.length > 0) holdBack(res, Promise.all(held));
+    next();
+  }
+
+  async function listen(): Promise<void> {
+    server = createHTTPServer({
+      router,
+      createContext,
+      middleware: (req, res, next) => admit(req, res, next),
+    });
+    const listening = server.listen(port, "127.0.0.1");
+    await new Promise<void>((resolve, reject) => {
+      listening.once("listening", resolve).once("error", reject);
+    });
+    ({ port } = listening.address() as AddressInfo);
+  }
+
+  async function kill(): Promise<void> {
+    const killed = server;
+    if (killed === undefined) return;
+    server = undefined;
+    const closed = new Promise((resolve) => killed.close(resolve));
+    killed.closeAllConnections();
+    await closed;
+  }
+
+  await listen();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    connect({ stream = true } = {}) {
+      const batch = httpBatchLink<TRouter>({ url } as never);
+      if (!stream) return createTRPCClient<TRouter>({ links: [batch] });
+      const subscription = httpSubscriptionLink<TRouter, typeof EventSource>({
+        url,
+        EventSource,
+        eventSourceOptions: { fetch: reconnectingSoon },
+      } as never);
+      return createTRPCClient<TRouter>({
+        links: [
+          splitLink<TRouter>({
+            condition: (operation) => operation.type === "subscription",
+            true: subscription,
+            false: batch,
+          }),
+        ],
+      });
+    },
+    requests: (path) =>
+      path === undefined
+        ? [...received.values()].reduce((sum, calls) => sum + calls, 0)
+        : (received.get(path) ?? 0),
+    open: (path) => answering.get(path) ?? 0,
+    refuse(path) {
+      refused.add(path);
+      return () => refused.delete(path);
+    },
+    delay(path) {
+      let release = () => {};
+      delayed.set(path, new Promise((resolve) => (release = resolve)));
+      return () => {
+        delayed.delete(path);
+        release();
+      };
+    },
+    kill,
+    restart: listen,
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+/** Lets the procedure run, and its answer wait: what it says is old when it arrives. */
+function holdBack(res: ServerResponse, released: Promise<unknown>): void {
+  const end = res.end.bind(res);
+  res.end = ((...args: Parameters<typeof res.end>) => {
+    void released.then(() => end(...args));
+    return res;
+  }) as typeof res.end;
+}
+
+/** An EventSource waits 3 s before it reconnects, unless the stream tells it otherwise. */
+const reconnectingSoon: FetchLike = async (url, init) => {
+  const response = await fetch(url, init);
+  const { body, headers, redirected, status } = response;
+  const hint = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("retry: 50\n\n")),
+  });
+  return {
+    url: response.url,
+    headers,
+    redirected,
+    status,
+    body: body && body.pipeThrough(hint),
+  };
+};

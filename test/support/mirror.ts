@@ -1,0 +1,72 @@
+/** A limiter in memory, its router behind a real server, and observers of it over HTTP. */
+import { initTRPC } from "@trpc/server";
+import { z } from "zod";
+import {
+  createRateLimitObserver,
+  createTRPCTransport,
+  type RateLimitObserver,
+  type RateLimitObserverOptions,
+} from "../../client/index.js";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  formatRateLimitError,
+  type LimitConfigs,
+  memoryStore,
+  type RateLimiter,
+} from "../../server/index.js";
+import { startServer } from "./http.js";
+
+export interface MirrorOptions {
+  /** The server's time. @default Date.now */
+  clock?: () => number;
+  /** ms between two looks of the server for changes. @default 100 */
+  interval?: number;
+}
+
+export async function startMirror<const TLimits extends LimitConfigs>(
+  limits: TLimits,
+  { clock, interval = 100 }: MirrorOptions = {},
+) {
+  const limiter = createRateLimiter({ store: memoryStore(), limits, ...(clock && { clock }) });
+  const untyped = limiter as unknown as RateLimiter;
+  const t = initTRPC.create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+  });
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    interval,
+    // Anybody may look at anybody's, except for one.
+    key: ({ requested }) => (requested === "secret" ? null : requested),
+  });
+  const router = t.router({
+    rateLimit: rl.router,
+    /** Takes tokens of any limit, as an application's own procedure would. */
+    take: t.procedure
+      .input(z.object({ name: z.enum(Object.keys(limits)), count: z.number().default(1) }))
+      .mutation(({ input: { name, count } }) => untyped.limit(name, { count, throws: true })),
+  });
+  const server = await startServer(router, () => ({}));
+  const observers: RateLimitObserver[] = [];
+
+  return {
+    limiter,
+    router,
+    server,
+    /** An observer over HTTP, closed with the mirror. @param stream see `TestServer.connect` */
+    observer(
+      options: Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean } = {},
+    ): RateLimitObserver {
+      const { stream = true, ...rest } = options;
+      const transport = createTRPCTransport(server.connect({ stream }), "rateLimit");
+      const observer = createRateLimitObserver({ transport, ...rest });
+      observers.push(observer);
+      return observer;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const observer of observers) observer.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/** A page in jsdom whose hooks mirror a real server's limits. */
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, type RenderOptions, type RenderResult } from "@testing-library/react";
+import { type ReactNode, StrictMode } from "react";
+import { createRateLimitReact } from "../../client/react/index.js";
+import { HOUR, SECOND } from "../../server/index.js";
+import { type MirrorOptions, startMirror } from "./mirror.js";
+
+const LIMITS = {
+  sendMessage: { kind: "token bucket", rate: 1, period: 2500, capacity: 3 },
+  hourly: { kind: "token bucket", rate: 1, period: HOUR, capacity: 3 },
+  /** A token every 100 ms. */
+  quick: { kind: "token bucket", rate: 10, period: SECOND, capacity: 10 },
+} as const;
+
+function startLimits(options: MirrorOptions) {
+  return startMirror(LIMITS, options);
+}
+
+export type AppRouter = Awaited<ReturnType<typeof startLimits>>["router"];
+export const { RateLimitProvider, useRateLimit, RateLimitCountdown } =
+  createRateLimitReact<AppRouter>();
+
+export interface PageOptions extends RenderOptions {
+  strict?: boolean;
+  /** Whether there is a QueryClient above the provider. @default true */
+  query?: boolean;
+}
+
+export async function startPage(options: MirrorOptions = {}) {
+  const mirror = await startLimits(options);
+  const queryClient = new QueryClient();
+  const client = mirror.server.connect();
+  const rendered: RenderResult[] = [];
+
+  /** What stands around a part of the page in an application. */
+  function around(children: ReactNode, { strict = false, query = true }: PageOptions = {}) {
+    const mirrored = (
+      <RateLimitProvider client={client} pollInterval={100}>
+        {children}
+      </RateLimitProvider>
+    );
+    const whole = query ? (
+      <QueryClientProvider client={queryClient}>{mirrored}</QueryClientProvider>
+    ) : (
+      mirrored
+    );
+    return strict ? <StrictMode>{whole}</StrictMode> : whole;
+  }
+
+  return {
+    ...mirror,
+    client,
+    queryClient,
+    around,
+    render(children: ReactNode, pageOptions: PageOptions = {}): RenderResult {
+      const result = render(around(children, pageOptions), pageOptions);
+      rendered.push(result);
+      return result;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { unmount } of rendered) unmount();
+      queryClient.clear();
+      await mirror[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface ShownProps {
+  id: string;
+  name?: keyof typeof LIMITS;
+  limitKey?: string;
+  count?: number;
+}
+
+/** Shows what a hook knows: `unknown`, or `ok` or `wait` and what is left. See `textOf`. */
+export function Shown({ id, name = "hourly", limitKey, count }: ShownProps) {
+  const { status, value } = useRateLimit(name, { key: limitKey, count });
+  const word = status === undefined ? "unknown" : status.ok ? "ok" : "wait";
+  return <p data-testid={id}>{`${word} ${value ?? ""}`}</p>;
+}
+
+/** Shows how the page hears of changes. */
+export function Connection({ id }: { id: string }) {
+  return <p data-testid={id}>{useRateLimit("hourly").connection}</p>;
+}
+
+/** The text of the element with this `data-testid`. */
+export function textOf(id: string): string | undefined {
+  return document.querySelector(`[data-testid="${id}"]`)?.textContent?.trim();
+}
