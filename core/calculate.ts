@@ -78,7 +78,7 @@ export function waitFor(
   const missing = floor - after;
   const guess =
     config.kind === "token bucket"
-      ? held.ts - now + (missing * config.period) / config.rate
+      ? held.ts - now + (missing / config.rate) * config.period
       : held.ts - now + Math.ceil(missing / config.rate) * config.period;
   return firstWhole(Math.ceil(guess), awaited);
 }

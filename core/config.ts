@@ -61,9 +61,15 @@ export function capacityOf(config: RateLimitConfig): number {
   return config.capacity ?? config.rate;
 }
 
-/** The most tokens that may be owed: `maxReserved`, or what {@link MAX_WAIT} repays. */
+/**
+ * The most tokens that may be owed: `maxReserved`, or what can be repaid within {@link MAX_WAIT}
+ * by a bucket that then fills up as well.
+ */
 export function reservableOf(config: RateLimitConfig): number {
-  return config.maxReserved ?? Math.floor(MAX_WAIT / config.period) * config.rate;
+  if (config.maxReserved !== undefined) return config.maxReserved;
+  const periods =
+    Math.floor(MAX_WAIT / config.period) - Math.ceil(capacityOf(config) / config.rate);
+  return Math.max(0, periods) * config.rate;
 }
 
 /** One shard's part of the limit, itself the config of an unsharded limit. */
@@ -100,6 +106,8 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   const oneOrMore = isWhole(shards) && shards >= 1 && shards <= MAX_SHARDS;
   demand(oneOrMore, "shards", shards, `a whole number from 1 to ${MAX_SHARDS}`);
   demand(isWhole(start), "start", start, "a whole number of ms");
+  const startless = kind === "fixed window" || (config as { start?: unknown }).start === undefined;
+  demand(startless, "start", start, "left to fixed windows: a token bucket has no windows");
   const slowest = ((capacity + maxReserved) / rate) * period;
   demand(slowest <= MAX_WAIT, "rate", rate, "enough to refill capacity and maxReserved in 2^52 ms");
   const passable = capacity > 0 || config.maxReserved !== 0;

@@ -1,12 +1,21 @@
 /** Helpers for tests of applications that limit: a clock that moves only when told to. */
 
-/** A clock to pass as `clock`, in epoch ms. */
+/** A clock to pass as `clock`, in epoch ms, and its `sleep` as `sleep`. */
 export interface ManualClock {
   (): number;
-  /** Moves the clock by `ms`, backwards where negative. */
+  /** Moves the clock by `ms`, backwards where negative, and wakes those whose time has come. */
   advance(ms: number): void;
   /** Puts the clock at `now`, epoch ms. */
   set(now: number): void;
+  /** Resolves once the clock has moved by `ms`; rejects with the signal's reason on abort. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** How many are sleeping. */
+  sleepers(): number;
+}
+
+interface Sleeper {
+  until: number;
+  wake(): void;
 }
 
 /**
@@ -16,12 +25,36 @@ export interface ManualClock {
  */
 export function createManualClock(start: number = Date.UTC(2030, 0, 1)): ManualClock {
   let now = start;
+  const sleepers = new Set<Sleeper>();
+
+  function set(value: number): void {
+    now = value;
+    for (const sleeper of sleepers) {
+      if (sleeper.until > now) continue;
+      sleepers.delete(sleeper);
+      sleeper.wake();
+    }
+  }
+
   return Object.assign(() => now, {
-    advance(ms: number) {
-      now += ms;
-    },
-    set(value: number) {
-      now = value;
+    set,
+    advance: (ms: number) => set(now + ms),
+    sleepers: () => sleepers.size,
+    async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+      signal?.throwIfAborted();
+      if (ms <= 0) return;
+      await new Promise<void>((resolve, reject) => {
+        const sleeper = { until: now + ms, wake: resolve };
+        sleepers.add(sleeper);
+        signal?.addEventListener(
+          "abort",
+          () => {
+            sleepers.delete(sleeper);
+            reject(signal.reason as Error);
+          },
+          { once: true },
+        );
+      });
     },
   });
 }

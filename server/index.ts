@@ -1,19 +1,38 @@
 export * from "../core/index.js";
 export { createRateLimiter } from "./limiter.js";
 export type {
+  AcquireOptions,
   ChangeListener,
+  DecisionEvent,
   KeyOptions,
+  LimitAllItem,
+  LimitAllOptions,
+  LimitAllResult,
   LimitConfigs,
   LimitName,
   LimitOptions,
   OptionsFor,
+  PruneOptions,
   RateLimiter,
   RateLimiterOptions,
+  RateLimitOperations,
+  RefundOptions,
 } from "./limiter-types.js";
-export { memoryStore, type MemoryStoreOptions } from "./store/memory-store.js";
-export type { PrismaLike, PrismaRaw } from "./store/prisma/client.js";
+export {
+  memoryStore,
+  type MemoryStoreOptions,
+  type MemoryTransaction,
+} from "./store/memory-store.js";
+export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/prisma/client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/prisma-store.js";
-export type { Call, Decision, Outcome, RateLimitStore, RowId } from "./store/store.js";
+export type {
+  Call,
+  Decision,
+  Outcome,
+  RateLimitStore,
+  RowId,
+  TransactionOptions,
+} from "./store/store.js";
 export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./trpc/create-rate-limit-trpc.js";
 export { formatRateLimitError, type RateLimitErrorShape, toTRPCError } from "./trpc/errors.js";
 export type { KeyResolver, KeyResolverOptions } from "./trpc/key.js";

@@ -96,6 +96,14 @@ describe("start", () => {
   });
 });
 
+describe("the start of a token bucket", () => {
+  it("is refused, since it has no windows", () => {
+    expect(() => validateConfig({ ...bucket, start: 0 } as RateLimitConfig)).toThrow(
+      "config.start must be left to fixed windows: a token bucket has no windows, got 0",
+    );
+  });
+});
+
 describe("what is no config", () => {
   it.each([
     [undefined, "undefined"],

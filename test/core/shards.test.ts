@@ -6,7 +6,7 @@ import { capacityOf, type RateLimitConfig, shardConfig } from "../../core/config
 import { decideShardPair, sumShards } from "../../core/shards.js";
 import { anyConfig, anyCount, anyNow, anyRow } from "./arbitraries.js";
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: 1000 };
 const FEWER_RUNS = { numRuns: 500 };
 const T = Date.UTC(2030, 0, 1);
 

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { refundRateLimit } from "../../core/refund.js";
+
+const T = Date.UTC(2030, 0, 1);
+const bucket = { kind: "token bucket", rate: 10, period: 1000, capacity: 5 } as const;
+
+describe("refundRateLimit", () => {
+  it("gives back what was taken", () => {
+    const { value, next } = refundRateLimit([{ value: 1, ts: T }], bucket, T, 2);
+    expect({ value, next }).toEqual({ value: 3, next: [{ value: 3, ts: T }] });
+  });
+
+  it("does not give twice what time has refilled, nor more than the capacity", () => {
+    const { next } = refundRateLimit([{ value: 1, ts: T }], bucket, T + 300, 4);
+    expect(next).toEqual([{ value: 5, ts: T + 300 }]);
+  });
+
+  it("repays a debt", () => {
+    expect(refundRateLimit([{ value: -3, ts: T }], bucket, T, 1).value).toBe(-2);
+  });
+
+  it("leaves a full row and a missing one alone", () => {
+    const { value, next } = refundRateLimit([{ value: 5, ts: T }, null], bucket, T, 3);
+    expect({ value, next }).toEqual({ value: 10, next: [undefined, undefined] });
+  });
+
+  it("fills the emptier of two shards first", () => {
+    const rows = [
+      { value: 4, ts: T },
+      { value: 1, ts: T },
+    ];
+    const { next } = refundRateLimit(rows, bucket, T, 4.5);
+    expect(next).toEqual([
+      { value: 4.5, ts: T },
+      { value: 5, ts: T },
+    ]);
+    expect(refundRateLimit(rows, bucket, T, 1).next).toEqual([undefined, { value: 2, ts: T }]);
+  });
+
+  it("keeps the window of a fixed window, and its instant when the clock is behind", () => {
+    const window = { kind: "fixed window", rate: 5, period: 1000, start: 0 } as const;
+    expect(refundRateLimit([{ value: 1, ts: T }], window, T + 999, 1).next).toEqual([
+      { value: 2, ts: T },
+    ]);
+    expect(refundRateLimit([{ value: 1, ts: T }], bucket, T - 5000, 1).next).toEqual([
+      { value: 2, ts: T },
+    ]);
+  });
+
+  it.each([-1, Number.NaN, Infinity])("refuses %d", (count) => {
+    expect(() => refundRateLimit([null], bucket, T, count)).toThrow("count must be a finite");
+  });
+});
