@@ -13,6 +13,7 @@ import {
 } from "./prisma/client.js";
 import { isWriteConflict } from "./prisma/conflict.js";
 import type { Connection, Dialect } from "./prisma/dialect.js";
+import { mysql } from "./prisma/mysql.js";
 import { postgresql } from "./prisma/postgresql.js";
 import { sqlite } from "./prisma/sqlite.js";
 import { retryConflicts } from "./retry.js";
@@ -36,6 +37,7 @@ const DIALECTS = new Map<string | undefined, Dialect>([
   ["sqlite", sqlite],
   ["postgresql", postgresql],
   ["cockroachdb", postgresql],
+  ["mysql", mysql],
 ]);
 
 /** How long conflicts of a transaction are retried for, ms. */

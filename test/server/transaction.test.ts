@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, isRateLimitError, prismaStore } from "../../server/index.js";
-import { createPostgres, createSqlite } from "../support/database.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 import { stores } from "../support/stores.js";
 
 const limits = {
@@ -103,6 +103,7 @@ describe.each(stores)("transaction on %s", (_name, open) => {
 describe.each([
   ["SQLite", createSqlite],
   ["PostgreSQL", createPostgres],
+  ...(mysqlUrl === undefined ? [] : ([["MySQL or MariaDB", createMysql]] as const)),
 ] as const)("using a transaction of the caller's on %s", (_name, create) => {
   it("joins it: commits with it, and is gone with it", async () => {
     await using database = await create();

@@ -1,10 +1,12 @@
 /** Generated clients on a database's URL; also for processes that are not the test runner's. */
 import { PrismaLibSql } from "@prisma/adapter-libsql";
+import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient as SqliteClient } from "../../prisma/generated/client/client.js";
+import { PrismaClient as MysqlClient } from "../../prisma/generated/mysql/client.js";
 import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client.js";
 
-export type { PostgresClient, SqliteClient };
+export type { MysqlClient, PostgresClient, SqliteClient };
 
 /** What the tests need of the clients, which are alike but for their types. */
 export type Client = Pick<
@@ -18,4 +20,17 @@ export function connectSqlite(url: string): SqliteClient {
 
 export function connectPostgres(url: string): PostgresClient {
   return new PostgresClient({ adapter: new PrismaPg({ connectionString: url }) });
+}
+
+export function connectMysql(url: string): MysqlClient {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const adapter = new PrismaMariaDb({
+    host: hostname,
+    port: Number(port || 3306),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: pathname.slice(1),
+    connectionLimit: 10,
+  });
+  return new MysqlClient({ adapter });
 }

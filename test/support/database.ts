@@ -9,8 +9,10 @@ import { readMigrations } from "../../example-app/server/migrate.js";
 import type { PrismaLike } from "../../server/index.js";
 import {
   type Client,
+  connectMysql,
   connectPostgres,
   connectSqlite,
+  type MysqlClient,
   type PostgresClient,
   type SqliteClient,
 } from "./clients.js";
@@ -48,6 +50,23 @@ export async function createPostgres(
     await admin.$disconnect();
   });
   await applyMigrations(database.prisma, `${SCHEMAS}postgresql/migrations`);
+  return database;
+}
+
+/** The MySQL or MariaDB that tests may create databases on, if there is one. */
+export const mysqlUrl = process.env["TEST_MYSQL_URL"];
+
+export async function createMysql(server: string = mysqlUrl!): Promise<TestDatabase<MysqlClient>> {
+  const name = `limits_${randomUUID().replaceAll("-", "")}`;
+  const admin = connectMysql(server);
+  await admin.$executeRawUnsafe(`CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = name;
+  const database = open(url.href, connectMysql, async () => {
+    await admin.$executeRawUnsafe(`DROP DATABASE ${name}`);
+    await admin.$disconnect();
+  });
+  await applyMigrations(database.prisma, `${SCHEMAS}mysql/migrations`);
   return database;
 }
 

@@ -1,6 +1,9 @@
-/** Each kind of store, fresh, for tests of what all of them can do. */
+/**
+ * Each kind of store, fresh, for tests of what all of them can do. MySQL's is there where
+ * TEST_MYSQL_URL names a server; `test/store/mysql.test.ts` says so where it is not.
+ */
 import { memoryStore, prismaStore, type RateLimitStore } from "../../server/index.js";
-import { createPostgres, createSqlite } from "./database.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "./database.js";
 
 export interface OpenStore {
   store: RateLimitStore;
@@ -19,10 +22,13 @@ export const stores: [name: string, open: () => Promise<OpenStore>][] = [
   ],
   ["SQLite", () => onPrisma(createSqlite())],
   ["PostgreSQL", () => onPrisma(createPostgres())],
+  ...(mysqlUrl === undefined
+    ? []
+    : ([["MySQL or MariaDB", () => onPrisma(createMysql())]] satisfies typeof stores)),
 ];
 
 async function onPrisma(
-  opening: ReturnType<typeof createSqlite> | ReturnType<typeof createPostgres>,
+  opening: ReturnType<typeof createSqlite | typeof createPostgres | typeof createMysql>,
 ): Promise<OpenStore> {
   const database = await opening;
   return {

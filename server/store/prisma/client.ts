@@ -24,7 +24,7 @@ export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] 
   : PrismaRaw;
 
 export interface InTransactionOptions {
-  isolationLevel?: "Serializable";
+  isolationLevel?: "Serializable" | "ReadCommitted";
   timeout?: number;
   maxWait?: number;
 }
@@ -75,9 +75,17 @@ export class Sql {
 
   /** Runs the statement and resolves with the rows it returned. */
   async query(client: PrismaRaw): Promise<Record<string, unknown>[]> {
-    // Prisma takes parameters through a tagged template; this is one, made by hand.
-    const strings = Object.assign([...this.#strings], { raw: this.#strings });
-    return (await client.$queryRaw(strings, ...this.#values)) as Record<string, unknown>[];
+    return (await client.$queryRaw(this.#template(), ...this.#values)) as Record<string, unknown>[];
+  }
+
+  /** Runs the statement and resolves with the number of rows it has written. */
+  async execute(client: PrismaRaw): Promise<number> {
+    return client.$executeRaw(this.#template(), ...this.#values);
+  }
+
+  /** Prisma takes parameters through a tagged template; this is one, made by hand. */
+  #template(): TemplateStringsArray {
+    return Object.assign([...this.#strings], { raw: this.#strings });
   }
 }
 

@@ -17,19 +17,37 @@ const PRISMA_CODES = new Set(["P2034", "P1008"]);
 
 /**
  * PostgreSQL: serialization failure, deadlock, row locked by another. MySQL and MariaDB: deadlock, lock wait time-out,
- * row changed since read.
+ * row changed since read, row locked by another.
  */
-const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020"]);
+const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020", "3572"]);
 
-export function isWriteConflict(error: unknown, depth = 0): boolean {
+export function isWriteConflict(error: unknown): boolean {
+  return someCause(
+    error,
+    ({ code, kind, originalCode, message }) =>
+      PRISMA_CODES.has(String(code)) ||
+      kind === "TransactionWriteConflict" ||
+      DATABASE_CODES.has(String(originalCode)) ||
+      (typeof message === "string" && message.includes("SQLITE_BUSY")),
+  );
+}
+
+/** Whether a row could not be inserted because it is there already. MySQL and MariaDB. */
+export function isDuplicate(error: unknown): boolean {
+  return someCause(
+    error,
+    ({ kind, originalCode }) =>
+      kind === "UniqueConstraintViolation" || String(originalCode) === "1062",
+  );
+}
+
+/** Errors come wrapped: by Prisma, by its adapter, by the driver. */
+function someCause(error: unknown, holds: (shape: ErrorShape) => boolean, depth = 0): boolean {
   if (typeof error !== "object" || error === null || depth > 4) return false;
-  const { code, kind, originalCode, message, cause, meta } = error as ErrorShape;
+  const shape: ErrorShape = error;
   return (
-    PRISMA_CODES.has(String(code)) ||
-    kind === "TransactionWriteConflict" ||
-    DATABASE_CODES.has(String(originalCode)) ||
-    (typeof message === "string" && message.includes("SQLITE_BUSY")) ||
-    isWriteConflict(meta?.driverAdapterError, depth + 1) ||
-    isWriteConflict(cause, depth + 1)
+    holds(shape) ||
+    someCause(shape.meta?.driverAdapterError, holds, depth + 1) ||
+    someCause(shape.cause, holds, depth + 1)
   );
 }

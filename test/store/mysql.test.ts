@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
+import { createMysql, mysqlUrl } from "../support/database.js";
+import { describeStore } from "./contract.js";
+
+if (mysqlUrl === undefined) {
+  describe("prismaStore on MySQL or MariaDB", () => {
+    it("passes the contract", ({ skip }) => skip("TEST_MYSQL_URL names no server"));
+  });
+} else {
+  describeStore("prismaStore on MySQL or MariaDB", async () => {
+    const database = await createMysql();
+    return {
+      store: prismaStore(database.prisma),
+      peer: prismaStore(database.connect()),
+      close: () => database[Symbol.asyncDispose](),
+    };
+  });
+
+  describe("prismaStore on MySQL or MariaDB", () => {
+    it("refuses to work on columns that fold case, and works once they do not", async () => {
+      await using database = await createMysql();
+      const { prisma } = database;
+      const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
+      await prisma.$executeRaw`ALTER TABLE RateLimit MODIFY \`key\` VARCHAR(192) COLLATE utf8mb4_general_ci NOT NULL`;
+      const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
+      await expect(limiter.limit("once", { key: "k" })).rejects.toThrow(
+        /column key of table RateLimit has the collation utf8mb4_general_ci/,
+      );
+      await prisma.$executeRaw`ALTER TABLE RateLimit MODIFY \`key\` VARCHAR(192) COLLATE utf8mb4_bin NOT NULL`;
+      expect(await limiter.limit("once", { key: "k" })).toMatchObject({ ok: true });
+    });
+  });
+}
