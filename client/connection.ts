@@ -48,6 +48,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Distinguishes the streams that are wanted from those being replaced, whose end means nothing. */
   let generation = 0;
   let failures = 0;
+  let asking = Promise.resolve(false);
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -63,13 +64,16 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   /** Returns whether there was any answer. */
-  async function askAll(some: readonly RateLimitItem[]): Promise<boolean> {
-    let answered = false;
+  function askAll(some: readonly RateLimitItem[]): Promise<boolean> {
     // One after the other: what is asked in one tick may be sent as one batch, in one URL.
-    for (const group of groupsOf(some, BATCH_OVERHEAD)) {
-      if ((await Promise.all(group.map(ask))).includes(true)) answered = true;
-    }
-    return answered;
+    const turn = async () => {
+      let answered = false;
+      for (const group of groupsOf(some, BATCH_OVERHEAD)) {
+        if ((await Promise.all(group.map(ask))).includes(true)) answered = true;
+      }
+      return answered;
+    };
+    return (asking = asking.then(turn, turn));
   }
 
   function startPolling(): void {
@@ -148,9 +152,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     follow(next, known) {
       items = next;
-      // Before the stream: where there is none, polling starts, and that is a batch of its own.
-      void askAll(items.filter((item) => !known(item)));
       open();
+      void askAll(items.filter((item) => !known(item)));
       if (items.length === 0) stopPolling();
     },
     refresh,

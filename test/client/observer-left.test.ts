@@ -25,7 +25,7 @@ describe.concurrent("what is left of an observed limit", () => {
     for (let count = 1; count <= 20; count++) observer.observe(other, count, () => {});
     await soon(() => expect(observer.connection).toBe("live"));
     await soon(() => expect(observer.left(item)).toBe(20));
-    await mirror.limiter.limit("quick", { count: 27, reserve: true });
+    await mirror.limiter.limit("quick", { count: 30, reserve: true });
     await mirror.limiter.limit("quick", { key: "other", count: 20 });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
     await soon(() => expect(observer.status(other, 20)?.ok).toBe(false));
@@ -86,7 +86,7 @@ describe.concurrent("what is left of an observed limit", () => {
     const onChange = vi.fn();
     observer.observe(item, 1, onChange, () => looking);
     await soon(() => expect(observer.connection).toBe("live"));
-    await mirror.limiter.limit("quick", { count: 27, reserve: true });
+    await mirror.limiter.limit("quick", { count: 30, reserve: true });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
     looking = true;

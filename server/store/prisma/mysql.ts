@@ -25,6 +25,7 @@ export const mysql: Dialect = { io: mysqlIO, list };
 function mysqlIO({ client: ours, table: name, own, onLocked }: Connection) {
   const table = quoted(name);
   const joined = own === undefined;
+  let checking: Promise<void> | undefined;
   const lock = `FOR UPDATE${{ skip: " SKIP LOCKED", fail: " NOWAIT", wait: "" }[onLocked]}`;
 
   async function select(rows: readonly RowId[], client: PrismaRaw, locking: boolean) {
@@ -148,32 +149,25 @@ function mysqlIO({ client: ours, table: name, own, onLocked }: Connection) {
 
   return {
     async read(rows: readonly RowId[]) {
-      await checkCollations(ours, name);
+      // Once: nothing is written of which nothing was read. A failure is tried again.
+      if (!joined) {
+        checking ??= checkCollations(ours, name).catch((error: unknown) => {
+          checking = undefined;
+          throw error;
+        });
+        await checking;
+      }
       return select(rows, ours, joined);
     },
     write,
   };
 }
 
-/** Tables found to be right, by client: every write is preceded by a read of its row, at first. */
-const checked = new WeakMap<PrismaRaw, Promise<void>>();
-
 /**
  * Prisma's own migrations give text columns a collation that folds case and accents, so that one
  * key would spend another one's tokens, silently. Better to refuse all work.
  */
-function checkCollations(client: PrismaRaw, table: string): Promise<void> {
-  let checking = checked.get(client);
-  if (checking === undefined) {
-    checking = findCollations(client, table);
-    checked.set(client, checking);
-    // A database that could not be asked is asked again.
-    checking.catch(() => checked.delete(client));
-  }
-  return checking;
-}
-
-async function findCollations(client: PrismaRaw, table: string): Promise<void> {
+async function checkCollations(client: PrismaRaw, table: string): Promise<void> {
   const columns = await new Sql()
     .text("SELECT COLUMN_NAME AS `name`, COLLATION_NAME AS `collation` ")
     .text("FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ")
