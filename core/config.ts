@@ -74,8 +74,8 @@ export function reservableOf(config: RateLimitConfig): number {
 
 /** One shard's part of the limit, itself the config of an unsharded limit. */
 export function shardConfig(config: RateLimitConfig): RateLimitConfig {
-  const { shards = 1, ...whole } = config;
-  if (shards === 1) return config;
+  if (config.shards === undefined || config.shards === 1) return config;
+  const { shards, ...whole } = config;
   const part = { ...whole, rate: whole.rate / shards, capacity: capacityOf(config) / shards };
   return whole.maxReserved === undefined
     ? part

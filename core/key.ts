@@ -34,6 +34,8 @@ export function validateName(name: string): void {
   }
 }
 
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return "be a string";
   if (value === "") return "not be empty";
@@ -41,6 +43,6 @@ function problemOf(value: unknown): string | undefined {
     return `have at most ${MAX_KEY_LENGTH} characters (it has ${value.length})`;
   }
   if (value.includes("\0")) return "contain no NUL character";
-  if (/\p{Surrogate}/u.test(value)) return "contain no lone surrogate";
+  if (LONE_SURROGATE.test(value)) return "contain no lone surrogate";
   return undefined;
 }

@@ -5,7 +5,7 @@ import { type RateLimitConfig, shardConfig } from "../core/config.js";
 import { decideRateLimit, type RateLimitResult } from "../core/decide.js";
 import { refundRateLimit } from "../core/refund.js";
 import { decideShardPair, sumShards } from "../core/shards.js";
-import type { Decision, RowId } from "./store/store.js";
+import { type Decision, rowId, type RowId } from "./store/store.js";
 
 /** One limit for one key, resolved and checked. */
 export interface Target {
@@ -39,16 +39,20 @@ export function take(
   consume: boolean,
   { clock, random }: Environment,
 ): Decision<Decided> {
-  const { shards = 1 } = want.config;
-  const part = shardConfig(want.config);
-  const picked = shards === 1 ? [0] : pickTwo(shards, random);
+  const { config, count } = want;
+  const { shards = 1 } = config;
+  const part = shardConfig(config);
+  const rows =
+    shards === 1 ? [rowOf(want, 0)] : pickTwo(shards, random).map((shard) => rowOf(want, shard));
   return {
-    rows: picked.map((shard) => rowOf(want, shard)),
+    rows,
     decide(states) {
       const now = clock();
       const { result, next } = takeOne(want, part, states, now);
-      const outcome = { result: { result, now } };
-      return consume && result.ok && want.count > 0 ? { ...outcome, writes: next } : outcome;
+      const decided = { result, now };
+      return consume && result.ok && count > 0
+        ? { result: decided, writes: next }
+        : { result: decided };
     },
   };
 }
@@ -109,20 +113,23 @@ export function takeAll(
 function takeOne(
   { config, count, reserve, maxWait = Infinity }: Wanted,
   part: RateLimitConfig,
-  [first = null, second = null]: readonly (RateLimitState | null)[],
+  states: readonly (RateLimitState | null)[],
   now: number,
 ): { result: RateLimitResult; next: readonly (RateLimitState | undefined)[] } {
-  const sharded = (config.shards ?? 1) > 1;
-  const { result, next } = sharded
-    ? decideShardPair([first, second], part, now, count, reserve)
-    : decideRateLimit(first, part, now, count, reserve);
-  const { ok, retryAfter = 0, value } = result;
-  // One ms later, the same reservation would have to wait one ms less.
-  if (ok && retryAfter > maxWait) {
-    const wait = Math.ceil(retryAfter - maxWait);
-    return { result: { ok: false, retryAfter: wait, value: value + count }, next: [] };
+  let result: RateLimitResult;
+  let next: readonly (RateLimitState | undefined)[];
+  if (config.shards === undefined || config.shards === 1) {
+    const decided = decideRateLimit(states[0] ?? null, part, now, count, reserve);
+    result = decided.result;
+    next = [decided.next];
+  } else {
+    const pair = [states[0] ?? null, states[1] ?? null] as const;
+    ({ result, next } = decideShardPair(pair, part, now, count, reserve));
   }
-  return { result, next: Array.isArray(next) ? next : [next] };
+  if (!result.ok || (result.retryAfter ?? 0) <= maxWait) return { result, next };
+  // One ms later, the same reservation would have to wait one ms less.
+  const wait = Math.ceil(result.retryAfter! - maxWait);
+  return { result: { ok: false, retryAfter: wait, value: result.value + count }, next: [] };
 }
 
 /** Forgets what was taken: a row that does not exist is full, whatever its limit's config. */
@@ -169,7 +176,7 @@ export function readState(
 }
 
 export function rowOf({ name, key }: Target, shard: number): RowId {
-  return { name, key: key ?? "", shard };
+  return rowId(name, key ?? "", shard);
 }
 
 export function allRows(target: Target): RowId[] {

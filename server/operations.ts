@@ -36,10 +36,14 @@ export interface OperationsOptions {
   onChange(name: string, key: string | undefined): void;
 }
 
+interface WantedOptions extends Omit<LimitOptions, "throws"> {
+  maxWait?: number | undefined;
+}
+
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(options: OperationsOptions) {
-  const { configs, environment, apply, onChange } = options;
+  const { configs, environment, apply, onChange, onDecision } = options;
 
   function resolve(name: string, { key, config: inline }: KeyOptions): Target {
     validateKey(key);
@@ -59,24 +63,18 @@ export function createOperations(options: OperationsOptions) {
     return { name, key, config: withStart(config, name, key) };
   }
 
-  function resolveWanted(
-    name: string,
-    {
-      count = 1,
-      reserve = false,
-      maxWait,
-      ...rest
-    }: LimitOptions & { maxWait?: number | undefined },
-  ): Wanted {
-    const target = resolve(name, rest);
-    validateSatisfiable(name, target.config, count, reserve);
-    return { ...target, count, reserve, maxWait };
+  function resolveWanted(name: string, wanted: WantedOptions): Wanted {
+    const { count = 1, reserve = false, maxWait } = wanted;
+    const { key, config } = resolve(name, wanted);
+    validateSatisfiable(name, config, count, reserve);
+    return { name, key, config, count, reserve, maxWait };
   }
 
   function report(consume: boolean, { name, key, count }: Wanted, result: RateLimitResult): void {
     if (consume && result.ok && count > 0) onChange(name, key);
+    if (onDecision === undefined) return;
     try {
-      options.onDecision?.({ action: consume ? "limit" : "check", name, key, count, result });
+      onDecision({ action: consume ? "limit" : "check", name, key, count, result });
     } catch {
       // A metric that fails must not turn a decision that stands into an error.
     }
@@ -85,7 +83,7 @@ export function createOperations(options: OperationsOptions) {
   async function decide(
     consume: boolean,
     name: string,
-    callOptions: LimitOptions & { maxWait?: number | undefined } = {},
+    callOptions: WantedOptions & { throws?: boolean | undefined } = {},
   ): Promise<RateLimitResult> {
     const want = resolveWanted(name, callOptions);
     const [decided] = await apply([take(want, consume, environment)]);
@@ -96,7 +94,7 @@ export function createOperations(options: OperationsOptions) {
   }
 
   return {
-    limit: (name: string, callOptions?: LimitOptions & { maxWait?: number | undefined }) =>
+    limit: (name: string, callOptions?: WantedOptions & { throws?: boolean | undefined }) =>
       decide(true, name, callOptions),
     check: (name: string, callOptions?: LimitOptions) => decide(false, name, callOptions),
 

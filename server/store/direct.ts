@@ -21,7 +21,9 @@ export function createDirect(io: RowIO): Pick<RateLimitStore, "apply"> {
       if (round === MAX_ROUNDS) throw new WriteConflictError();
       const rows = new Map<string, RowId>();
       for (const { decision } of open) for (const row of decision.rows) rows.set(rowKey(row), row);
-      const states = await io.read([...rows.values()]);
+      // Always in the same order, since reading locks: two transactions then queue up.
+      const ids = [...rows.keys()].sort();
+      const states = await io.read(ids.map((id) => rows.get(id)!));
       const { settled, groups } = plan(
         open.map(({ decision }) => decision),
         states,

@@ -165,14 +165,12 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
 
   return {
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
-      const results = decisions.map(
-        (decision) =>
-          new Promise<TResult>((resolve, reject) => {
-            queue.push({ decision, call, losses: 0, resolve, reject });
-          }),
-      );
+      const enqueue = (decision: Decision<TResult>) =>
+        new Promise<TResult>((resolve, reject) => {
+          queue.push({ decision, call, losses: 0, resolve, reject });
+        });
       start();
-      return Promise.all(results);
+      return Promise.all(decisions.map(enqueue));
     },
   };
 }

@@ -55,71 +55,89 @@ export function plan(
   states: ReadonlyMap<string, RateLimitState>,
 ): Plan {
   const entries = new Map<string, Entry>();
-  const entryOf = (row: RowId) => {
-    const id = rowKey(row);
-    let entry = entries.get(id);
-    if (entry === undefined) {
-      const was = states.get(id) ?? null;
-      entry = { id, row, was, next: was, group: undefined };
-      entries.set(id, entry);
-    }
-    return entry;
-  };
-
+  const settled: Settled[] = [];
   const relied: Plan["relied"] = [];
-  const settled = decisions.map((decision, index): Settled => {
-    const seen = decision.rows.map(entryOf);
+  for (const [index, decision] of decisions.entries()) {
+    const seen = decision.rows.map((row) => entryOf(entries, states, row));
     let outcome: Outcome<unknown>;
     try {
       outcome = decision.decide(seen.map((entry) => entry.next));
     } catch (error) {
-      return { ok: false, error };
+      settled.push({ ok: false, error });
+      continue;
     }
-    const writes = outcome.writes ?? [];
-    if (writes.every((next) => next === undefined)) relied[index] = seen.map(({ id }) => id);
-    const tied = seen.filter((entry, i) => entry.group !== undefined || writes[i] !== undefined);
-    if (tied.length > 0) {
-      const group = tied.reduce<Group>((merged, entry) => merge(merged, entry.group), {
-        into: undefined,
-        decisions: [],
-      });
-      group.decisions.push(index);
-      for (const entry of tied) entry.group = group;
-    }
-    for (const [i, entry] of seen.entries()) {
-      const next = writes[i];
-      if (next !== undefined) entry.next = next;
-    }
-    return { ok: true, result: outcome.result };
-  });
+    settled.push({ ok: true, result: outcome.result });
+    const wrote = tie(seen, outcome.writes, index);
+    if (!wrote) relied[index] = seen.map(({ id }) => id);
+  }
+  return { settled, relied, groups: collect(entries, relied) };
+}
 
+function entryOf(
+  entries: Map<string, Entry>,
+  states: ReadonlyMap<string, RateLimitState>,
+  row: RowId,
+): Entry {
+  const id = rowKey(row);
+  let entry = entries.get(id);
+  if (entry === undefined) {
+    const was = states.get(id) ?? null;
+    entry = { id, row, was, next: was, group: undefined };
+    entries.set(id, entry);
+  }
+  return entry;
+}
+
+/**
+ * Notes what a decision writes, and ties its rows to each other: those it writes, and those that
+ * hold what an earlier decision wrote. Returns whether it wrote anything.
+ */
+function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: number): boolean {
+  let wrote = false;
+  let group: Group | undefined;
+  for (const [i, entry] of seen.entries()) {
+    const next = writes?.[i];
+    if (next === undefined && entry.group === undefined) continue;
+    group = merge(group, entry.group);
+    entry.group = group;
+    if (next === undefined) continue;
+    wrote = true;
+    entry.next = next;
+  }
+  group?.decisions.push(index);
+  return wrote;
+}
+
+function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[] | undefined)[]) {
   const groups = new Map<Group, WriteGroup>();
-  for (const entry of entries.values()) {
-    if (entry.group === undefined) continue;
-    const root = rootOf(entry.group);
+  for (const { group: tied, row, was, next } of entries.values()) {
+    if (tied === undefined) continue;
+    const root = rootOf(tied);
     let group = groups.get(root);
     if (group === undefined) {
       group = { writes: [], decisions: root.decisions };
       groups.set(root, group);
     }
-    group.writes.push({ row: entry.row, was: entry.was, next: entry.next });
+    group.writes.push({ row, was, next });
   }
   for (const [root, group] of groups) {
     if (!group.writes.every(({ was, next }) => sameState(was, next))) continue;
     // A group that changes nothing took place when its rows were read.
-    const rows = group.writes.map(({ row }) => rowKey(row));
-    for (const index of group.decisions) relied[index] = rows;
+    const ids = group.writes.map(({ row }) => rowKey(row));
+    for (const index of group.decisions) relied[index] = ids;
     groups.delete(root);
   }
-  return { settled, groups: [...groups.values()], relied };
+  return [...groups.values()];
 }
 
 function sameState(a: RateLimitState | null, b: RateLimitState | null): boolean {
   return a?.value === b?.value && a?.ts === b?.ts;
 }
 
-function merge(a: Group, b: Group | undefined): Group {
-  if (b === undefined) return a;
+/** One group of both; a new one where there is none yet. */
+function merge(a: Group | undefined, b: Group | undefined): Group {
+  if (a === undefined) return b === undefined ? { into: undefined, decisions: [] } : rootOf(b);
+  if (b === undefined) return rootOf(a);
   const [left, right] = [rootOf(a), rootOf(b)];
   if (left === right) return left;
   const [large, small] =
