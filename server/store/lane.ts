@@ -28,8 +28,11 @@ export interface RowIO {
   isConflict(error: unknown): boolean;
   /** How an error of the database is shown to callers. */
   wrap(error: unknown): Error;
-  /** The most rows that one trip can carry. */
-  readonly maxRows: number;
+  /**
+   * Trips under way at once, on rows of their own: one is decided while the database works on the
+   * other. For the calls on one row there is still only one trip, and it takes them all.
+   */
+  readonly maxTrips: number;
 }
 
 /**
@@ -47,8 +50,16 @@ interface Job {
   reject(error: unknown): void;
 }
 
+interface Batch {
+  jobs: Job[];
+  /** Theirs, by `rowKey`. */
+  rows: Map<string, RowId>;
+}
+
 /** Rows of which the last written state is remembered; some 100 bytes each. */
 const REMEMBERED = 20_000;
+/** The most rows in one trip: few enough for two trips to share what many callers want. */
+const MAX_ROWS = 256;
 /** The longest pause of a call that keeps losing races, ms. */
 const MAX_PAUSE = 50;
 
@@ -56,44 +67,64 @@ const MAX_PAUSE = 50;
 export function createLane(io: RowIO, random: () => number = Math.random): RateLimitStore {
   const cache = createStateCache(REMEMBERED);
   let queue: Job[] = [];
-  let running = false;
+  /** Rows that a trip under way may write; calls on them wait for the next one. */
+  const busy = new Set<string>();
+  let trips = 0;
+  let starting = false;
 
   /** A tick later, so that calls made in the same tick share the first trip too. */
   function start(): void {
-    if (running) return;
-    running = true;
-    queueMicrotask(() => void run());
-  }
-
-  async function run(): Promise<void> {
-    while (queue.length > 0) {
-      const batch = takeBatch();
-      if (batch.length > 0) await commit(batch);
-    }
-    running = false;
-  }
-
-  function takeBatch(): Job[] {
-    const batch: Job[] = [];
-    let room = io.maxRows;
-    let taken = 0;
-    for (; taken < queue.length; taken++) {
-      const job = queue[taken]!;
-      // Its caller has already been told that the store failed, so it must not consume.
-      if (job.call?.expired) {
-        job.reject(expiredError());
-        continue;
+    if (starting || queue.length === 0) return;
+    starting = true;
+    queueMicrotask(() => {
+      starting = false;
+      while (trips < io.maxTrips) {
+        const batch = takeBatch();
+        if (batch.jobs.length === 0) return;
+        void travel(batch);
       }
-      room -= job.decision.rows.length;
-      if (room < 0 && batch.length > 0) break;
-      batch.push(job);
-    }
-    queue = taken === queue.length ? [] : queue.slice(taken);
-    return batch;
+    });
   }
 
-  async function commit(batch: readonly Job[]): Promise<void> {
-    const rows = distinctRows(batch);
+  async function travel({ jobs, rows }: Batch): Promise<void> {
+    trips++;
+    for (const id of rows.keys()) busy.add(id);
+    const again = await commit(jobs, rows);
+    for (const id of rows.keys()) busy.delete(id);
+    trips--;
+    decideAgain(again);
+    start();
+  }
+
+  /** The calls that have waited longest, of those whose rows no trip is writing. */
+  function takeBatch(): Batch {
+    const jobs: Job[] = [];
+    const rows = new Map<string, RowId>();
+    const waiting: Job[] = [];
+    // Who has to wait is not overtaken on any of its rows, or several rows would never be free.
+    const blocked = new Set(busy);
+    for (const job of queue) {
+      const { rows: wanted } = job.decision;
+      if (job.call?.expired) {
+        // Its caller has already been told that the store failed, so it must not consume.
+        job.reject(expiredError());
+      } else if (
+        wanted.some((row) => blocked.has(rowKey(row))) ||
+        (rows.size >= MAX_ROWS && wanted.some((row) => !rows.has(rowKey(row))))
+      ) {
+        waiting.push(job);
+        for (const row of wanted) blocked.add(rowKey(row));
+      } else {
+        jobs.push(job);
+        for (const row of wanted) rows.set(rowKey(row), row);
+      }
+    }
+    queue = waiting;
+    return { jobs, rows };
+  }
+
+  /** Settles the calls whose decision stands; returns those that must be decided again. */
+  async function commit(batch: readonly Job[], rows: Map<string, RowId>): Promise<Job[]> {
     const states = new Map<string, RateLimitState>();
     const unknown: RowId[] = [];
     for (const [id, row] of rows) {
@@ -107,9 +138,9 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         for (const [id, state] of await io.read(unknown)) states.set(id, state);
       }
     } catch (error) {
-      if (io.isConflict(error)) again(batch);
-      else for (const job of batch) job.reject(io.wrap(error));
-      return;
+      if (io.isConflict(error)) return [...batch];
+      for (const job of batch) job.reject(io.wrap(error));
+      return [];
     }
     const { settled, groups, relied } = plan(
       batch.map((job) => job.decision),
@@ -140,17 +171,18 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       lost.add(index);
       for (const id of ids!) cache.forget(id);
     }
-    for (const [index, job] of batch.entries()) {
+    return batch.filter((job, index) => {
+      if (lost.has(index)) return true;
       const outcome = settled[index]!;
-      if (lost.has(index)) continue;
       if (outcome.ok) job.resolve(outcome.result);
       else job.reject(outcome.error);
-    }
-    if (lost.size > 0) again(batch.filter((_, index) => lost.has(index)));
+      return false;
+    });
   }
 
-  /** Decides these again: at once and ahead of whoever came later, or after a pause. */
-  function again(jobs: readonly Job[]): void {
+  /** At once and ahead of whoever came later, or after a pause for those that keep losing. */
+  function decideAgain(jobs: readonly Job[]): void {
+    if (jobs.length === 0) return;
     const soon = jobs.filter((job) => ++job.losses <= 2);
     queue = soon.concat(queue);
     for (const job of jobs) {
@@ -169,18 +201,11 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         new Promise<TResult>((resolve, reject) => {
           queue.push({ decision, call, losses: 0, resolve, reject });
         });
+      const results = Promise.all(decisions.map(enqueue));
       start();
-      return Promise.all(decisions.map(enqueue));
+      return results;
     },
   };
 }
 
 const NOTHING_WRITTEN: WriteOutcomes = new Map();
-
-function distinctRows(batch: readonly Job[]): Map<string, RowId> {
-  const rows = new Map<string, RowId>();
-  for (const job of batch) {
-    for (const row of job.decision.rows) rows.set(rowKey(row), row);
-  }
-  return rows;
-}

@@ -42,8 +42,6 @@ const DIALECTS = new Map<string | undefined, Dialect>([
 
 /** How long conflicts of a transaction are retried for, ms. */
 const RETRY_FOR = 10_000;
-/** The most rows in one trip: seven parameters each, of the 32,766 that SQLite takes. */
-const MAX_ROWS = 1000;
 
 /**
  * A store on the given client. One store per client and process: calls that share a store share
@@ -75,7 +73,7 @@ export function prismaStore<TClient extends PrismaLike>(
   const common = {
     isConflict: (error: unknown) => isWriteConflict(error),
     wrap: (error: unknown) => storeError(error, table),
-    maxRows: MAX_ROWS,
+    maxTrips: dialect.maxTrips,
   };
   const join = (client: PrismaRaw, onLocked: Connection["onLocked"]) =>
     createDirect({ ...dialect.io({ client, table, own: undefined, onLocked }), ...common });

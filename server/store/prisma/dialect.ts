@@ -23,6 +23,8 @@ export interface Connection {
 }
 
 export interface Dialect {
+  /** See `RowIO.maxTrips`. */
+  maxTrips: number;
   io(connection: Connection): Pick<RowIO, "read" | "write">;
   /** See `RateLimitStore.list`. */
   list(

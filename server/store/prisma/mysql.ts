@@ -20,7 +20,7 @@ const COLUMNS =
   "COLUMNS (`name` VARCHAR(192) PATH '$[0]', `key` VARCHAR(192) PATH '$[1]', " +
   "`shard` INT PATH '$[2]', `value` DOUBLE PATH '$[3]', `ts` DOUBLE PATH '$[4]')";
 
-export const mysql: Dialect = { io: mysqlIO, list };
+export const mysql: Dialect = { maxTrips: 2, io: mysqlIO, list };
 
 function mysqlIO({ client: ours, table: name, own, onLocked }: Connection) {
   const table = quoted(name);

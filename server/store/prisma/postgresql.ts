@@ -20,7 +20,7 @@ const ID = `"name", "key", "shard"`;
 /** How long an insert may wait for another transaction's insert of the same row, ms. */
 const INSERT_WAIT = 50;
 
-export const postgresql: Dialect = { io: postgresqlIO, list: listRows };
+export const postgresql: Dialect = { maxTrips: 2, io: postgresqlIO, list: listRows };
 
 function postgresqlIO({
   client: ours,

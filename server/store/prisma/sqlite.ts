@@ -14,7 +14,8 @@ import { GroupLost, writeInSteps } from "./write-steps.js";
 
 const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-export const sqlite: Dialect = { io: sqliteIO, list: listRows };
+// One trip at a time: SQLite has one writer anyway.
+export const sqlite: Dialect = { maxTrips: 1, io: sqliteIO, list: listRows };
 
 function sqliteIO({ client: ours, table: tableName, own }: Connection): ReturnType<Dialect["io"]> {
   const table = quoted(tableName);
