@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.{ts,tsx}"],
-    exclude: ["test/e2e/**", "**/node_modules/**"],
+    exclude: ["test/e2e/**", "**/.tmp/**", "**/node_modules/**"],
     globalSetup: "test/support/global-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 30_000,
