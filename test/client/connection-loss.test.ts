@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HOUR } from "../../server/index.js";
 import { startMirror } from "../support/mirror.js";
-import { soon } from "../support/soon.js";
+import { settled, soon } from "../support/soon.js";
 
 const LIMITS = { hourly: { kind: "token bucket", rate: 3, period: HOUR } } as const;
 const item = { name: "hourly" };
@@ -40,11 +40,10 @@ describe.concurrent("without a stream", () => {
     await soon(() => expect(mirror.server.requests(STATUS)).toBeGreaterThan(3));
     admit();
     await soon(() => expect(observer.connection).toBe("live"));
-    await soon(() => expect(mirror.server.open(STATUS)).toBe(0));
+    await settled(() => mirror.server.requests(STATUS));
     const requests = mirror.server.requests(STATUS);
     await mirror.limiter.limit("hourly", { count: 3 });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
-    await new Promise((resolve) => setTimeout(resolve, 200));
     expect(mirror.server.requests(STATUS)).toBe(requests);
   });
 
@@ -76,8 +75,7 @@ describe.concurrent("without a stream", () => {
     const stop = observer.observe(item, 1, () => {});
     await soon(() => expect(mirror.server.requests(STATUS)).toBeGreaterThan(3));
     stop();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await soon(() => expect(mirror.server.open(STATUS)).toBe(0));
+    await settled(() => mirror.server.requests());
     const requests = mirror.server.requests();
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(mirror.server.requests()).toBe(requests);

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createRateLimitReact } from "../../client/react/index.js";
 import { startServer } from "../support/http.js";
 import { RateLimitProvider, Shown, startPage, textOf } from "../support/page.js";
-import { soon } from "../support/soon.js";
+import { settled, soon } from "../support/soon.js";
 
 const [STATUS, WATCH] = ["rateLimit.status", "rateLimit.watch"];
 
@@ -55,6 +55,7 @@ describe("RateLimitProvider", () => {
     await soon(() => expect(page.server.open(WATCH)).toBe(1));
     unmount();
     await soon(() => expect(page.server.open(WATCH)).toBe(0));
+    await settled(() => page.server.requests());
     const requests = page.server.requests();
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(page.server.requests()).toBe(requests);

@@ -65,9 +65,12 @@ export async function startApp() {
       throw new TRPCError({ code: "CONFLICT", message: "not about limits" });
     }),
   });
-  const server = await startServer(router, ({ req }) => ({
-    user: String(req.headers["x-user"] ?? ""),
-  }));
+  const server = await startServer(
+    router,
+    ({ req }) => ({ user: String(req.headers["x-user"] ?? "") }),
+    // Hostile requests are to reach the application, not to founder on the way.
+    { maxUrl: Infinity },
+  );
 
   return {
     prisma,

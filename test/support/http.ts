@@ -34,12 +34,18 @@ export interface TestServer<TRouter extends AnyTRPCRouter> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Node takes 16 KB; what stands before it in production takes no more than this. */
-const MAX_URL = 8192;
+/** What stands before a server in production takes no longer URLs than this; Node takes 16 KB. */
+export const PROXY_URL_LIMIT = 8192;
+
+export interface TestServerOptions {
+  /** Longer URLs are refused. @default PROXY_URL_LIMIT */
+  maxUrl?: number;
+}
 
 export async function startServer<TRouter extends AnyTRPCRouter>(
   router: TRouter,
   createContext: (options: { req: IncomingMessage }) => inferRouterContext<TRouter>,
+  { maxUrl = PROXY_URL_LIMIT }: TestServerOptions = {},
 ): Promise<TestServer<TRouter>> {
   const received = new Map<string, number>();
   const answering = new Map<string, number>();
@@ -58,7 +64,7 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
     count(received, paths, 1);
     count(answering, paths, 1);
     res.once("close", () => count(answering, paths, -1));
-    if (paths.some((path) => refused.has(path)) || req.url!.length > MAX_URL) {
+    if (paths.some((path) => refused.has(path)) || req.url!.length > maxUrl) {
       res.writeHead(503).end();
       return;
     }
