@@ -18,8 +18,12 @@ export interface ConnectionOptions {
   /** ms between two polls while there is no stream. */
   pollInterval: number;
   onSnapshot(snapshot: RateLimitSnapshot): void;
-  /** A snapshot that answered a request sent and received at these local instants. */
-  onAnswer(snapshot: RateLimitSnapshot, sentAt: number, receivedAt: number): void;
+  /**
+   * A snapshot that answered a request sent and received at these local instants.
+   *
+   * @param pushed whether the stream has told of the same limit in between.
+   */
+  onAnswer(snapshot: RateLimitSnapshot, sentAt: number, receivedAt: number, pushed: boolean): void;
   onState(state: ConnectionState): void;
 }
 
@@ -48,19 +52,26 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Distinguishes the streams that are wanted from those being replaced, whose end means nothing. */
   let generation = 0;
   let failures = 0;
+  /** Requests under way, and whether the stream has overtaken them. */
+  const asked = new Set<{ item: RateLimitItem; pushed: boolean }>();
   let asking = Promise.resolve(false);
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
 
   function ask(item: RateLimitItem): Promise<boolean> {
     const sentAt = clock();
-    return transport.status(item).then(
-      (snapshot) => {
-        onAnswer(snapshot, sentAt, clock());
-        return true;
-      },
-      () => false,
-    );
+    const answering = { item, pushed: false };
+    asked.add(answering);
+    return transport
+      .status(item)
+      .then(
+        (snapshot) => {
+          onAnswer(snapshot, sentAt, clock(), answering.pushed);
+          return true;
+        },
+        () => false,
+      )
+      .finally(() => asked.delete(answering));
   }
 
   /** Returns whether there was any answer. */
@@ -113,6 +124,10 @@ export function createConnection(options: ConnectionOptions): Connection {
       const close = transport.watch(group, {
         onSnapshot(snapshot) {
           closeReplaced();
+          for (const answering of asked) {
+            const { name, key } = answering.item;
+            if (snapshot.name === name && snapshot.key === key) answering.pushed = true;
+          }
           onSnapshot(snapshot);
           if (mine !== generation || up.has(group)) return;
           up.add(group);

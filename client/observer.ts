@@ -103,12 +103,10 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     clock,
     pollInterval,
     onSnapshot: receive,
-    onAnswer(snapshot, sentAt, receivedAt) {
-      const entry = entries.get(idOf(snapshot));
-      const overtaken =
-        entry?.snapshot !== undefined &&
-        entry.receivedAt >= sentAt &&
-        entry.snapshot.now > snapshot.now;
+    onAnswer(snapshot, sentAt, receivedAt, pushed) {
+      const known = entries.get(idOf(snapshot))?.snapshot;
+      // Within one ms of the server, the stream has the last word: it tells of every change.
+      const overtaken = pushed && known !== undefined && known.now >= snapshot.now;
       const moved = serverClock.roundTrip(sentAt, receivedAt, snapshot.now);
       if (!overtaken) accept(snapshot, receivedAt);
       if (moved) update(entries.values());

@@ -132,7 +132,8 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       if (guess === undefined) unknown.push(row);
       else states.set(id, guess);
     }
-    const guessed = new Set(states.keys());
+    const guessed: ReadonlySet<string> = new Set(states.keys());
+    const unproven = new Set(guessed);
     try {
       if (unknown.length > 0) {
         for (const [id, state] of await io.read(unknown)) states.set(id, state);
@@ -154,7 +155,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         const id = rowKey(row);
         if (outcome === "written") {
           cache.won(id, next);
-          guessed.delete(id);
+          unproven.delete(id);
         } else if (outcome === undefined) cache.lost(id);
         else cache.forget(id);
       }
@@ -164,12 +165,14 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         else settled[index] = { ok: false, error: io.wrap(outcome.error) };
       }
     }
-    // What wrote nothing has no guard to vouch for it, so it must not rest on a guess.
+    // What no guard vouches for must not rest on guesses. For one row, a later write of it in this
+    // batch has vouched; several rows must have been seen at one instant, so read together.
     for (const [index, ids] of relied.entries()) {
-      const guesses = ids?.filter((id) => guessed.has(id)) ?? [];
-      if (guesses.length === 0) continue;
+      if (ids === undefined) continue;
+      const sound = ids.length === 1 ? !unproven.has(ids[0]!) : !ids.some((id) => guessed.has(id));
+      if (sound) continue;
       lost.add(index);
-      for (const id of ids!) cache.forget(id);
+      for (const id of ids) cache.forget(id);
     }
     return batch.filter((job, index) => {
       if (lost.has(index)) return true;

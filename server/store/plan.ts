@@ -31,8 +31,8 @@ export interface Plan {
   settled: Settled[];
   groups: WriteGroup[];
   /**
-   * By index of the decision, for those that wrote nothing: the rows that it saw, by `rowKey`. No
-   * guard speaks for them, unless another decision's write of the same row does.
+   * By index of the decision, for those that no guard speaks for, because they wrote nothing and
+   * saw nothing that was written in this batch: the rows that they saw, by `rowKey`.
    */
   relied: (readonly string[] | undefined)[];
 }
@@ -68,7 +68,7 @@ export function plan(
     }
     settled.push({ ok: true, result: outcome.result });
     const wrote = tie(seen, outcome.writes, index);
-    if (!wrote) relied[index] = seen.map(({ id }) => id);
+    if (!wrote && seen[0]?.group === undefined) relied[index] = seen.map(({ id }) => id);
   }
   return { settled, relied, groups: collect(entries, relied) };
 }
@@ -90,19 +90,19 @@ function entryOf(
 
 /**
  * Notes what a decision writes, and ties its rows to each other: those it writes, and those that
- * hold what an earlier decision wrote. Returns whether it wrote anything.
+ * hold what an earlier decision wrote. One that writes nothing, but saw such a row, ties all its
+ * rows, so that what it saw is guarded as of one instant. Returns whether it wrote anything.
  */
 function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: number): boolean {
-  let wrote = false;
+  const wrote = writes?.some((next) => next !== undefined) ?? false;
+  const tiesAll = !wrote && seen.some((entry) => entry.group !== undefined);
   let group: Group | undefined;
   for (const [i, entry] of seen.entries()) {
     const next = writes?.[i];
-    if (next === undefined && entry.group === undefined) continue;
+    if (next === undefined && entry.group === undefined && !tiesAll) continue;
     group = merge(group, entry.group);
     entry.group = group;
-    if (next === undefined) continue;
-    wrote = true;
-    entry.next = next;
+    if (next !== undefined) entry.next = next;
   }
   group?.decisions.push(index);
   return wrote;

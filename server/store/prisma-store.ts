@@ -11,7 +11,6 @@ import {
   type PrismaRaw,
   type TransactionOf,
 } from "./prisma/client.js";
-import { isWriteConflict } from "./prisma/conflict.js";
 import type { Connection, Dialect } from "./prisma/dialect.js";
 import { mysql } from "./prisma/mysql.js";
 import { postgresql } from "./prisma/postgresql.js";
@@ -71,7 +70,7 @@ export function prismaStore<TClient extends PrismaLike>(
   const table = models?.[model]?.dbName ?? model;
   const connection: Connection = { client: prisma, table, own: prisma, onLocked: "skip" };
   const common = {
-    isConflict: (error: unknown) => isWriteConflict(error),
+    isConflict: dialect.isConflict,
     wrap: (error: unknown) => storeError(error, table),
     maxTrips: dialect.maxTrips,
   };

@@ -51,7 +51,7 @@ describe.concurrent("what is left of an observed limit", () => {
     observer.observe({ name: "quick" }, 20, onChange, wants);
     observer.observe({ name: "busy" }, 1, () => {}, wants);
     await soon(() => expect(observer.connection).toBe("live"));
-    await mirror.limiter.limit("quick", { count: 20 });
+    await mirror.limiter.limit("quick", { count: 30, reserve: true });
     await soon(() => expect(observer.left({ name: "quick" })).toBe(0));
     const working = setInterval(() => void mirror.limiter.limit("busy"), 100);
     try {

@@ -12,8 +12,8 @@ interface ErrorShape {
   meta?: { driverAdapterError?: unknown };
 }
 
-/** P2034: write conflict or deadlock. P1008: SQLite was busy for longer than its time-out. */
-const PRISMA_CODES = new Set(["P2034", "P1008"]);
+/** Write conflict or deadlock. */
+const PRISMA_CODE = "P2034";
 
 /**
  * PostgreSQL: serialization failure, deadlock, row locked by another. MySQL and MariaDB: deadlock, lock wait time-out,
@@ -24,11 +24,23 @@ const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020
 export function isWriteConflict(error: unknown): boolean {
   return someCause(
     error,
-    ({ code, kind, originalCode, message }) =>
-      PRISMA_CODES.has(String(code)) ||
+    ({ code, kind, originalCode }) =>
+      code === PRISMA_CODE ||
       kind === "TransactionWriteConflict" ||
-      DATABASE_CODES.has(String(originalCode)) ||
-      (typeof message === "string" && message.includes("SQLITE_BUSY")),
+      DATABASE_CODES.has(String(originalCode)),
+  );
+}
+
+/**
+ * Whether SQLite was busy for longer than its time-out. Only for SQLite, where that means that a
+ * statement did not begin: elsewhere the same code is a connection that went silent, perhaps after
+ * it had carried a write.
+ */
+export function isBusy(error: unknown): boolean {
+  return someCause(
+    error,
+    ({ code, message }) =>
+      code === "P1008" || (typeof message === "string" && message.includes("SQLITE_BUSY")),
   );
 }
 

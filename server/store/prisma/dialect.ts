@@ -23,6 +23,8 @@ export interface Connection {
 }
 
 export interface Dialect {
+  /** Whether an error says that others were in the way, and that nothing was written. */
+  isConflict(error: unknown): boolean;
   /** See `RowIO.maxTrips`. */
   maxTrips: number;
   io(connection: Connection): Pick<RowIO, "read" | "write">;

@@ -9,7 +9,7 @@ import type { WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaRaw, Sql } from "./client.js";
-import { isDuplicate } from "./conflict.js";
+import { isDuplicate, isWriteConflict } from "./conflict.js";
 import type { Connection, Dialect } from "./dialect.js";
 import { rowsFrom, storedText } from "./mysql-text.js";
 import { GroupLost, writeInSteps } from "./write-steps.js";
@@ -20,7 +20,7 @@ const COLUMNS =
   "COLUMNS (`name` VARCHAR(192) PATH '$[0]', `key` VARCHAR(192) PATH '$[1]', " +
   "`shard` INT PATH '$[2]', `value` DOUBLE PATH '$[3]', `ts` DOUBLE PATH '$[4]')";
 
-export const mysql: Dialect = { maxTrips: 2, io: mysqlIO, list };
+export const mysql: Dialect = { maxTrips: 2, isConflict: isWriteConflict, io: mysqlIO, list };
 
 function mysqlIO({ client: ours, table: name, own, onLocked }: Connection) {
   const table = quoted(name);

@@ -11,6 +11,7 @@ import type { WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaRaw, quoted, Sql } from "./client.js";
+import { isWriteConflict } from "./conflict.js";
 import type { Connection, Dialect } from "./dialect.js";
 import { listRows } from "./list-rows.js";
 import { GroupLost, writeInSteps } from "./write-steps.js";
@@ -20,7 +21,12 @@ const ID = `"name", "key", "shard"`;
 /** How long an insert may wait for another transaction's insert of the same row, ms. */
 const INSERT_WAIT = 50;
 
-export const postgresql: Dialect = { maxTrips: 2, io: postgresqlIO, list: listRows };
+export const postgresql: Dialect = {
+  maxTrips: 2,
+  isConflict: isWriteConflict,
+  io: postgresqlIO,
+  list: listRows,
+};
 
 function postgresqlIO({
   client: ours,

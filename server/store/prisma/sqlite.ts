@@ -8,14 +8,17 @@ import type { WriteOutcomes } from "../lane.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaRaw, quoted, Sql } from "./client.js";
+import { isBusy, isWriteConflict } from "./conflict.js";
 import type { Connection, Dialect } from "./dialect.js";
 import { listRows } from "./list-rows.js";
 import { GroupLost, writeInSteps } from "./write-steps.js";
 
 const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
+const isConflict = (error: unknown) => isWriteConflict(error) || isBusy(error);
+
 // One trip at a time: SQLite has one writer anyway.
-export const sqlite: Dialect = { maxTrips: 1, io: sqliteIO, list: listRows };
+export const sqlite: Dialect = { maxTrips: 1, isConflict, io: sqliteIO, list: listRows };
 
 function sqliteIO({ client: ours, table: tableName, own }: Connection): ReturnType<Dialect["io"]> {
   const table = quoted(tableName);
@@ -109,7 +112,7 @@ function sqliteIO({ client: ours, table: tableName, own }: Connection): ReturnTy
       { groups: single, run: () => remove(deletes, ours) },
       ...mixed.map((group) => ({ groups: [group], run: () => writeMixed(group) })),
     ];
-    return writeInSteps(steps, own === undefined);
+    return writeInSteps(steps, own === undefined, isConflict);
   }
 
   return { read: (rows) => read(rows), write };

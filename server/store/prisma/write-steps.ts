@@ -4,6 +4,7 @@ import type { WriteGroup } from "../plan.js";
 import { rowKey } from "../store.js";
 import { WriteConflictError } from "../write-conflict.js";
 import { isWriteConflict } from "./conflict.js";
+import type { Dialect } from "./dialect.js";
 
 /** Thrown to roll a transaction back because a guard failed. */
 export class GroupLost extends WriteConflictError {}
@@ -21,6 +22,7 @@ export interface WriteStep {
 export async function writeInSteps(
   steps: readonly WriteStep[],
   joined: boolean,
+  isConflict: Dialect["isConflict"] = isWriteConflict,
 ): Promise<WriteOutcomes> {
   const outcomes: WriteOutcomes = new Map();
   for (const { groups, run } of steps) {
@@ -34,7 +36,7 @@ export async function writeInSteps(
     } catch (error) {
       if (joined) throw error;
       // A statement that met a conflict was rolled back: its groups have lost, and try again.
-      if (isWriteConflict(error)) continue;
+      if (isConflict(error)) continue;
       for (const group of groups) outcomes.set(group, { error });
     }
   }

@@ -1,0 +1,97 @@
+import { setTimeout } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { createPostgres, createSqlite } from "../support/database.js";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
+import { checkHistory } from "./check-history.js";
+import { describeContradiction } from "./contradiction.js";
+import { startLossyProxy } from "./lossy-proxy.js";
+import type { Operation } from "./operation.js";
+import { CAPACITY } from "./recorder.js";
+import { startWorkers } from "./workers.js";
+
+function expectLinearizable(history: readonly Operation[]): void {
+  const verdict = checkHistory(history, CAPACITY);
+  if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
+}
+
+/** The client's provider, how to make a database, and how many answers to wait for. */
+const databases = [
+  ["SQLite", "sqlite", createSqlite, 300],
+  ["PostgreSQL", "postgresql", createPostgres, 1000],
+] as const;
+
+/** One process that goes step by step, and two that have batches to commit. */
+const callers = [1, 3, 6];
+
+it.each(databases)(
+  "three processes on %s get answers that a serial order explains",
+  { timeout: 60_000 },
+  async (_, provider, create, answers) => {
+    await using database = await create();
+    await using workers = await startWorkers({ provider, url: database.url, callers });
+    await workers.answered(answers);
+    await workers.stop();
+    expect(workers.history.every(({ answer }) => answer !== undefined)).toBe(true);
+    expectLinearizable(workers.history);
+  },
+);
+
+it(
+  "three processes go on, and are explained, while their PostgreSQL is killed and restarted",
+  { timeout: 90_000 },
+  async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    await using database = await createPostgres(server.url);
+    await using workers = await startWorkers({
+      provider: "postgresql",
+      url: database.url,
+      callers,
+      timeout: 1000,
+    });
+    await workers.answered(200);
+    for (let kills = 0; kills < 2; kills++) {
+      await server.kill();
+      await workers.failed();
+      await startAgain(server);
+      await workers.answered(200);
+    }
+    await workers.stop();
+    expectLinearizable(workers.history);
+  },
+);
+
+it(
+  "three processes go on, and are explained, while PostgreSQL's answers are lost on their way",
+  { timeout: 60_000 },
+  async () => {
+    await using database = await createPostgres();
+    await using proxy = await startLossyProxy(database.url);
+    await using workers = await startWorkers({
+      provider: "postgresql",
+      url: proxy.url,
+      callers,
+      timeout: 1000,
+    });
+    for (let cuts = 0; cuts < 6; cuts++) {
+      await workers.answered(50);
+      await proxy.cut();
+    }
+    await workers.answered(50);
+    await workers.stop();
+    expect(workers.history.some(({ answer }) => answer === undefined)).toBe(true);
+    expectLinearizable(workers.history);
+  },
+);
+
+/** A server refuses to start while what is left of its predecessor has not noticed its end. */
+async function startAgain(server: PostgresServer): Promise<void> {
+  for (;;) {
+    try {
+      return await server.start();
+    } catch (error) {
+      if (!String(error).includes("still in use")) throw error;
+      await setTimeout(50);
+    }
+  }
+}
