@@ -44,6 +44,24 @@ describe.concurrent("what is left of an observed limit", () => {
     }
   });
 
+  it("goes along with a status that turns ok, however soon after the last change", async () => {
+    const item = { name: "quick" };
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer();
+    const seen: { ok: boolean; left: number }[] = [];
+    const onChange = () => {
+      const status = observer.status(item, 1);
+      if (status) seen.push({ ok: status.ok, left: observer.left(item)! });
+    };
+    observer.observe(item, 1, onChange, wants);
+    await soon(() => expect(observer.connection).toBe("live"));
+    await mirror.limiter.limit("quick", { count: 25, reserve: true });
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
+    await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
+    // Nobody is told to go ahead with "0 left".
+    expect(seen.filter(({ ok, left }) => ok === (left === 0))).toEqual([]);
+  });
+
   it("follows refills while another limit is busy", async () => {
     await using mirror = await startMirror(LIMITS);
     const observer = mirror.observer();
