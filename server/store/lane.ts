@@ -44,8 +44,6 @@ export type WriteOutcomes = Map<WriteGroup, "written" | { error: unknown }>;
 interface Job {
   decision: Decision<unknown>;
   call: Call | undefined;
-  /** How often it was decided on states that were no longer true. */
-  losses: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -60,15 +58,19 @@ interface Batch {
 const REMEMBERED = 20_000;
 /** The most rows in one trip: few enough for two trips to share what many callers want. */
 const MAX_ROWS = 256;
-/** The longest pause of a call that keeps losing races, ms. */
-const MAX_PAUSE = 50;
+/** Races lost in a row for one row before it is left alone for a while. */
+const LOSSES_AT_ONCE = 2;
+/** The longest such pause, ms: a few round trips, as many others may be waiting to write. */
+const MAX_PAUSE = 8;
 
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createLane(io: RowIO, random: () => number = Math.random): RateLimitStore {
   const cache = createStateCache(REMEMBERED);
   let queue: Job[] = [];
-  /** Rows that a trip under way may write; calls on them wait for the next one. */
+  /** Rows that a trip under way may write, or that rest; calls on them wait for the next one. */
   const busy = new Set<string>();
+  /** How many races in a row were lost for a row, where any were. */
+  const losses = new Map<string, number>();
   let trips = 0;
   let starting = false;
 
@@ -89,11 +91,40 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   async function travel({ jobs, rows }: Batch): Promise<void> {
     trips++;
     for (const id of rows.keys()) busy.add(id);
-    const again = await commit(jobs, rows);
-    for (const id of rows.keys()) busy.delete(id);
+    const { again, lost } = await commit(jobs, rows);
+    // Ahead of whoever came later.
+    queue = again.concat(queue);
+    const resting = rest(lost);
+    for (const id of rows.keys()) {
+      if (!resting.has(id)) busy.delete(id);
+      if (!lost.has(id)) losses.delete(id);
+    }
     trips--;
-    decideAgain(again);
     start();
+  }
+
+  /**
+   * Leaves rows alone on which race after race is lost, and returns them. The calls on them stay
+   * together meanwhile, to go out in one trip: a pause per call would scatter them over many.
+   */
+  function rest(lost: ReadonlySet<string>): Set<string> {
+    const resting = new Set<string>();
+    let most = 0;
+    for (const id of lost) {
+      const count = (losses.get(id) ?? 0) + 1;
+      losses.set(id, count);
+      if (count <= LOSSES_AT_ONCE) continue;
+      resting.add(id);
+      most = Math.max(most, count);
+    }
+    if (resting.size > 0) {
+      const pause = random() * Math.min(2 ** (most - LOSSES_AT_ONCE), MAX_PAUSE);
+      setTimeout(() => {
+        for (const id of resting) busy.delete(id);
+        start();
+      }, pause);
+    }
+    return resting;
   }
 
   /** The calls that have waited longest, of those whose rows no trip is writing. */
@@ -123,8 +154,11 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     return { jobs, rows };
   }
 
-  /** Settles the calls whose decision stands; returns those that must be decided again. */
-  async function commit(batch: readonly Job[], rows: Map<string, RowId>): Promise<Job[]> {
+  /** Settles the calls whose decision stands; returns the others, and the rows that were lost. */
+  async function commit(
+    batch: readonly Job[],
+    rows: Map<string, RowId>,
+  ): Promise<{ again: Job[]; lost: Set<string> }> {
     const states = new Map<string, RateLimitState>();
     const unknown: RowId[] = [];
     for (const [id, row] of rows) {
@@ -139,16 +173,17 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         for (const [id, state] of await io.read(unknown)) states.set(id, state);
       }
     } catch (error) {
-      if (io.isConflict(error)) return [...batch];
+      if (io.isConflict(error)) return { again: [...batch], lost: new Set(rows.keys()) };
       for (const job of batch) job.reject(io.wrap(error));
-      return [];
+      return { again: [], lost: new Set() };
     }
     const { settled, groups, relied } = plan(
       batch.map((job) => job.decision),
       states,
     );
     const outcomes = groups.length > 0 ? await io.write(groups) : NOTHING_WRITTEN;
-    const lost = new Set<number>();
+    const undecided = new Set<number>();
+    const lost = new Set<string>();
     for (const group of groups) {
       const outcome = outcomes.get(group);
       for (const { row, next } of group.writes) {
@@ -156,12 +191,14 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         if (outcome === "written") {
           cache.won(id, next);
           unproven.delete(id);
-        } else if (outcome === undefined) cache.lost(id);
-        else cache.forget(id);
+        } else if (outcome === undefined) {
+          lost.add(id);
+          cache.lost(id);
+        } else cache.forget(id);
       }
       if (outcome === "written") continue;
       for (const index of group.decisions) {
-        if (outcome === undefined) lost.add(index);
+        if (outcome === undefined) undecided.add(index);
         else settled[index] = { ok: false, error: io.wrap(outcome.error) };
       }
     }
@@ -171,38 +208,24 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       if (ids === undefined) continue;
       const sound = ids.length === 1 ? !unproven.has(ids[0]!) : !ids.some((id) => guessed.has(id));
       if (sound) continue;
-      lost.add(index);
+      undecided.add(index);
       for (const id of ids) cache.forget(id);
     }
-    return batch.filter((job, index) => {
-      if (lost.has(index)) return true;
+    const again = batch.filter((job, index) => {
+      if (undecided.has(index)) return true;
       const outcome = settled[index]!;
       if (outcome.ok) job.resolve(outcome.result);
       else job.reject(outcome.error);
       return false;
     });
-  }
-
-  /** At once and ahead of whoever came later, or after a pause for those that keep losing. */
-  function decideAgain(jobs: readonly Job[]): void {
-    if (jobs.length === 0) return;
-    const soon = jobs.filter((job) => ++job.losses <= 2);
-    queue = soon.concat(queue);
-    for (const job of jobs) {
-      if (job.losses <= 2) continue;
-      const pause = random() * Math.min(2 ** job.losses, MAX_PAUSE);
-      setTimeout(() => {
-        queue.push(job);
-        start();
-      }, pause);
-    }
+    return { again, lost };
   }
 
   return {
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       const enqueue = (decision: Decision<TResult>) =>
         new Promise<TResult>((resolve, reject) => {
-          queue.push({ decision, call, losses: 0, resolve, reject });
+          queue.push({ decision, call, resolve, reject });
         });
       const results = Promise.all(decisions.map(enqueue));
       start();
