@@ -29,6 +29,7 @@ const { values, positionals } = parseArgs({
 const timing: Timing = {
   rounds: Number(process.env["BENCH_ROUNDS"] ?? 5),
   slice: Number(process.env["BENCH_MS"] ?? 1000),
+  warmUp: Number(process.env["BENCH_WARM_UP_MS"] ?? 3000),
 };
 
 const rows: Row[] = [];

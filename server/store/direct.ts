@@ -6,12 +6,14 @@ import { plan } from "./plan.js";
 import type { Decision, RateLimitStore, RowId } from "./store.js";
 import { rowKey } from "./store.js";
 import { WriteConflictError } from "./write-conflict.js";
-import type { RowIO } from "./lane.js";
+import type { RowIO, Statements } from "./row-io.js";
 
 /** Races for rows that do not exist yet are lost to whoever inserts first, so seldom twice. */
 const MAX_ROUNDS = 5;
 
-export function createDirect(io: RowIO): Pick<RateLimitStore, "apply"> {
+export function createDirect(
+  io: Statements & Pick<RowIO, "isConflict" | "wrap">,
+): Pick<RateLimitStore, "apply"> {
   let last: Promise<unknown> = Promise.resolve();
 
   async function applyAll<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]> {

@@ -3,7 +3,8 @@
  * one read and one guarded write for all of them, whatever the number of keys. The longer the
  * database takes, the more each trip carries, so throughput grows with contention.
  */
-import { plan, type WriteGroup } from "./plan.js";
+import { type Batch, commitBatch, type Job } from "./batch.js";
+import type { RowIO } from "./row-io.js";
 import { createStateCache } from "./state-cache.js";
 import {
   type Call,
@@ -13,46 +14,6 @@ import {
   rowKey,
   type RowId,
 } from "./store.js";
-import type { RateLimitState } from "../../core/calculate.js";
-
-/** What a database has to offer to be a store. */
-export interface RowIO {
-  /** The rows that exist, by `rowKey`, as one consistent snapshot. */
-  read(rows: readonly RowId[]): Promise<Map<string, RateLimitState>>;
-  /**
-   * Writes each group all or nothing, and only where every row of it still is as it `was`. Never
-   * rejects, because one group may have been written when the next one fails.
-   */
-  write(groups: readonly WriteGroup[]): Promise<WriteOutcomes>;
-  /** Whether an error of `read` says that others were in the way, so that trying again helps. */
-  isConflict(error: unknown): boolean;
-  /** How an error of the database is shown to callers. */
-  wrap(error: unknown): Error;
-  /**
-   * Trips under way at once, on rows of their own: one is decided while the database works on the
-   * other. For the calls on one row there is still only one trip, and it takes them all.
-   */
-  readonly maxTrips: number;
-}
-
-/**
- * What became of each group: written, or an error after which it may or may not have been. A group
- * that is missing lost a race: it certainly was not written, and is to be decided again.
- */
-export type WriteOutcomes = Map<WriteGroup, "written" | { error: unknown }>;
-
-interface Job {
-  decision: Decision<unknown>;
-  call: Call | undefined;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
-}
-
-interface Batch {
-  jobs: Job[];
-  /** Theirs, by `rowKey`. */
-  rows: Map<string, RowId>;
-}
 
 /** Rows of which the last written state is remembered; some 100 bytes each. */
 const REMEMBERED = 20_000;
@@ -60,8 +21,16 @@ const REMEMBERED = 20_000;
 const MAX_ROWS = 256;
 /** Races lost in a row for one row before it is left alone for a while. */
 const LOSSES_AT_ONCE = 2;
+/** And before it is locked while deciding, so that the call's turn comes. */
+const LOSSES_BEFORE_LOCK = 4;
 /** The longest such pause, ms: a few round trips, as many others may be waiting to write. */
 const MAX_PAUSE = 8;
+/** A trip that takes longer than this, ms, no longer keeps others from setting out. */
+const STUCK_AFTER = 5000;
+/** So many of them at most, because each keeps a connection. */
+const MAX_STUCK = 2;
+/** Past so many waiting calls, those that have expired are looked for. */
+const MANY_WAITING = 1000;
 
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createLane(io: RowIO, random: () => number = Math.random): RateLimitStore {
@@ -71,16 +40,26 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   const busy = new Set<string>();
   /** How many races in a row were lost for a row, where any were. */
   const losses = new Map<string, number>();
-  let trips = 0;
+  /** When each trip under way set out, by a clock of its own. */
+  const underWay = new Map<Batch, number>();
+  const stuck = new Set<Batch>();
   let starting = false;
+  let purgeAt = MANY_WAITING;
+
+  const isContested = (id: string) => losses.has(id);
+  const mustLock = (row: RowId) =>
+    io.locked !== undefined &&
+    !io.serializable &&
+    (losses.get(rowKey(row)) ?? 0) >= LOSSES_BEFORE_LOCK;
 
   /** A tick later, so that calls made in the same tick share the first trip too. */
-  function start(): void {
+  function start(when: (run: () => void) => unknown = queueMicrotask): void {
     if (starting || queue.length === 0) return;
     starting = true;
-    queueMicrotask(() => {
+    when(() => {
       starting = false;
-      while (trips < io.maxTrips) {
+      if (underWay.size === io.maxTrips) leaveStuckBehind();
+      while (underWay.size < io.maxTrips) {
         const batch = takeBatch();
         if (batch.jobs.length === 0) return;
         void travel(batch);
@@ -88,19 +67,36 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     });
   }
 
-  async function travel({ jobs, rows }: Batch): Promise<void> {
-    trips++;
-    for (const id of rows.keys()) busy.add(id);
-    const { again, lost } = await commit(jobs, rows);
+  async function travel(batch: Batch): Promise<void> {
+    underWay.set(batch, performance.now());
+    for (const id of batch.rows.keys()) busy.add(id);
+    const { again, lost } = await commitBatch(batch, io, cache, isContested);
     // Ahead of whoever came later.
     queue = again.concat(queue);
-    const resting = rest(lost);
-    for (const id of rows.keys()) {
-      if (!resting.has(id)) busy.delete(id);
-      if (!lost.has(id)) losses.delete(id);
+    if (!stuck.delete(batch)) {
+      underWay.delete(batch);
+      const resting = rest(lost);
+      for (const id of batch.rows.keys()) {
+        if (!resting.has(id)) busy.delete(id);
+        if (!lost.has(id)) losses.delete(id);
+      }
     }
-    trips--;
-    start();
+    // Those who were just answered may call again, and should not miss the next trip.
+    start(afterAnswers);
+  }
+
+  /**
+   * A connection that went silent must not hold up calls that others could carry. What the trip
+   * writes in the end is guarded like all else.
+   */
+  function leaveStuckBehind(): void {
+    const now = performance.now();
+    for (const [batch, startedAt] of underWay) {
+      if (now - startedAt < STUCK_AFTER || stuck.size === MAX_STUCK) return;
+      underWay.delete(batch);
+      stuck.add(batch);
+      for (const id of batch.rows.keys()) busy.delete(id);
+    }
   }
 
   /**
@@ -113,7 +109,8 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     for (const id of lost) {
       const count = (losses.get(id) ?? 0) + 1;
       losses.set(id, count);
-      if (count <= LOSSES_AT_ONCE) continue;
+      const willLock = io.locked && !io.serializable && count >= LOSSES_BEFORE_LOCK;
+      if (count <= LOSSES_AT_ONCE || willLock) continue;
       resting.add(id);
       most = Math.max(most, count);
     }
@@ -134,104 +131,54 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     const waiting: Job[] = [];
     // Who has to wait is not overtaken on any of its rows, or several rows would never be free.
     const blocked = new Set(busy);
+    let alone = false;
     for (const job of queue) {
       const { rows: wanted } = job.decision;
-      if (job.call?.expired) {
-        // Its caller has already been told that the store failed, so it must not consume.
-        job.reject(expiredError());
-      } else if (
+      if (isExpired(job)) continue;
+      const adds = wanted.some((row) => !rows.has(rowKey(row)));
+      const locks = adds && wanted.some(mustLock);
+      if (
         wanted.some((row) => blocked.has(rowKey(row))) ||
-        (rows.size >= MAX_ROWS && wanted.some((row) => !rows.has(rowKey(row))))
+        // Rows are not kept locked for the sake of others.
+        (adds && jobs.length > 0 && (alone || locks || rows.size >= MAX_ROWS))
       ) {
         waiting.push(job);
         for (const row of wanted) blocked.add(rowKey(row));
       } else {
         jobs.push(job);
         for (const row of wanted) rows.set(rowKey(row), row);
+        alone ||= locks;
       }
     }
     queue = waiting;
-    return { jobs, rows };
+    return { jobs, rows, locking: alone || (io.serializable ?? false) };
   }
 
-  /** Settles the calls whose decision stands; returns the others, and the rows that were lost. */
-  async function commit(
-    batch: readonly Job[],
-    rows: Map<string, RowId>,
-  ): Promise<{ again: Job[]; lost: Set<string> }> {
-    const states = new Map<string, RateLimitState>();
-    const unknown: RowId[] = [];
-    for (const [id, row] of rows) {
-      const guess = cache.get(id);
-      if (guess === undefined) unknown.push(row);
-      else states.set(id, guess);
-    }
-    const guessed: ReadonlySet<string> = new Set(states.keys());
-    const unproven = new Set(guessed);
-    try {
-      if (unknown.length > 0) {
-        for (const [id, state] of await io.read(unknown)) states.set(id, state);
-      }
-    } catch (error) {
-      if (io.isConflict(error)) return { again: [...batch], lost: new Set(rows.keys()) };
-      for (const job of batch) job.reject(io.wrap(error));
-      return { again: [], lost: new Set() };
-    }
-    const { settled, groups, relied } = plan(
-      batch.map((job) => job.decision),
-      states,
-    );
-    const outcomes = groups.length > 0 ? await io.write(groups) : NOTHING_WRITTEN;
-    const undecided = new Set<number>();
-    const lost = new Set<string>();
-    for (const group of groups) {
-      const outcome = outcomes.get(group);
-      for (const { row, next } of group.writes) {
-        const id = rowKey(row);
-        if (outcome === "written") {
-          cache.won(id, next);
-          unproven.delete(id);
-        } else if (outcome === undefined) {
-          lost.add(id);
-          cache.lost(id);
-        } else cache.forget(id);
-      }
-      if (outcome === "written") continue;
-      for (const index of group.decisions) {
-        if (outcome === undefined) undecided.add(index);
-        else settled[index] = { ok: false, error: io.wrap(outcome.error) };
-      }
-    }
-    // What no guard vouches for must not rest on guesses. For one row, a later write of it in this
-    // batch has vouched; several rows must have been seen at one instant, so read together.
-    for (const [index, ids] of relied.entries()) {
-      if (ids === undefined) continue;
-      const sound = ids.length === 1 ? !unproven.has(ids[0]!) : !ids.some((id) => guessed.has(id));
-      if (sound) continue;
-      undecided.add(index);
-      for (const id of ids) cache.forget(id);
-    }
-    const again = batch.filter((job, index) => {
-      if (undecided.has(index)) return true;
-      const outcome = settled[index]!;
-      if (outcome.ok) job.resolve(outcome.result);
-      else job.reject(outcome.error);
-      return false;
-    });
-    return { again, lost };
+  /** Whose caller has been told that the store failed must not consume any more. */
+  function isExpired({ call, decision, reject }: Job): boolean {
+    if (!call?.expired) return false;
+    for (const row of decision.rows) losses.delete(rowKey(row));
+    reject(expiredError());
+    return true;
   }
 
   return {
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       const enqueue = (decision: Decision<TResult>) =>
         new Promise<TResult>((resolve, reject) => {
-          queue.push({ decision, call, resolve, reject });
+          queue.push({ decision, call, resolve, reject } as Job);
         });
       const results = Promise.all(decisions.map(enqueue));
+      if (queue.length > purgeAt) {
+        // The database has been silent for long, or there are many callers.
+        queue = queue.filter((job) => !isExpired(job));
+        purgeAt = Math.max(MANY_WAITING, 2 * queue.length);
+      }
       start();
       return results;
     },
   };
 }
 
-const NOTHING_WRITTEN: WriteOutcomes = new Map();
+/** Once all that follows from answers given now has run. Taken early, before a test fakes timers. */
+const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;

@@ -22,6 +22,8 @@ export interface Write {
 export interface WriteGroup {
   writes: Write[];
   decisions: number[];
+  /** Whether a race for one of its rows has just been lost, so that the next may be, too. */
+  contested?: boolean;
 }
 
 export type Settled = { ok: true; result: unknown } | { ok: false; error: unknown };

@@ -18,8 +18,8 @@ export interface StateCache {
   get(id: string): RateLimitState | undefined;
   /** The row was written, or deleted when `null`, by us. */
   won(id: string, state: RateLimitState | null): void;
-  /** Somebody else had written the row. */
-  lost(id: string): void;
+  /** Somebody else had written the row; this, if that is known. */
+  lost(id: string, state?: RateLimitState): void;
   /** Nothing is known of the row any more. */
   forget(id: string): void;
 }
@@ -41,7 +41,8 @@ export function createStateCache(maxRows: number): StateCache {
       const distrust = Math.max(0, (guesses.get(id)?.distrust ?? 0) - 1);
       put(id, { state: distrust > 0 || state === null ? undefined : state, distrust });
     },
-    lost(id) {
+    lost(id, state) {
+      if (state !== undefined) return put(id, { state, distrust: 0 });
       const distrust = Math.min(MAX_DISTRUST, 2 * (guesses.get(id)?.distrust ?? 0) + 1);
       put(id, { state: undefined, distrust });
     },

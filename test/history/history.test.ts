@@ -1,13 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { createPostgres, createSqlite } from "../support/database.js";
+import {
+  createMysql,
+  createPostgres,
+  createSqlite,
+  mysqlUrl,
+  type TestDatabase,
+} from "../support/database.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { checkHistory } from "./check-history.js";
 import { describeContradiction } from "./contradiction.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 import type { Operation } from "./operation.js";
 import { CAPACITY } from "./recorder.js";
-import { startWorkers } from "./workers.js";
+import { startWorkers, type WorkersOptions } from "./workers.js";
 
 function expectLinearizable(history: readonly Operation[]): void {
   const verdict = checkHistory(history, CAPACITY);
@@ -15,10 +21,19 @@ function expectLinearizable(history: readonly Operation[]): void {
 }
 
 /** The client's provider, how to make a database, and how many answers to wait for. */
-const databases = [
+const databases: readonly (readonly [
+  name: string,
+  provider: WorkersOptions["provider"],
+  create: () => Promise<TestDatabase>,
+  answers: number,
+  isolation?: "serializable",
+])[] = [
   ["SQLite", "sqlite", createSqlite, 300],
   ["PostgreSQL", "postgresql", createPostgres, 1000],
-] as const;
+  ["PostgreSQL, serializable,", "postgresql", createPostgres, 300, "serializable"],
+  // test/store/mysql.test.ts says so where there is none.
+  ...(mysqlUrl === undefined ? [] : [["MySQL or MariaDB", "mysql", createMysql, 300] as const]),
+];
 
 /** One process that goes step by step, and two that have batches to commit. */
 const callers = [1, 3, 6];
@@ -26,9 +41,10 @@ const callers = [1, 3, 6];
 it.each(databases)(
   "three processes on %s get answers that a serial order explains",
   { timeout: 60_000 },
-  async (_, provider, create, answers) => {
+  async (_, provider, create, answers, isolation) => {
     await using database = await create();
-    await using workers = await startWorkers({ provider, url: database.url, callers });
+    const { url } = database;
+    await using workers = await startWorkers({ provider, url, callers, isolation });
     await workers.answered(answers);
     await workers.stop();
     expect(workers.history.every(({ answer }) => answer !== undefined)).toBe(true);

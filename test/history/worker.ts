@@ -2,18 +2,22 @@
  * A process that runs recorded operations on a database and prints each as a line of JSON. It says
  * that it is ready, begins when it is told to, and goes on until its input ends. Arguments: the
  * provider, the database's URL, its own number, how many callers, the limiter's `timeout` in ms,
- * and the instant from which to count time.
+ * the instant from which to count time, and the store's isolation, if it is not the default.
  */
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { prismaStore } from "../../server/index.js";
-import { connectPostgres, connectSqlite } from "../support/clients.js";
+import { prismaStore, type RateLimitStore } from "../../server/index.js";
+import { connectMysql, connectPostgres, connectSqlite } from "../support/clients.js";
 import { frozenLimiter, record } from "./recorder.js";
 
-const [provider, url = "", number = "", callers = "", timeout = "", origin = ""] =
+const [provider, url = "", number = "", callers = "", timeout = "", origin = "", isolation] =
   process.argv.slice(2);
-const client = provider === "sqlite" ? connectSqlite(url) : connectPostgres(url);
-const limiter = frozenLimiter(prismaStore(client), Number(timeout));
+const connect = { sqlite: connectSqlite, postgresql: connectPostgres, mysql: connectMysql }[
+  provider as "sqlite" | "postgresql" | "mysql"
+];
+const client = connect(url);
+const options = isolation === "serializable" ? { isolation } : {};
+const limiter = frozenLimiter(prismaStore(client, options) as RateLimitStore, Number(timeout));
 
 await client.$queryRaw`SELECT 1`;
 console.log("ready");

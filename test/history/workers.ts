@@ -8,8 +8,9 @@ import type { Operation } from "./operation.js";
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 export interface WorkersOptions {
-  provider: "sqlite" | "postgresql";
+  provider: "sqlite" | "postgresql" | "mysql";
   url: string;
+  isolation?: "serializable" | undefined;
   /** For each process, how many operations it has under way at once. */
   callers: readonly number[];
   /** The limiters' `timeout`, ms. @default 30_000 */
@@ -29,7 +30,7 @@ export interface Workers {
 
 /** Starts the processes, and lets them begin when all are ready. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
-  const { provider, url, callers, timeout = 30_000 } = options;
+  const { provider, url, callers, timeout = 30_000, isolation = "" } = options;
   const history: Operation[] = [];
   const checks = new Set<() => void>();
   const origin = String(process.hrtime.bigint());
@@ -38,7 +39,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 
   async function start(atOnce: number, index: number): Promise<ChildProcess> {
     const number = index + 1;
-    const args = [provider, url, number, atOnce, timeout, origin].map(String);
+    const args = [provider, url, number, atOnce, timeout, origin, isolation].map(String);
     const child = spawn(process.execPath, ["--import", "tsx", WORKER, ...args]);
     let log = "";
     child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));

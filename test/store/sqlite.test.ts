@@ -3,16 +3,18 @@ import { RateLimitStoreError } from "../../core/errors.js";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
 import { createSqlite, intercept } from "../support/database.js";
-import { describeStore } from "./contract.js";
+import { describeStore, isolations } from "./contract.js";
 
-describeStore("prismaStore on SQLite", async () => {
-  const database = await createSqlite();
-  return {
-    store: prismaStore(database.prisma),
-    peer: prismaStore(database.connect()),
-    close: () => database[Symbol.asyncDispose](),
-  };
-});
+for (const [name, options] of isolations) {
+  describeStore(`prismaStore on SQLite, ${name},`, async () => {
+    const database = await createSqlite();
+    return {
+      store: prismaStore(database.prisma, options),
+      peer: prismaStore(database.connect(), options),
+      close: () => database[Symbol.asyncDispose](),
+    };
+  });
+}
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 
@@ -82,6 +84,9 @@ describe("prismaStore on SQLite", () => {
     await using database = await createSqlite();
     expect(() => prismaStore(database.prisma, { model: "Limits" })).toThrow(
       /model must be one of the Prisma schema's models \(RateLimit\), got "Limits"/,
+    );
+    expect(() => prismaStore(database.prisma, { isolation: "snapshot" as never })).toThrow(
+      /isolation must be "serializable", or not given, got "snapshot"/,
     );
     const oracle = Object.assign(
       intercept(database.prisma, async () => {}),

@@ -18,8 +18,10 @@ export function connectSqlite(url: string): SqliteClient {
   return new SqliteClient({ adapter: new PrismaLibSql({ url, timeout: 5000 }) });
 }
 
-export function connectPostgres(url: string): PostgresClient {
-  return new PostgresClient({ adapter: new PrismaPg({ connectionString: url }) });
+/** @param connections the size of its pool; by default, the driver's */
+export function connectPostgres(url: string, connections?: number): PostgresClient {
+  const pool = connections === undefined ? {} : { max: connections };
+  return new PostgresClient({ adapter: new PrismaPg({ connectionString: url, ...pool }) });
 }
 
 export function connectMysql(url: string): MysqlClient {

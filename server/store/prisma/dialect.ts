@@ -1,5 +1,5 @@
 /** What is particular about a database: how it reads rows, and how it writes them guarded. */
-import type { RowIO } from "../lane.js";
+import type { Statements } from "../row-io.js";
 import type { RowId } from "../store.js";
 import type { PrismaLike, PrismaRaw } from "./client.js";
 
@@ -27,7 +27,9 @@ export interface Dialect {
   isConflict(error: unknown): boolean;
   /** See `RowIO.maxTrips`. */
   maxTrips: number;
-  io(connection: Connection): Pick<RowIO, "read" | "write">;
+  /** Whether reads inside a transaction lock rows, and wait for those who have. */
+  hasRowLocks: boolean;
+  io(connection: Connection): Statements;
   /** See `RateLimitStore.list`. */
   list(
     connection: Connection,

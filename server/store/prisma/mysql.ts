@@ -5,7 +5,7 @@
  * COMMITTED, where InnoDB locks rows and not the gaps between them.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { WriteOutcomes } from "../lane.js";
+import type { WriteOutcomes } from "../row-io.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaRaw, Sql } from "./client.js";
@@ -20,7 +20,13 @@ const COLUMNS =
   "COLUMNS (`name` VARCHAR(192) PATH '$[0]', `key` VARCHAR(192) PATH '$[1]', " +
   "`shard` INT PATH '$[2]', `value` DOUBLE PATH '$[3]', `ts` DOUBLE PATH '$[4]')";
 
-export const mysql: Dialect = { maxTrips: 2, isConflict: isWriteConflict, io: mysqlIO, list };
+export const mysql: Dialect = {
+  maxTrips: 2,
+  hasRowLocks: true,
+  isConflict: isWriteConflict,
+  io: mysqlIO,
+  list,
+};
 
 function mysqlIO({ client: ours, table: name, own, onLocked }: Connection) {
   const table = quoted(name);

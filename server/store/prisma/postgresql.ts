@@ -7,7 +7,7 @@
  * it, so the guard would fail after the wait. That also rules out deadlocks between batches.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { WriteOutcomes } from "../lane.js";
+import type { Tell, WriteOutcomes } from "../row-io.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaRaw, quoted, Sql } from "./client.js";
@@ -23,6 +23,7 @@ const INSERT_WAIT = 50;
 
 export const postgresql: Dialect = {
   maxTrips: 2,
+  hasRowLocks: true,
   isConflict: isWriteConflict,
   io: postgresqlIO,
   list: listRows,
@@ -58,12 +59,12 @@ function postgresqlIO({
   }
 
   /** One row, without the machinery for many: one lookup by the primary key. */
-  async function writeOne({ row, was, next }: Write, client: PrismaRaw): Promise<Set<string>> {
+  async function writeOne({ row, was, next }: Write): Promise<Set<string>> {
     const sql = new Sql();
     if (was === null && next !== null) {
       sql.text(`INSERT INTO ${table} (${ID}, "value", "ts") VALUES (`);
       sql.list([row.name, row.key, row.shard, next.value, next.ts], (value) => sql.value(value));
-      sql.text(`) ON CONFLICT (${ID}) DO NOTHING RETURNING 1`);
+      sql.text(`) ON CONFLICT (${ID}) DO NOTHING`);
     } else {
       if (next === null) sql.text(`DELETE FROM ${table}`);
       else {
@@ -73,17 +74,19 @@ function postgresqlIO({
       sql.text(` WHERE "name" = `).value(row.name).text(` AND "key" = `).value(row.key);
       sql.text(` AND "shard" = `).value(row.shard);
       sql.text(` AND "value" = `).value(was!.value).text(` AND "ts" = `).value(was!.ts);
-      sql.text(` RETURNING 1`);
     }
-    const written = await sql.query(client);
-    return new Set(written.length > 0 ? [rowKey(row)] : []);
+    return new Set((await sql.execute(ours)) > 0 ? [rowKey(row)] : []);
   }
 
   /**
    * Writes every group of which all existing rows could be locked as they were; returns the rows
    * written. A group that also inserts can turn out incomplete, so it needs a transaction around.
    */
-  async function writeMany(groups: readonly WriteGroup[], client: PrismaRaw): Promise<Set<string>> {
+  async function writeMany(
+    groups: readonly WriteGroup[],
+    client: PrismaRaw,
+    tell?: Tell,
+  ): Promise<Set<string>> {
     const writes = groups.flatMap((group, index) =>
       group.writes.map((item) => ({ ...item, group: index })),
     );
@@ -142,9 +145,19 @@ function postgresqlIO({
     ];
     const wanted = parts.filter(([isWanted]) => isWanted);
     for (const [, definition] of wanted) sql.text(`, ${definition}`);
-    sql.text(` ${wanted.map(([, , written]) => written).join(" UNION ALL ")}`);
-    const numbers = await sql.query(client);
-    return new Set(numbers.map(({ n }) => rowKey(writes[Number(n) - 1]!.row)));
+    // Most writes win, so the answer names those that lost, and what their rows held instead.
+    sql.text(`, w AS (${wanted.map(([, , written]) => written).join(" UNION ALL ")}) `);
+    sql.text(`SELECT i."n", s."value", s."ts" FROM i LEFT JOIN LATERAL (`);
+    sql.text(
+      `SELECT t."value", t."ts" FROM ${table} AS t WHERE ${SAME_ROW} LIMIT 1) AS s ON true `,
+    );
+    sql.text(`WHERE NOT EXISTS (SELECT FROM w WHERE w."n" = i."n")`);
+    const lost = new Set<number>();
+    for (const { n, value, ts } of await sql.query(client)) {
+      lost.add(Number(n) - 1);
+      if (ts !== null) tell?.(writes[Number(n) - 1]!.row, { value, ts } as RateLimitState);
+    }
+    return new Set(writes.filter((_, index) => !lost.has(index)).map(({ row }) => rowKey(row)));
   }
 
   /** For a group that inserts: rolled back unless each of its rows could be written. */
@@ -161,13 +174,15 @@ function postgresqlIO({
     return own === undefined ? run(ours) : inTransaction(own, run);
   }
 
-  function write(groups: readonly WriteGroup[]): Promise<WriteOutcomes> {
+  function write(groups: readonly WriteGroup[], tell?: Tell): Promise<WriteOutcomes> {
     const isWhole = ({ writes }: WriteGroup) =>
       writes.length > 1 && writes.some(({ was }) => was === null);
     const plain = groups.filter((group) => !isWhole(group));
     const only = plain.length === 1 && plain[0]!.writes.length === 1 ? plain[0] : undefined;
     const writePlain = () =>
-      only === undefined ? writeMany(plain, ours) : writeOne(only.writes[0]!, ours);
+      only === undefined || only.contested
+        ? writeMany(plain, ours, tell)
+        : writeOne(only.writes[0]!);
     const steps = [
       { groups: plain, run: writePlain },
       ...groups.filter(isWhole).map((group) => ({ groups: [group], run: () => writeWhole(group) })),

@@ -4,7 +4,7 @@
  * of the busy errors that a read followed by a write gets when two processes share a file.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { WriteOutcomes } from "../lane.js";
+import type { WriteOutcomes } from "../row-io.js";
 import type { Write, WriteGroup } from "../plan.js";
 import { rowKey, type RowId } from "../store.js";
 import { inTransaction, type PrismaRaw, quoted, Sql } from "./client.js";
@@ -18,7 +18,13 @@ const onSameRow = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."
 const isConflict = (error: unknown) => isWriteConflict(error) || isBusy(error);
 
 // One trip at a time: SQLite has one writer anyway.
-export const sqlite: Dialect = { maxTrips: 1, isConflict, io: sqliteIO, list: listRows };
+export const sqlite: Dialect = {
+  maxTrips: 1,
+  hasRowLocks: false,
+  isConflict,
+  io: sqliteIO,
+  list: listRows,
+};
 
 function sqliteIO({ client: ours, table: tableName, own }: Connection): ReturnType<Dialect["io"]> {
   const table = quoted(tableName);

@@ -1,5 +1,5 @@
 /** Writing a batch in several statements, none of which spoils what became of the others. */
-import type { WriteOutcomes } from "../lane.js";
+import type { WriteOutcomes } from "../row-io.js";
 import type { WriteGroup } from "../plan.js";
 import { rowKey } from "../store.js";
 import { WriteConflictError } from "../write-conflict.js";
