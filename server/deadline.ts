@@ -36,26 +36,26 @@ export function createDeadline(timeout: number, late: () => Error): Deadline {
     arm();
   }
 
+  function forget(entry: Entry): void {
+    entries.delete(entry);
+    if (entries.size > 0) return;
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
   return (work) => {
     if (timeout === Infinity) return work({ expired: false });
     return new Promise((resolve, reject) => {
       const entry = { expired: false, expiresAt: performance.now() + timeout, reject };
       entries.add(entry);
       arm();
-      const done = () => {
-        entries.delete(entry);
-        if (entries.size === 0) {
-          clearTimeout(timer);
-          timer = undefined;
-        }
-      };
       work(entry).then(
         (result) => {
-          done();
+          forget(entry);
           resolve(result);
         },
         (error: unknown) => {
-          done();
+          forget(entry);
           reject(error);
         },
       );

@@ -26,6 +26,8 @@ export interface BatchOutcome {
   again: readonly Job[];
   /** Rows that somebody else had changed, by `rowKey`. */
   lost: ReadonlySet<string>;
+  /** Settles the other calls. */
+  answer(): void;
 }
 
 /** What an attempt has found out, to be acted on once nothing of it can be undone any more. */
@@ -37,7 +39,7 @@ interface Attempt extends Plan {
   unknown: Set<string>;
 }
 
-/** Settles the calls whose decisions stand. Never rejects. */
+/** Never rejects. */
 export async function commitBatch(
   batch: Batch,
   io: RowIO,
@@ -52,21 +54,28 @@ export async function commitBatch(
       : attemptAll(batch, io, io, cache.get, isContested));
   } catch (error) {
     for (const id of rows.keys()) cache.forget(id);
-    if (io.isConflict(error)) return { again: jobs, lost: new Set(rows.keys()) };
-    for (const job of jobs) job.reject(io.wrap(error));
-    return { again: [], lost: new Set() };
+    if (io.isConflict(error)) return { again: jobs, lost: new Set(rows.keys()), answer() {} };
+    const answer = () => {
+      for (const job of jobs) job.reject(io.wrap(error));
+    };
+    return { again: [], lost: new Set(), answer };
   }
   for (const [id, state] of attempt.won) cache.won(id, state);
   for (const [id, state] of attempt.lost) cache.lost(id, state);
   for (const id of attempt.unknown) cache.forget(id);
-  const again = jobs.filter((job, index) => {
-    if (attempt.undecided.has(index)) return true;
-    const outcome = attempt.settled[index]!;
-    if (outcome.ok) job.resolve(outcome.result);
-    else job.reject(outcome.error);
-    return false;
-  });
-  return { again, lost: new Set(attempt.lost.keys()) };
+  const { undecided, settled, lost } = attempt;
+  return {
+    again: undecided.size === 0 ? [] : jobs.filter((_, index) => undecided.has(index)),
+    lost: new Set(lost.keys()),
+    answer() {
+      for (let index = 0; index < jobs.length; index++) {
+        if (undecided.has(index)) continue;
+        const outcome = settled[index]!;
+        if (outcome.ok) jobs[index]!.resolve(outcome.result);
+        else jobs[index]!.reject(outcome.error);
+      }
+    },
+  };
 }
 
 function giveUp(): never {

@@ -19,6 +19,13 @@ import {
 const REMEMBERED = 20_000;
 /** The most rows in one trip: few enough for two trips to share what many callers want. */
 const MAX_ROWS = 256;
+/**
+ * The most calls in one trip, where that is not more than this process can prepare in the time of
+ * the quickest trip: with more waiting, half of them are prepared while the others are under way.
+ */
+const MAX_CALLS = 256;
+/** About how many calls are prepared and answered in a ms. */
+const CALLS_PER_MS = 400;
 /** Races lost in a row for one row before it is left alone for a while. */
 const LOSSES_AT_ONCE = 2;
 /** And before it is locked while deciding, so that the call's turn comes. */
@@ -43,14 +50,14 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   /** When each trip under way set out, by a clock of its own. */
   const underWay = new Map<Batch, number>();
   const stuck = new Set<Batch>();
+  /** What a trip takes at least, ms; follows slowly when trips become slower. */
+  let quickest = Infinity;
   let starting = false;
   let purgeAt = MANY_WAITING;
 
   const isContested = (id: string) => losses.has(id);
-  const mustLock = (row: RowId) =>
-    io.locked !== undefined &&
-    !io.serializable &&
-    (losses.get(rowKey(row)) ?? 0) >= LOSSES_BEFORE_LOCK;
+  const mustLock = (id: string) =>
+    io.locked !== undefined && !io.serializable && (losses.get(id) ?? 0) >= LOSSES_BEFORE_LOCK;
 
   /** A tick later, so that calls made in the same tick share the first trip too. */
   function start(when: (run: () => void) => unknown = queueMicrotask): void {
@@ -58,21 +65,27 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     starting = true;
     when(() => {
       starting = false;
-      if (underWay.size === io.maxTrips) leaveStuckBehind();
-      while (underWay.size < io.maxTrips) {
-        const batch = takeBatch();
-        if (batch.jobs.length === 0) return;
-        void travel(batch);
-      }
+      setOut();
     });
   }
 
+  function setOut(): void {
+    if (underWay.size === io.maxTrips) leaveStuckBehind();
+    while (underWay.size < io.maxTrips) {
+      const batch = takeBatch();
+      if (batch.jobs.length === 0) return;
+      void travel(batch);
+    }
+  }
+
   async function travel(batch: Batch): Promise<void> {
-    underWay.set(batch, performance.now());
+    const startedAt = performance.now();
+    underWay.set(batch, startedAt);
     for (const id of batch.rows.keys()) busy.add(id);
-    const { again, lost } = await commitBatch(batch, io, cache, isContested);
+    const { again, lost, answer } = await commitBatch(batch, io, cache, isContested);
+    quickest = Math.min(quickest * 1.01, performance.now() - startedAt);
     // Ahead of whoever came later.
-    queue = again.concat(queue);
+    if (again.length > 0) queue = again.concat(queue);
     if (!stuck.delete(batch)) {
       underWay.delete(batch);
       const resting = rest(lost);
@@ -81,7 +94,10 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
         if (!lost.has(id)) losses.delete(id);
       }
     }
-    // Those who were just answered may call again, and should not miss the next trip.
+    // The next trip is on its way while these are answered, if there is enough for it to carry.
+    // Else it waits for them: who was just answered may call again, and should not miss it.
+    if (queue.length >= MAX_CALLS / 2) setOut();
+    answer();
     start(afterAnswers);
   }
 
@@ -128,25 +144,35 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   function takeBatch(): Batch {
     const jobs: Job[] = [];
     const rows = new Map<string, RowId>();
-    const waiting: Job[] = [];
+    let waiting: Job[] = [];
     // Who has to wait is not overtaken on any of its rows, or several rows would never be free.
     const blocked = new Set(busy);
     let alone = false;
-    for (const job of queue) {
+    const maxCalls = Math.max(MAX_CALLS, Math.round(quickest * CALLS_PER_MS) || 0);
+    for (let index = 0; index < queue.length; index++) {
+      if (jobs.length >= maxCalls) {
+        waiting = waiting.concat(queue.slice(index));
+        break;
+      }
+      const job = queue[index]!;
       const { rows: wanted } = job.decision;
       if (isExpired(job)) continue;
-      const adds = wanted.some((row) => !rows.has(rowKey(row)));
-      const locks = adds && wanted.some(mustLock);
-      if (
-        wanted.some((row) => blocked.has(rowKey(row))) ||
-        // Rows are not kept locked for the sake of others.
-        (adds && jobs.length > 0 && (alone || locks || rows.size >= MAX_ROWS))
-      ) {
+      let [isBlocked, adds, locks] = [false, false, false];
+      for (const row of wanted) {
+        const id = rowKey(row);
+        isBlocked ||= blocked.has(id);
+        if (rows.has(id)) continue;
+        adds = true;
+        locks ||= mustLock(id);
+      }
+      // Rows are not kept locked for the sake of others.
+      const isFull = jobs.length > 0 && (alone || locks || rows.size >= MAX_ROWS);
+      if (isBlocked || (adds && isFull)) {
         waiting.push(job);
         for (const row of wanted) blocked.add(rowKey(row));
       } else {
         jobs.push(job);
-        for (const row of wanted) rows.set(rowKey(row), row);
+        if (adds) for (const row of wanted) rows.set(rowKey(row), row);
         alone ||= locks;
       }
     }
@@ -163,12 +189,21 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   return {
+    // Every call passes here, and with hundreds waiting for one row it is this process that bounds
+    // the throughput: so one promise for them all, rather than one each and one around.
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
-      const enqueue = (decision: Decision<TResult>) =>
-        new Promise<TResult>((resolve, reject) => {
-          queue.push({ decision, call, resolve, reject } as Job);
-        });
-      const results = Promise.all(decisions.map(enqueue));
+      const results = new Promise<TResult[]>((resolve, reject) => {
+        const found = new Array<TResult>(decisions.length);
+        let open = decisions.length;
+        if (open === 0) resolve(found);
+        for (const [index, decision] of decisions.entries()) {
+          const settle = (result: unknown) => {
+            found[index] = result as TResult;
+            if (--open === 0) resolve(found);
+          };
+          queue.push({ decision, call, resolve: settle, reject });
+        }
+      });
       if (queue.length > purgeAt) {
         // The database has been silent for long, or there are many callers.
         queue = queue.filter((job) => !isExpired(job));

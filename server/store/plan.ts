@@ -59,7 +59,8 @@ export function plan(
   const entries = new Map<string, Entry>();
   const settled: Settled[] = [];
   const relied: Plan["relied"] = [];
-  for (const [index, decision] of decisions.entries()) {
+  for (let index = 0; index < decisions.length; index++) {
+    const decision = decisions[index]!;
     const seen = decision.rows.map((row) => entryOf(entries, states, row));
     let outcome: Outcome<unknown>;
     try {
@@ -96,10 +97,11 @@ function entryOf(
  * rows, so that what it saw is guarded as of one instant. Returns whether it wrote anything.
  */
 function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: number): boolean {
-  const wrote = writes?.some((next) => next !== undefined) ?? false;
-  const tiesAll = !wrote && seen.some((entry) => entry.group !== undefined);
+  const wrote = writes?.some(isWrite) ?? false;
+  const tiesAll = !wrote && seen.some(isTied);
   let group: Group | undefined;
-  for (const [i, entry] of seen.entries()) {
+  for (let i = 0; i < seen.length; i++) {
+    const entry = seen[i]!;
     const next = writes?.[i];
     if (next === undefined && entry.group === undefined && !tiesAll) continue;
     group = merge(group, entry.group);
@@ -109,6 +111,9 @@ function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: 
   group?.decisions.push(index);
   return wrote;
 }
+
+const isWrite = (next: RateLimitState | null | undefined) => next !== undefined;
+const isTied = (entry: Entry) => entry.group !== undefined;
 
 function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[] | undefined)[]) {
   const groups = new Map<Group, WriteGroup>();

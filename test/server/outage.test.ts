@@ -68,7 +68,7 @@ describe("a PostgreSQL that fails", { timeout: 60_000 }, () => {
     await using subject = connect();
     const { limiter } = subject;
     const before = await calls(limiter, "paused", 3);
-    server.pause();
+    await server.pause();
     const during = await calls(limiter, "paused", 50);
     expect(failures(during)).toBe(50);
     server.resume();

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export interface PostgresServer {
   /** Starts it again, on the same port and data. */
   start(): Promise<void>;
   /** Stops it from doing anything, its connections left open. */
-  pause(): void;
+  pause(): Promise<void>;
   resume(): void;
   stop(): Promise<void>;
 }
@@ -80,18 +80,35 @@ export async function startPostgres(): Promise<PostgresServer> {
     signal(name);
     await exited;
   };
+  let paused: number[] = [];
   await start();
   return {
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
     kill: () => end("SIGKILL"),
     start,
-    pause: () => signal("SIGSTOP"),
-    resume: () => signal("SIGCONT"),
+    async pause() {
+      // The processes that serve connections leave the group, so they are stopped one by one.
+      signal("SIGSTOP");
+      paused = await childrenOf(child.pid!);
+      for (const pid of paused) process.kill(pid, "SIGSTOP");
+    },
+    resume() {
+      for (const pid of paused) process.kill(pid, "SIGCONT");
+      signal("SIGCONT");
+    },
     async stop() {
       if (child.exitCode === null && child.signalCode === null) await end("SIGINT");
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const list =
+    process.platform === "linux"
+      ? readFile(`/proc/${pid}/task/${pid}/children`, "utf8")
+      : promisify(execFile)("pgrep", ["-P", String(pid)]).then(({ stdout }) => stdout);
+  return (await list).split(/\s+/).filter(Boolean).map(Number);
 }
 
 function ready(child: ChildProcess): Promise<void> {

@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { RateLimitState } from "../../core/calculate.js";
+import { createLane } from "../../server/store/lane.js";
+import type { RowIO, Statements, WriteOutcomes } from "../../server/store/row-io.js";
+import { type Decision, type RowId, rowKey } from "../../server/store/store.js";
+
+const row = (key: string): RowId => ({ name: "lane", key, shard: 0 });
+
+/** Takes 1; the result is what was there before. */
+const take = (...ids: RowId[]): Decision<number[]> => ({
+  rows: ids,
+  decide(states) {
+    const values = states.map((state) => state?.value ?? 100);
+    const ts = Math.max(...states.map((state) => state?.ts ?? 0)) + 1;
+    return { result: values, writes: values.map((value) => ({ value: value - 1, ts })) };
+  },
+});
+
+/** A database in memory that does what the test says before it writes. */
+function database(options: {
+  beforeWrite?: () => Promise<void> | void;
+  beforeRead?: () => Promise<void> | void;
+  hasLocks?: boolean;
+}) {
+  const rows = new Map<string, RateLimitState>();
+  const trips = { reads: 0, writes: 0, locked: 0 };
+  const holds = (id: string, was: RateLimitState | null) => {
+    const state = rows.get(id) ?? null;
+    return state?.value === was?.value && state?.ts === was?.ts;
+  };
+  const read: Statements["read"] = async (wanted) => {
+    trips.reads++;
+    await options.beforeRead?.();
+    return new Map(
+      wanted.flatMap((id) => {
+        const state = rows.get(rowKey(id));
+        return state === undefined ? [] : [[rowKey(id), state] as const];
+      }),
+    );
+  };
+  const write: Statements["write"] = async (groups) => {
+    const outcomes: WriteOutcomes = new Map();
+    for (const group of groups) {
+      if (!group.writes.every(({ row: id, was }) => holds(rowKey(id), was))) continue;
+      for (const { row: id, next } of group.writes) rows.set(rowKey(id), next!);
+      outcomes.set(group, "written");
+    }
+    return outcomes;
+  };
+  const io: RowIO = {
+    read,
+    async write(groups, tell) {
+      trips.writes++;
+      await options.beforeWrite?.();
+      return write(groups, tell);
+    },
+    locked: options.hasLocks
+      ? (run) => {
+          trips.locked++;
+          return run({ read, write });
+        }
+      : undefined,
+    isConflict: () => false,
+    wrap: (error) => error as Error,
+    maxTrips: 2,
+  };
+  /** As another process would. */
+  const meddle = (id: RowId) => {
+    const state = rows.get(rowKey(id)) ?? { value: 100, ts: 0 };
+    rows.set(rowKey(id), { value: state.value - 1, ts: state.ts + 1 });
+  };
+  return { io, rows, trips, meddle };
+}
+
+describe("a lane", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it("locks a row once it has lost race after race for it, so that its turn comes", async () => {
+    const hot = row("hot");
+    let meddled = 0;
+    const { io, rows, trips, meddle } = database({
+      hasLocks: true,
+      beforeWrite() {
+        meddled++;
+        meddle(hot);
+      },
+    });
+    const lane = createLane(io);
+    await expect(lane.apply([take(hot)])).resolves.toEqual([[96]]);
+    expect(trips.locked).toBe(1);
+    expect(meddled).toBe(4);
+    expect(rows.get(rowKey(hot))?.value).toBe(95);
+  });
+
+  it("keeps the calls on a lost row together, however often it is lost", async () => {
+    const hot = row("hot");
+    let left = 6;
+    const { io, rows, trips, meddle } = database({
+      beforeWrite() {
+        if (left-- > 0) meddle(hot);
+      },
+    });
+    const lane = createLane(io, () => 0.5);
+    const results = await Promise.all(Array.from({ length: 20 }, () => lane.apply([take(hot)])));
+    expect(trips.writes).toBe(7);
+    expect(new Set(results.map(([[value]]) => value)).size).toBe(20);
+    expect(rows.get(rowKey(hot))?.value).toBe(100 - 6 - 20);
+  });
+
+  it("does not let a call on one row overtake one that waits for it and others", async () => {
+    let release = () => {};
+    let gate: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
+    const { io } = database({ beforeWrite: () => gate });
+    const lane = createLane(io);
+    const order: string[] = [];
+    const call = (name: string, ...ids: RowId[]) =>
+      lane.apply([take(...ids)]).then(() => order.push(name));
+    const calls = [call("first", row("a"))];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    calls.push(call("both", row("a"), row("b")), call("overtaker", row("b")));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(order).toEqual([]);
+    gate = undefined;
+    release();
+    await Promise.all(calls);
+    expect(order.indexOf("both")).toBeLessThan(order.indexOf("overtaker"));
+  });
+
+  it("carries more waiting calls than fit in one trip, each once", async () => {
+    const hot = row("hot");
+    const { io, rows, trips } = database({});
+    const lane = createLane(io);
+    await lane.apply([take(hot)]);
+    await Promise.all(Array.from({ length: 2000 }, () => lane.apply([take(hot)])));
+    expect(rows.get(rowKey(hot))?.value).toBe(100 - 2001);
+    expect(trips.writes).toBeGreaterThan(2);
+    expect(trips.writes).toBeLessThan(20);
+  });
+
+  it("leaves trips behind that never return, but no more than a few of them", async () => {
+    vi.useFakeTimers();
+    let isSilent = true;
+    const { io, trips } = database({
+      beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
+    });
+    const lane = createLane(io);
+    const call = async (key: string) => {
+      const answer = lane.apply([take(row(key))]);
+      await vi.advanceTimersByTimeAsync(1);
+      return { answer };
+    };
+    for (let i = 0; i < 10; i++) await call(`lost ${i}`);
+    expect(trips.reads).toBe(2);
+    for (let i = 0; i < 10; i++) {
+      await vi.advanceTimersByTimeAsync(60_000);
+      await call(`more ${i}`);
+    }
+    expect(trips.reads).toBe(4);
+    isSilent = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    // All connections that the lane may use are lost now: nothing can be done but wait.
+    await call("one more");
+    expect(trips.reads).toBe(4);
+  });
+
+  it("answers again through other connections while one is silent", async () => {
+    vi.useFakeTimers();
+    let isSilent = true;
+    const { io } = database({
+      beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
+    });
+    const lane = createLane(io);
+    void lane.apply([take(row("a"))]);
+    await vi.advanceTimersByTimeAsync(1);
+    void lane.apply([take(row("b"))]);
+    await vi.advanceTimersByTimeAsync(6000);
+    isSilent = false;
+    const answer = lane.apply([take(row("a"))]);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(answer).resolves.toEqual([[100]]);
+  });
+});
