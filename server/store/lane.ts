@@ -2,6 +2,12 @@
  * Group commit: calls that wait while a round trip is under way go out together in the next one,
  * one read and one guarded write for all of them, whatever the number of keys. The longer the
  * database takes, the more each trip carries, so throughput grows with contention.
+ *
+ * Tried on PostgreSQL, and lost: a pause for each call that lost a race, which scattered them over
+ * many trips (half the throughput with three processes on one row); trying again at once with
+ * what the lost write was told, and no more, which let one process win for a second on end; one
+ * trip at a time for many rows, and four; setting out for the next trip before those just answered
+ * had called again, with little to carry (half the throughput with three processes on many rows).
  */
 import { type Batch, commitBatch, type Job } from "./batch.js";
 import type { RowIO } from "./row-io.js";

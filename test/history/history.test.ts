@@ -20,28 +20,38 @@ function expectLinearizable(history: readonly Operation[]): void {
   if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
 }
 
-/** The client's provider, how to make a database, and how many answers to wait for. */
-const databases: readonly (readonly [
-  name: string,
-  provider: WorkersOptions["provider"],
-  create: () => Promise<TestDatabase>,
-  answers: number,
-  isolation?: "serializable",
-])[] = [
-  ["SQLite", "sqlite", createSqlite, 300],
-  ["PostgreSQL", "postgresql", createPostgres, 1000],
-  ["PostgreSQL, serializable,", "postgresql", createPostgres, 300, "serializable"],
-  // test/store/mysql.test.ts says so where there is none.
-  ...(mysqlUrl === undefined ? [] : [["MySQL or MariaDB", "mysql", createMysql, 300] as const]),
+interface Subject {
+  name: string;
+  provider: WorkersOptions["provider"];
+  create: () => Promise<TestDatabase>;
+  /** How many to wait for. */
+  answers: number;
+  isolation?: "serializable";
+}
+
+const subjects: Subject[] = [
+  { name: "SQLite", provider: "sqlite", create: createSqlite, answers: 300 },
+  { name: "PostgreSQL", provider: "postgresql", create: createPostgres, answers: 1000 },
+  {
+    name: "PostgreSQL, serializable,",
+    provider: "postgresql",
+    create: createPostgres,
+    answers: 300,
+    isolation: "serializable",
+  },
 ];
+// test/store/mysql.test.ts says so where there is none.
+if (mysqlUrl !== undefined) {
+  subjects.push({ name: "MySQL or MariaDB", provider: "mysql", create: createMysql, answers: 300 });
+}
 
 /** One process that goes step by step, and two that have batches to commit. */
 const callers = [1, 3, 6];
 
-it.each(databases)(
-  "three processes on %s get answers that a serial order explains",
+it.each(subjects)(
+  "three processes on $name get answers that a serial order explains",
   { timeout: 60_000 },
-  async (_, provider, create, answers, isolation) => {
+  async ({ provider, create, answers, isolation }) => {
     await using database = await create();
     const { url } = database;
     await using workers = await startWorkers({ provider, url, callers, isolation });

@@ -7,16 +7,13 @@
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { prismaStore, type RateLimitStore } from "../../server/index.js";
-import { connectMysql, connectPostgres, connectSqlite } from "../support/clients.js";
+import { connectors, type Provider } from "../support/clients.js";
 import { frozenLimiter, record } from "./recorder.js";
 
 const [provider, url = "", number = "", callers = "", timeout = "", origin = "", isolation] =
   process.argv.slice(2);
-const connect = { sqlite: connectSqlite, postgresql: connectPostgres, mysql: connectMysql }[
-  provider as "sqlite" | "postgresql" | "mysql"
-];
-const client = connect(url);
-const options = isolation === "serializable" ? { isolation } : {};
+const client = connectors[provider as Provider](url);
+const options = isolation === "serializable" ? ({ isolation } as const) : {};
 const limiter = frozenLimiter(prismaStore(client, options) as RateLimitStore, Number(timeout));
 
 await client.$queryRaw`SELECT 1`;

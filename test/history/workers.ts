@@ -3,12 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { Provider } from "../support/clients.js";
 import type { Operation } from "./operation.js";
 
 const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 export interface WorkersOptions {
-  provider: "sqlite" | "postgresql" | "mysql";
+  provider: Provider;
   url: string;
   isolation?: "serializable" | undefined;
   /** For each process, how many operations it has under way at once. */

@@ -103,7 +103,7 @@ describe("a lane", () => {
     const lane = createLane(io, () => 0.5);
     const results = await Promise.all(Array.from({ length: 20 }, () => lane.apply([take(hot)])));
     expect(trips.writes).toBe(7);
-    expect(new Set(results.map(([[value]]) => value)).size).toBe(20);
+    expect(new Set(results.map(([result]) => result![0])).size).toBe(20);
     expect(rows.get(rowKey(hot))?.value).toBe(100 - 6 - 20);
   });
 

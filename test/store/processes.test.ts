@@ -2,23 +2,53 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { createSqlite } from "../support/database.js";
+import type { Provider } from "../support/clients.js";
+import {
+  createMysql,
+  createPostgres,
+  createSqlite,
+  mysqlUrl,
+  type TestDatabase,
+} from "../support/database.js";
 
 const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
 
-async function hammer(url: string, calls: number, atOnce: number): Promise<number> {
-  const args = ["--import", "tsx", HAMMER, url, String(calls), String(atOnce)];
+async function hammer(provider: Provider, url: string, calls: number, atOnce: number) {
+  const args = ["--import", "tsx", HAMMER, provider, url, String(calls), String(atOnce)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return Number(stdout);
 }
 
-describe("several processes on one SQLite file", () => {
-  it.each([1, 8])("pass exactly 37 calls together, %i at once each", async (atOnce) => {
-    await using database = await createSqlite();
-    const passed = await Promise.all([1, 2, 3].map(() => hammer(database.url, 100, atOnce)));
-    expect(passed.reduce((sum, each) => sum + each, 0)).toBe(37);
-    const row = await database.prisma.rateLimit.findFirstOrThrow();
-    expect(row.value).toBeGreaterThanOrEqual(0);
-    expect(row.value).toBeLessThan(1);
-  });
+const databases: [
+  name: string,
+  Provider,
+  create: () => Promise<TestDatabase>,
+  processes: number,
+][] = [
+  ["SQLite", "sqlite", createSqlite, 3],
+  ["PostgreSQL", "postgresql", createPostgres, 5],
+  // test/store/mysql.test.ts says so where there is none.
+  ...(mysqlUrl === undefined ? [] : [["MySQL or MariaDB", "mysql", createMysql, 3] as never]),
+];
+
+describe.each(databases)("several processes on %s", (_, provider, create, processes) => {
+  // A call that fails, by losing every race until its limiter's timeout of 2 s, ends its process.
+  it.each([1, 8])(
+    "pass exactly 37 calls together, %i at once each",
+    { timeout: 30_000 },
+    async (atOnce) => {
+      await using database = await create();
+      const { url, prisma } = database;
+      const passed = await Promise.all(
+        Array.from({ length: processes }, () => hammer(provider, url, 200, atOnce)),
+      );
+      expect(passed.reduce((sum, each) => sum + each, 0)).toBe(37);
+      const rows = await prisma.$queryRawUnsafe<{ value: number }[]>(
+        provider === "mysql" ? "SELECT value FROM RateLimit" : `SELECT value FROM "RateLimit"`,
+      );
+      expect(rows).toHaveLength(1);
+      expect(rows[0]!.value).toBeGreaterThanOrEqual(0);
+      expect(rows[0]!.value).toBeLessThan(1);
+    },
+  );
 });

@@ -36,3 +36,11 @@ export function connectMysql(url: string): MysqlClient {
   });
   return new MysqlClient({ adapter });
 }
+
+export const connectors = {
+  sqlite: connectSqlite,
+  postgresql: (url: string) => connectPostgres(url),
+  mysql: connectMysql,
+};
+
+export type Provider = keyof typeof connectors;

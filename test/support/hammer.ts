@@ -1,15 +1,14 @@
 /**
- * A process of its own that calls one limit on a SQLite file as fast as it can, and prints how many
- * calls passed. Arguments: the file's URL, how many calls, how many of them at once.
+ * A process of its own that calls one limit on a database as fast as it can, and prints how many
+ * calls passed. Arguments: the database's provider and URL, how many calls, how many at once.
  */
-import { createRateLimiter, DAY, prismaStore } from "../../server/index.js";
-import { connectSqlite } from "./clients.js";
+import { createRateLimiter, DAY, prismaStore, type RateLimitStore } from "../../server/index.js";
+import { connectors, type Provider } from "./clients.js";
 
-const [url = "", calls = "0", atOnce = "1"] = process.argv.slice(2);
-const prisma = connectSqlite(url);
+const [provider = "", url = "", calls = "0", atOnce = "1"] = process.argv.slice(2);
+const prisma = connectors[provider as Provider](url);
 const limiter = createRateLimiter({
-  store: prismaStore(prisma),
-  timeout: 30_000,
+  store: prismaStore(prisma) as RateLimitStore,
   limits: { hammered: { kind: "token bucket", rate: 37, period: 1000 * DAY } },
 });
 
