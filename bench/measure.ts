@@ -1,7 +1,7 @@
 /**
- * Runs a scenario: its contenders take turns, slice by slice, in processes that hold all of them.
- * Whatever else the machine does then disturbs all alike, and a round's ratio compares what was
- * measured within seconds.
+ * Runs a scenario: its contenders take turns, slice by slice, in processes of their own. Whatever
+ * else the machine does then disturbs all alike, and a round's ratio compares what was measured
+ * within seconds.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -32,18 +32,27 @@ export interface Timing {
   warmUp: number;
 }
 
-export async function measure(scenario: Scenario, { rounds, slice, warmUp }: Timing): Promise<Row[]> {
+export async function measure(
+  scenario: Scenario,
+  { rounds, slice, warmUp }: Timing,
+): Promise<Row[]> {
   const { title, tokens, keys, waiting, processes, alternating = false } = scenario;
   await createTables();
-  const workers = Array.from({ length: processes }, startWorker);
-  const tell = (order: Order) => Promise.all(workers.map((worker) => worker(order)));
-  await tell({ type: "open", contenders: scenario.contenders, tokens });
-
+  // Those who alternate call by call have to share a process.
   const turns = alternating ? [scenario.contenders] : scenario.contenders.map((name) => [name]);
+  const teams = await Promise.all(
+    turns.map(async (names) => {
+      const workers = Array.from({ length: processes }, startWorker);
+      const tell = (order: Order) => Promise.all(workers.map((worker) => worker(order)));
+      await tell({ type: "open", contenders: names, tokens });
+      return { names, tell };
+    }),
+  );
+
   const seen = new Map(scenario.contenders.map((name) => [name, [] as Slice[]]));
   // The first round is the warm-up; its grants are in the rows like all others.
   for (let round = 0; round <= rounds; round++) {
-    for (const names of turns) {
+    for (const { names, tell } of teams) {
       const duration = (round === 0 ? warmUp : slice) * names.length;
       const parts = await tell({ type: "run", contenders: names, keys, waiting, duration });
       for (const [i, name] of names.entries()) {
@@ -51,7 +60,7 @@ export async function measure(scenario: Scenario, { rounds, slice, warmUp }: Tim
       }
     }
   }
-  await tell({ type: "close" });
+  await Promise.all(teams.map(({ tell }) => tell({ type: "close" })));
 
   return Promise.all(
     [...seen].map(async ([contender, slices]): Promise<Row> => {

@@ -72,6 +72,6 @@ async function obey(order: Order): Promise<Slice[]> {
 
 process.on("message", (order: Order) => {
   void obey(order).then((slices) => {
-    process.send?.(slices, () => order.type === "close" && process.disconnect());
+    process.send!(slices, () => order.type === "close" && process.disconnect?.());
   });
 });

@@ -36,6 +36,13 @@ export type {
 export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./trpc/create-rate-limit-trpc.js";
 export { formatRateLimitError, type RateLimitErrorShape, toTRPCError } from "./trpc/errors.js";
 export type { KeyResolver, KeyResolverOptions } from "./trpc/key.js";
-export type { RateLimitedCall, RateLimitedOptions } from "./trpc/rate-limited.js";
+export type {
+  ChargeOnErrorOptions,
+  Granted,
+  RateLimited,
+  RateLimitedCall,
+  RateLimitedOptions,
+} from "./trpc/rate-limited.js";
+export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./trpc/response-meta.js";
 export type { AuthorizeOptions } from "./trpc/router.js";
 export { countSchema, createRateLimitSchemas, keySchema, MAX_WATCHED } from "./trpc/schemas.js";

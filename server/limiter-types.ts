@@ -212,11 +212,17 @@ export interface RateLimiter<
 }
 
 /** A limiter whose names are only known at run time, for the package's own generic code. */
-export interface UntypedRateLimiter extends Pick<
-  RateLimiter,
-  "limits" | "clock" | "snapshots" | "onChange"
-> {
-  limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
+export interface UntypedRateLimiter
+  extends Pick<RateLimiter, "limits" | "clock" | "snapshots" | "onChange">, UntypedOperations {
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;
+  refund(name: string, options?: RefundOptions): Promise<{ value: number }>;
+  transaction<TResult>(
+    run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
+  ): Promise<TResult>;
+}
+
+interface UntypedOperations {
+  limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
+  limitAll(items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
 }

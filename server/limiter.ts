@@ -51,8 +51,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const operations = createOperations({ ...shared, apply: applyTo(store) });
 
   /** The operations inside a transaction, whose owner minds its time. */
-  function inside(transactionStore: Pick<RateLimitStore, "apply">) {
-    return createOperations({ ...shared, apply: (made) => transactionStore.apply(made) });
+  function inside(transactionStore: Pick<RateLimitStore, "apply">, onChange = shared.onChange) {
+    return createOperations({ ...shared, onChange, apply: (made) => transactionStore.apply(made) });
   }
 
   const limiter = {
@@ -64,14 +64,19 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     using(tx: TTransaction) {
       return inside(supported(store.using, "using")(tx));
     },
-    transaction(
+    async transaction(
       run: (scope: unknown) => Promise<unknown>,
       transactionOptions = {},
     ): Promise<unknown> {
-      return supported(store.transaction, "transaction")(
-        (tx, transactionStore) => run({ ...inside(transactionStore), tx }),
-        transactionOptions,
-      );
+      let changes: [name: string, key: string | undefined][] = [];
+      const result = await supported(store.transaction, "transaction")((tx, transactionStore) => {
+        // What an earlier try changed was rolled back; and before the commit, nobody sees it.
+        changes = [];
+        const noteChange = (...change: (typeof changes)[number]) => void changes.push(change);
+        return run({ ...inside(transactionStore, noteChange), tx });
+      }, transactionOptions);
+      for (const change of changes) shared.onChange(...change);
+      return result;
     },
     onChange(listener: (name: string, key: string | undefined) => void) {
       listeners.add(listener);

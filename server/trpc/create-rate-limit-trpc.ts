@@ -3,7 +3,8 @@ import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { LimitConfigs, RateLimiter, UntypedRateLimiter } from "../limiter-types.js";
 import type { KeyResolver } from "./key.js";
-import { charge, type RateLimitedOptions } from "./rate-limited.js";
+import { type Call, charge, chargeInTransaction, type Charging } from "./charge.js";
+import type { ChargeOnErrorOptions, RateLimited, RateLimitedOptions } from "./rate-limited.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
 
 /** How often other processes' changes are looked for, ms. */
@@ -14,10 +15,11 @@ export interface RateLimitTRPCOptions<
   TMeta extends object,
   TOptions extends TRPCRuntimeConfigOptions<TContext, TMeta>,
   TLimits extends LimitConfigs,
+  TTransaction,
 > {
   /** What `initTRPC.….create()` returned. */
   t: TRPCRootObject<TContext, TMeta, TOptions>;
-  limiter: RateLimiter<TLimits>;
+  limiter: RateLimiter<TLimits, TTransaction>;
   /**
    * Whose bucket a request is about. Return `null` to refuse.
    * @default the bucket that all share
@@ -42,7 +44,8 @@ export function createRateLimitTRPC<
   TMeta extends object,
   TOptions extends TRPCRuntimeConfigOptions<TContext, TMeta>,
   TLimits extends LimitConfigs,
->(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits>) {
+  TTransaction,
+>(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction>) {
   type TName = keyof TLimits & string;
   const { t, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
   const limiter = options.limiter as unknown as UntypedRateLimiter;
@@ -54,17 +57,19 @@ export function createRateLimitTRPC<
     throw new RateLimitConfigError("interval", interval, "a number of ms above 0");
   }
 
-  /**
-   * Middleware that charges `name` before the procedure runs. Put it after `.input(…)`, so that a
-   * call that is refused for its input consumes nothing.
-   */
-  function rateLimited(name: TName, limitedOptions: RateLimitedOptions<TContext> = {}) {
-    return t.middleware(async ({ ctx, input, path, type, next }) => {
-      const call = { ctx: ctx as unknown as TContext, input, path, type };
-      const rateLimit = await charge(limiter, resolver, name, limitedOptions, call);
-      return next({ ctx: { rateLimit } });
-    });
-  }
+  type Chargeable = TName | readonly TName[];
+  type Options = RateLimitedOptions<never, never>;
+  const charging = (names: Chargeable, chosen: Options | undefined): Charging =>
+    ({ limiter, resolver, names, options: chosen ?? {} }) as Charging;
+  // What a middleware does is the same for every application; its types are the interface's doing.
+  const rateLimited = Object.assign(
+    (names_: Chargeable, chosen?: Options & ChargeOnErrorOptions) => (call: Call) =>
+      charge(charging(names_, chosen), chosen ?? {}, call),
+    {
+      transaction: (names_: Chargeable, chosen?: Options) => (call: Call) =>
+        chargeInTransaction(charging(names_, chosen), call),
+    },
+  ) as unknown as RateLimited<TContext, TMeta, TName, TTransaction>;
 
   const router = createRateLimitRouter<TContext, TMeta, TName>(t as never, {
     limiter,

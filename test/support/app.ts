@@ -52,11 +52,11 @@ export async function startApp() {
       .mutation(({ ctx, input }) => ({ left: ctx.rateLimit.value, text: input.text })),
     sendAll: t.procedure
       .input(z.array(z.string()))
-      .use(rl.rateLimited("sendMessage", { count: ({ input }) => (input as string[]).length }))
+      .use(rl.rateLimited("sendMessage", { count: ({ input }) => input.length }))
       .mutation(({ input }) => input.length),
     sendFor: t.procedure
       .input(z.string())
-      .use(rl.rateLimited("sendMessage", { key: ({ input }) => input as string }))
+      .use(rl.rateLimited("sendMessage", { key: ({ input }) => input }))
       .mutation(() => true),
     throwing: t.procedure.mutation(({ ctx }) =>
       limiter.limit("sendMessage", { key: ctx.user, count: 3, throws: true }),

@@ -8,8 +8,11 @@ import {
   memoryStore,
   MINUTE,
   prismaStore,
+  type RateLimitResult,
   SECOND,
+  type TransactionOf,
 } from "trpc-rate-limit/server";
+import { z } from "zod";
 import { PrismaClient } from "../../prisma/generated/client/client.js";
 
 type Equal<A, B> =
@@ -88,11 +91,57 @@ export const appRouter = t.router({
   nested: t.router({ limits: rl.router }),
   send: t.procedure.use(rl.rateLimited("sendMessage")).mutation(({ ctx }) => {
     assert<Equal<typeof ctx.userId, string>>();
-    assert<Equal<typeof ctx.rateLimit.ok, boolean>>();
+    assert<Equal<typeof ctx.rateLimit.ok, true>>();
+    assert<Equal<typeof ctx.rateLimit.retryAfter, number | undefined>>();
     return ctx.rateLimit.value;
   }),
 });
 export type AppRouter = typeof appRouter;
+
+const withSession = t.procedure.use(({ next }) => next({ ctx: { session: { plan: "free" } } }));
+const text = z.object({ text: z.string() });
+
+withSession
+  .input(text)
+  .use(
+    rl.rateLimited("sendMessage", {
+      key: ({ ctx }) => ctx.session.plan,
+      count: async ({ input }) => input.text.length,
+      config: ({ name, path }) => (name === path ? inline : undefined),
+      on: (error) => error.code === "UNAUTHORIZED",
+      resetOnSuccess: true,
+    }),
+  )
+  .use(rl.rateLimited(["sendMessage", "signUp"], { count: ({ input }) => input.text.length }))
+  .mutation(({ ctx, input }) => {
+    assert<Equal<typeof ctx.rateLimit.results, RateLimitResult[]>>();
+    assert<Equal<typeof ctx.session, { plan: string }>>();
+    return input.text;
+  });
+
+// @ts-expect-error an input that the procedure does not have
+t.procedure.input(text).use(rl.rateLimited("signUp", { count: ({ input }) => input.length }));
+// @ts-expect-error before `.input`, nothing is known of it
+t.procedure.use(rl.rateLimited("signUp", { count: ({ input }) => input.text.length })).input(text);
+// @ts-expect-error a context that nothing has added
+t.procedure.use(rl.rateLimited("signUp", { key: ({ ctx }) => ctx.session.plan }));
+// @ts-expect-error one of several names is misspelt
+t.procedure.use(rl.rateLimited(["signUp", "sendMesage"]));
+// @ts-expect-error a transaction is charged for every call
+t.procedure.use(rl.rateLimited.transaction("signUp", { on: "error" }));
+
+const prisma = new PrismaClient({} as never);
+const onPrisma = createRateLimitTRPC({
+  t,
+  limiter: createRateLimiter({ store: prismaStore(prisma), limits: limiter.limits }),
+});
+t.procedure.use(onPrisma.rateLimited.transaction("signUp")).mutation(({ ctx }) => {
+  assert<Equal<typeof ctx.tx, TransactionOf<PrismaClient>>>();
+  return ctx.tx.rateLimit.count();
+});
+/** What another part of the application builds on with `.concat`. */
+const limited = t.procedure.use(rl.rateLimited("signUp"));
+withSession.concat(limited).query(({ ctx }) => [ctx.session.plan, ctx.rateLimit.value]);
 
 export function narrow(error: unknown) {
   if (!isRateLimitError(error)) return undefined;

@@ -1,0 +1,29 @@
+/**
+ * Remembers what was decided for a procedure call until its response gets its headers. Middleware
+ * and `responseMeta` see different contexts, as each middleware may add to its own; the function
+ * that reads the call's raw input is the one thing that both are handed.
+ */
+import type { RateLimitConfig } from "../../core/config.js";
+
+/** A granted charge. `value` is the tokens left at `now`, epoch ms. */
+export interface NotedDecision {
+  name: string;
+  value: number;
+  now: number;
+  config: RateLimitConfig;
+}
+
+const decisions = new WeakMap<() => Promise<unknown>, readonly NotedDecision[]>();
+
+/** Adds to a call's decisions; none at all forgets those it has. */
+export function noteDecisions(
+  getRawInput: () => Promise<unknown>,
+  noted: readonly NotedDecision[],
+): void {
+  const before = noted.length === 0 ? [] : decisionsOf(getRawInput);
+  decisions.set(getRawInput, [...before, ...noted]);
+}
+
+export function decisionsOf(getRawInput: () => Promise<unknown>): readonly NotedDecision[] {
+  return decisions.get(getRawInput) ?? [];
+}

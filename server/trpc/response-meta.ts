@@ -1,0 +1,107 @@
+/**
+ * Rate limits in HTTP header fields, for those who are not tRPC clients: `Retry-After` of RFC 9110,
+ * and `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are
+ * lists of RFC 9651.
+ */
+import type { TRPCError } from "@trpc/server";
+import { initialState } from "../../core/calculate.js";
+import { capacityOf } from "../../core/config.js";
+import { isRateLimitError } from "../../core/errors.js";
+import { decisionsOf, type NotedDecision } from "./decisions-of-call.js";
+import { toTRPCError } from "./errors.js";
+
+/** The parts of what `responseMeta` is given that matter here. */
+export interface RateLimitResponseMetaOptions {
+  info: { readonly calls: readonly { getRawInput: () => Promise<unknown> }[] } | undefined;
+  errors: readonly TRPCError[];
+  /** Whether headers are sent before anything has been decided, as for streams. */
+  eagerGeneration?: boolean;
+}
+
+interface Fact extends NotedDecision {
+  /** ms; only of denials. */
+  retryAfter?: number;
+}
+
+/** The largest integer that a structured field may hold. */
+const MAX_INTEGER = 999_999_999_999_999;
+
+/**
+ * For `responseMeta` of an adapter:
+ *
+ * - `Retry-After`: whole seconds, rounded up, when calls of the request were denied; of a batch, the
+ *   longest wait;
+ * - `RateLimit-Policy`: per limit that was charged, `q` tokens in `w` seconds;
+ * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would pass,
+ *   or else until the limit is full again or its window ends.
+ *
+ * A batch stream and a subscription send their headers before their calls run, so they get none.
+ */
+export function rateLimitResponseMeta({
+  info,
+  errors,
+  eagerGeneration = false,
+}: RateLimitResponseMetaOptions): { headers?: Headers } {
+  if (eagerGeneration) return {};
+  const facts = new Map<string, Fact>();
+  const add = (fact: Fact) => {
+    const known = facts.get(fact.name);
+    if (known === undefined || isStricter(fact, known)) facts.set(fact.name, fact);
+  };
+  for (const { getRawInput } of info?.calls ?? []) decisionsOf(getRawInput).forEach(add);
+  for (const error of errors) {
+    const made = toTRPCError(error.cause ?? error);
+    const denied = isRateLimitError(made) ? made : error;
+    if (isRateLimitError(denied)) add(denied.data.rateLimit);
+  }
+  if (facts.size === 0) return {};
+  const headers = new Headers();
+  const waits = [...facts.values()].map(({ retryAfter = 0 }) => retryAfter);
+  const longest = Math.max(...waits);
+  if (longest > 0) headers.set("Retry-After", `${seconds(longest)}`);
+  const list = (parameters: (fact: Fact) => string) =>
+    [...facts.values()].map((fact) => `${quoted(fact.name)};${parameters(fact)}`).join(", ");
+  headers.set("RateLimit-Policy", list(policyOf));
+  headers.set("RateLimit", list(stateOf));
+  return { headers };
+}
+
+/** Of several decisions about one limit, the response tells the one that asks for most patience. */
+function isStricter(a: Fact, b: Fact): boolean {
+  const [waitA, waitB] = [a.retryAfter ?? 0, b.retryAfter ?? 0];
+  return waitA === waitB ? a.value < b.value : waitA > waitB;
+}
+
+function policyOf({ config: { rate, period } }: Fact): string {
+  const w = Math.max(1, seconds(period));
+  // A window is whole seconds; of a period that is not, the tokens that such a window brings.
+  return `q=${integer((rate * w * 1000) / period)};w=${integer(w)}`;
+}
+
+function stateOf(fact: Fact): string {
+  const { value, retryAfter } = fact;
+  return `r=${integer(Math.max(0, value))};t=${integer(seconds(retryAfter ?? untilFull(fact)))}`;
+}
+
+/** ms until a token bucket is full, or a fixed window ends, whose `start` is filled in. */
+function untilFull({ config, value, now }: Fact): number {
+  const { rate, period } = config;
+  if (config.kind === "token bucket") {
+    return (Math.max(0, capacityOf(config) - value) / rate) * period;
+  }
+  return initialState(config, now).ts + period - now;
+}
+
+function seconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
+
+function integer(value: number): number {
+  return Math.min(MAX_INTEGER, Math.floor(value));
+}
+
+/** A string of RFC 9651, which is ASCII; other characters as in a URL. */
+function quoted(text: string): string {
+  const ascii = text.replace(/[^ -~]+/gu, (part) => encodeURIComponent(part));
+  return `"${ascii.replace(/["\\]/g, "\\$&")}"`;
+}
