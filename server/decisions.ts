@@ -46,6 +46,7 @@ export function take(
     shards === 1 ? [rowOf(want, 0)] : pickTwo(shards, random).map((shard) => rowOf(want, shard));
   return {
     rows,
+    readOnly: !consume,
     decide(states) {
       const now = clock();
       const { result, next } = takeOne(want, part, states, now);
@@ -83,6 +84,7 @@ export function takeAll(
 
   return {
     rows: slots.rows,
+    readOnly: !consume,
     decide(states) {
       const now = clock();
       const attempt = (at: number) => {
@@ -166,6 +168,7 @@ export function readState(
   const { shards = 1 } = target.config;
   return {
     rows: allRows(target),
+    readOnly: true,
     decide(states) {
       const now = clock();
       const [only] = states;

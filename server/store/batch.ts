@@ -17,6 +17,8 @@ export interface Batch {
   jobs: readonly Job[];
   /** Theirs, by `rowKey`. */
   rows: ReadonlyMap<string, RowId>;
+  /** Whether nothing is written, so that all rows are read. */
+  readOnly: boolean;
   /** Whether to lock the rows while deciding, because guards have failed too often. */
   locking: boolean;
 }
@@ -46,12 +48,14 @@ export async function commitBatch(
   cache: StateCache,
   isContested: (id: string) => boolean,
 ): Promise<BatchOutcome> {
-  const { jobs, rows, locking } = batch;
+  const { jobs, rows, readOnly, locking } = batch;
+  // What no write will check must not be a guess.
+  const guessOf = readOnly || locking ? () => undefined : cache.get;
   let attempt: Attempt;
   try {
     attempt = await (locking && io.locked !== undefined
-      ? io.locked((inside) => attemptAll(batch, io, inside, () => undefined, isContested))
-      : attemptAll(batch, io, io, cache.get, isContested));
+      ? io.locked((inside) => attemptAll(batch, io, inside, guessOf, isContested))
+      : attemptAll(batch, io, io, guessOf, isContested));
   } catch (error) {
     for (const id of rows.keys()) cache.forget(id);
     if (io.isConflict(error)) return { again: jobs, lost: new Set(rows.keys()), answer() {} };

@@ -49,6 +49,10 @@ const MANY_WAITING = 1000;
 export function createLane(io: RowIO, random: () => number = Math.random): RateLimitStore {
   const cache = createStateCache(REMEMBERED);
   let queue: Job[] = [];
+  /** Those that only read; they wait for nobody's rows, and go out together, however many. */
+  let readers: Job[] = [];
+  let isReading = false;
+  let readLast = false;
   /** Rows that a trip under way may write, or that rest; calls on them wait for the next one. */
   const busy = new Set<string>();
   /** How many races in a row were lost for a row, where any were. */
@@ -67,7 +71,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
 
   /** A tick later, so that calls made in the same tick share the first trip too. */
   function start(when: (run: () => void) => unknown = queueMicrotask): void {
-    if (starting || queue.length === 0) return;
+    if (starting || queue.length + readers.length === 0) return;
     starting = true;
     when(() => {
       starting = false;
@@ -78,33 +82,56 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   function setOut(): void {
     if (underWay.size === io.maxTrips) leaveStuckBehind();
     while (underWay.size < io.maxTrips) {
-      const batch = takeBatch();
+      // One trip of readers at a time, and then a trip of writers if there are any, so that neither
+      // keep the others from setting out.
+      const canRead = !isReading && readers.length > 0;
+      const readFirst = canRead && !(readLast && queue.length > 0);
+      let batch = readFirst ? takeReaders() : takeBatch();
+      if (batch.jobs.length === 0) batch = readFirst ? takeBatch() : takeReaders();
       if (batch.jobs.length === 0) return;
+      readLast = batch.readOnly;
       void travel(batch);
     }
+  }
+
+  function takeReaders(): Batch {
+    const jobs = isReading ? [] : readers.filter((job) => !isExpired(job));
+    if (!isReading) readers = [];
+    const rows = new Map<string, RowId>();
+    for (const { decision } of jobs) for (const row of decision.rows) rows.set(rowKey(row), row);
+    return { jobs, rows, readOnly: true, locking: false };
   }
 
   async function travel(batch: Batch): Promise<void> {
     const startedAt = performance.now();
     underWay.set(batch, startedAt);
-    for (const id of batch.rows.keys()) busy.add(id);
+    if (batch.readOnly) isReading = true;
+    else for (const id of batch.rows.keys()) busy.add(id);
     const { again, lost, answer } = await commitBatch(batch, io, cache, isContested);
+    if (batch.readOnly) isReading = false;
     quickest = Math.min(quickest * 1.01, performance.now() - startedAt);
     // Ahead of whoever came later.
-    if (again.length > 0) queue = again.concat(queue);
+    if (again.length > 0) {
+      if (batch.readOnly) readers = again.concat(readers);
+      else queue = again.concat(queue);
+    }
     if (!stuck.delete(batch)) {
       underWay.delete(batch);
-      const resting = rest(lost);
-      for (const id of batch.rows.keys()) {
-        if (!resting.has(id)) busy.delete(id);
-        if (!lost.has(id)) losses.delete(id);
-      }
+      if (!batch.readOnly) release(batch, lost);
     }
     // The next trip is on its way while these are answered, if there is enough for it to carry.
     // Else it waits for them: who was just answered may call again, and should not miss it.
     if (queue.length >= MAX_CALLS / 2) setOut();
     answer();
     start(afterAnswers);
+  }
+
+  function release({ rows }: Batch, lost: ReadonlySet<string>): void {
+    const resting = rest(lost);
+    for (const id of rows.keys()) {
+      if (!resting.has(id)) busy.delete(id);
+      if (!lost.has(id)) losses.delete(id);
+    }
   }
 
   /**
@@ -117,7 +144,8 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       if (now - startedAt < STUCK_AFTER || stuck.size === MAX_STUCK) return;
       underWay.delete(batch);
       stuck.add(batch);
-      for (const id of batch.rows.keys()) busy.delete(id);
+      if (batch.readOnly) isReading = false;
+      else for (const id of batch.rows.keys()) busy.delete(id);
     }
   }
 
@@ -183,7 +211,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       }
     }
     queue = waiting;
-    return { jobs, rows, locking: alone || (io.serializable ?? false) };
+    return { jobs, rows, readOnly: false, locking: alone || (io.serializable ?? false) };
   }
 
   /** Whose caller has been told that the store failed must not consume any more. */
@@ -207,13 +235,15 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
             found[index] = result as TResult;
             if (--open === 0) resolve(found);
           };
-          queue.push({ decision, call, resolve: settle, reject });
+          const line = decision.readOnly ? readers : queue;
+          line.push({ decision, call, resolve: settle, reject });
         }
       });
-      if (queue.length > purgeAt) {
+      if (queue.length + readers.length > purgeAt) {
         // The database has been silent for long, or there are many callers.
         queue = queue.filter((job) => !isExpired(job));
-        purgeAt = Math.max(MANY_WAITING, 2 * queue.length);
+        readers = readers.filter((job) => !isExpired(job));
+        purgeAt = Math.max(MANY_WAITING, 2 * (queue.length + readers.length));
       }
       start();
       return results;

@@ -31,6 +31,8 @@ export interface Outcome<TResult> {
  */
 export interface Decision<TResult> {
   rows: readonly RowId[];
+  /** Never writes, so that it need not wait for those that do. */
+  readOnly?: boolean;
   decide(states: readonly (RateLimitState | null)[]): Outcome<TResult>;
 }
 

@@ -137,6 +137,48 @@ describe("a lane", () => {
     expect(trips.writes).toBeLessThan(20);
   });
 
+  it("reads for any number of callers in one trip, whatever is being written", async () => {
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const { io, trips } = database({ beforeWrite: () => gate });
+    const lane = createLane(io);
+    const taken = lane.apply([take(row("0"))]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const look = (id: RowId): Decision<number> => ({
+      rows: [id],
+      readOnly: true,
+      decide: ([state]) => ({ result: state?.value ?? 100 }),
+    });
+    const reads = trips.reads;
+    const ids = Array.from({ length: 3000 }, (_, i) => row(`${i}`));
+    const [first, ...others] = await lane.apply(ids.map(look));
+    expect(trips.reads - reads).toBe(1);
+    expect(first).toBe(100);
+    expect(others.every((value) => value === 100)).toBe(true);
+    release();
+    await taken;
+    expect(await lane.apply([look(row("0"))])).toEqual([99]);
+  });
+
+  it("lets writers go between readers that never end", async () => {
+    const { io } = database({ beforeRead: () => new Promise((resolve) => setImmediate(resolve)) });
+    const lane = createLane({ ...io, maxTrips: 1 });
+    let isDone = false;
+    const look: Decision<undefined> = {
+      rows: [row("a")],
+      readOnly: true,
+      decide: () => ({ result: undefined }),
+    };
+    const readers = Array.from({ length: 3 }, async () => {
+      for (let i = 0; i < 1000 && !isDone; i++) await lane.apply([look]);
+      return isDone;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    await lane.apply([take(row("a"))]);
+    isDone = true;
+    expect(await Promise.all(readers)).toEqual([true, true, true]);
+  });
+
   it("leaves trips behind that never return, but no more than a few of them", async () => {
     vi.useFakeTimers();
     let isSilent = true;

@@ -1,0 +1,293 @@
+import { TRPCClientError } from "@trpc/client";
+import { initTRPC, TRPCError } from "@trpc/server";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createManualClock } from "../../core/testing.js";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  DAY,
+  formatRateLimitError,
+  isRateLimitError,
+  MINUTE,
+  prismaStore,
+} from "../../server/index.js";
+import { createSqlite, intercept } from "../support/database.js";
+import { startServer } from "../support/http.js";
+
+interface Context {
+  user: string;
+}
+
+async function startApp() {
+  const database = await createSqlite();
+  const { prisma } = database;
+  let queries = 0;
+  let failure: Error | undefined;
+  const counted = intercept(prisma, async () => {
+    queries++;
+    if (failure !== undefined) throw failure;
+  });
+  const clock = createManualClock();
+  const limiter = createRateLimiter({
+    // Typed as the client it stands for, so that `ctx.tx` is that client's.
+    store: prismaStore(counted as typeof prisma),
+    clock,
+    limits: {
+      perMinute: { kind: "token bucket", rate: 3, period: MINUTE },
+      perDay: { kind: "fixed window", rate: 5, period: DAY, start: 0 },
+      logIn: { kind: "token bucket", rate: 3, period: MINUTE },
+      tokens: { kind: "token bucket", rate: 60, period: MINUTE, maxReserved: 60 },
+    },
+  });
+  const t = initTRPC.context<Context>().create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+  });
+  const rl = createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.user });
+  const member = t.procedure.use(({ ctx, next }) =>
+    next({ ctx: { plan: ctx.user === "paying" ? ("paid" as const) : ("free" as const) } }),
+  );
+  const onLogIn = t.procedure.input(z.string());
+  const runLogIn = ({ input }: { input: string }) => {
+    if (input === "broken") throw new TRPCError({ code: "INTERNAL_SERVER_ERROR" });
+    if (input !== "right") throw new TRPCError({ code: "UNAUTHORIZED" });
+    return "welcome";
+  };
+  const tries = { count: 0 };
+  const router = t.router({
+    send: t.procedure
+      .use(rl.rateLimited(["perMinute", "perDay"]))
+      .mutation(({ ctx }) => ctx.rateLimit.results.map(({ value }) => value)),
+    logIn: onLogIn.use(rl.rateLimited("logIn", { on: "error" })).mutation(runLogIn),
+    logInAndReset: onLogIn
+      .use(rl.rateLimited("logIn", { on: "error", resetOnSuccess: true }))
+      .mutation(runLogIn),
+    logInCarefully: onLogIn
+      .use(rl.rateLimited("logIn", { on: ({ code }) => code === "UNAUTHORIZED" }))
+      .mutation(runLogIn),
+    complete: t.procedure
+      .input(z.number())
+      .use(rl.rateLimited("tokens", { count: ({ input }) => input, reserve: true }))
+      .mutation(({ ctx }) => ctx.rateLimit),
+    byPlan: member
+      .use(
+        rl.rateLimited("perMinute", {
+          key: ({ ctx, path, type }) => `${ctx.plan} ${path} ${type}`,
+          config: async ({ ctx }) =>
+            ctx.plan === "paid" ? { kind: "token bucket", rate: 100, period: MINUTE } : undefined,
+        }),
+      )
+      .query(({ ctx }) => ctx.rateLimit.value),
+    // A piece of its own that other procedures take in.
+    concatenated: member
+      .concat(t.procedure.use(rl.rateLimited("perMinute")))
+      .query(({ ctx }) => [ctx.plan, ctx.rateLimit.value] as const),
+    store: t.procedure
+      .input(z.string())
+      .use(rl.rateLimited.transaction("perMinute", { count: 2 }))
+      .mutation(async ({ ctx, input }) => {
+        tries.count++;
+        const row = { name: "data", key: input, value: ctx.rateLimit.value, ts: 0 };
+        await ctx.tx.rateLimit.create({ data: row });
+        if (input === "broken") throw new TRPCError({ code: "CONFLICT", message: "after all" });
+        if (input === "contended" && tries.count === 1) {
+          throw Object.assign(new Error("write conflict"), { code: "P2034" });
+        }
+        return ctx.rateLimit.value;
+      }),
+    stream: t.procedure
+      .use(rl.rateLimited.transaction("perMinute"))
+      .subscription(async function* () {
+        yield 1;
+      }),
+  });
+  const server = await startServer(router, ({ req }) => ({
+    user: String(req.headers["x-user"] ?? "ada"),
+  }));
+  return {
+    router,
+    clock,
+    limiter,
+    client: server.connect({ stream: false }),
+    caller: t.createCallerFactory(router),
+    tries,
+    countQueries: async (work: () => Promise<unknown>) => {
+      const before = queries;
+      await work();
+      return queries - before;
+    },
+    failWith: (error: Error | undefined) => (failure = error),
+    left: async (name: "perMinute" | "perDay" | "logIn" | "tokens") =>
+      (await limiter.getValue(name, { key: "ada" })).value,
+    data: () => prisma.rateLimit.findMany({ where: { name: "data" } }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail("it passed"),
+    (error: unknown) => error,
+  );
+const codeOf = async (promise: Promise<unknown>): Promise<unknown> => {
+  const error = await failureOf(promise);
+  return error instanceof TRPCClientError ? (error.data as { code: string }).code : error;
+};
+
+describe("several limits on one procedure", () => {
+  it("charges all of them or none, and names the one to wait for", async () => {
+    await using app = await startApp();
+    const { client } = app;
+    for (const left of [2, 1, 0]) expect(await client.send.mutate()).toEqual([left, left + 2]);
+    const short = await failureOf(client.send.mutate());
+    expect(isRateLimitError(short) && short.data.rateLimit).toMatchObject({
+      name: "perMinute",
+      retryAfter: MINUTE / 3,
+    });
+    expect(await app.left("perDay")).toBe(2);
+    app.clock.advance(MINUTE);
+    await client.send.mutate();
+    await client.send.mutate();
+    const long = await failureOf(client.send.mutate());
+    expect(isRateLimitError(long) && long.data.rateLimit.name).toBe("perDay");
+    expect(await app.left("perMinute")).toBe(1);
+  });
+
+  it("takes one read and one write, and for calls that come in one batch too", async () => {
+    await using app = await startApp();
+    const { client } = app;
+    expect(await app.countQueries(() => client.send.mutate())).toBe(2);
+    const batch = () =>
+      Promise.allSettled(Array.from({ length: 10 }, () => client.logIn.mutate("wrong")));
+    // Three were charged and seven refused.
+    expect(await app.countQueries(batch)).toBe(2);
+    expect(await app.left("logIn")).toBe(0);
+  });
+});
+
+describe("a limit on failures", () => {
+  it("costs nothing while all goes well, and refuses once there were too many failures", async () => {
+    await using app = await startApp();
+    const { client } = app;
+    for (let i = 0; i < 10; i++) expect(await client.logIn.mutate("right")).toBe("welcome");
+    expect(await app.left("logIn")).toBe(3);
+    for (let i = 0; i < 3; i++) {
+      expect(await codeOf(client.logIn.mutate("wrong"))).toBe("UNAUTHORIZED");
+    }
+    expect(await codeOf(client.logIn.mutate("right"))).toBe("TOO_MANY_REQUESTS");
+    app.clock.advance(MINUTE / 3);
+    expect(await client.logIn.mutate("right")).toBe("welcome");
+  });
+
+  it("lets no more guesses through at once than one after the other", async () => {
+    await using app = await startApp();
+    const codes = await Promise.all(
+      Array.from({ length: 30 }, () => codeOf(app.client.logIn.mutate("wrong"))),
+    );
+    expect(codes.filter((code) => code === "UNAUTHORIZED")).toHaveLength(3);
+    expect(codes.filter((code) => code === "TOO_MANY_REQUESTS")).toHaveLength(27);
+  });
+
+  it("forgets the failures after a success, where it is told to", async () => {
+    await using app = await startApp();
+    const { client } = app;
+    await codeOf(client.logInAndReset.mutate("wrong"));
+    await codeOf(client.logInAndReset.mutate("wrong"));
+    expect(await app.left("logIn")).toBe(1);
+    expect(await client.logInAndReset.mutate("right")).toBe("welcome");
+    expect(await app.left("logIn")).toBe(3);
+  });
+
+  it("counts the failures that it is told to count", async () => {
+    await using app = await startApp();
+    expect(await codeOf(app.client.logInCarefully.mutate("broken"))).toBe("INTERNAL_SERVER_ERROR");
+    expect(await app.left("logIn")).toBe(3);
+    expect(await codeOf(app.client.logInCarefully.mutate("wrong"))).toBe("UNAUTHORIZED");
+    expect(await app.left("logIn")).toBe(2);
+  });
+
+  it("fails closed when the store does, before the procedure runs", async () => {
+    await using app = await startApp();
+    app.failWith(new Error("secret host name"));
+    const error = await failureOf(app.client.logIn.mutate("right"));
+    expect(error).toMatchObject({
+      message: "Rate limits cannot be checked right now",
+      data: { code: "SERVICE_UNAVAILABLE", httpStatus: 503 },
+    });
+    expect(JSON.stringify(error)).not.toContain("secret");
+  });
+});
+
+describe("options that depend on the call", () => {
+  it("reserves, and tells the procedure when to run", async () => {
+    await using app = await startApp();
+    expect(await app.client.complete.mutate(60)).toEqual({ ok: true, value: 0 });
+    expect(await app.client.complete.mutate(30)).toEqual({
+      ok: true,
+      retryAfter: 30_000,
+      value: -30,
+    });
+    expect(await codeOf(app.client.complete.mutate(61))).toBe("TOO_MANY_REQUESTS");
+    expect(await codeOf(app.client.complete.mutate(121))).toBe("PAYLOAD_TOO_LARGE");
+    expect(await app.left("tokens")).toBe(-30);
+  });
+
+  it("sees the context that earlier middleware has made, and configures by it", async () => {
+    await using app = await startApp();
+    const { caller } = app;
+    expect(await caller({ user: "paying" }).byPlan()).toBe(99);
+    expect(await caller({ user: "somebody" }).byPlan()).toBe(2);
+    expect((await app.limiter.getValue("perMinute", { key: "free byPlan query" })).value).toBe(2);
+  });
+
+  it("can be taken in with concat", async () => {
+    await using app = await startApp();
+    expect(await app.client.concatenated.query()).toEqual(["free", 2]);
+  });
+});
+
+describe("a procedure in a transaction", () => {
+  it("keeps data and tokens together", async () => {
+    await using app = await startApp();
+    expect(await app.client.store.mutate("fine")).toBe(1);
+    expect(await app.data()).toHaveLength(1);
+    expect(await codeOf(app.client.store.mutate("denied"))).toBe("TOO_MANY_REQUESTS");
+    expect(await app.data()).toHaveLength(1);
+  });
+
+  it("gives both back when the procedure throws, whose own error reaches the client", async () => {
+    await using app = await startApp();
+    const error = await failureOf(app.client.store.mutate("broken"));
+    expect(error).toMatchObject({ message: "after all", data: { code: "CONFLICT" } });
+    expect(await app.data()).toEqual([]);
+    expect(await app.left("perMinute")).toBe(3);
+  });
+
+  it("runs again after a conflict", async () => {
+    await using app = await startApp();
+    expect(await app.client.store.mutate("contended")).toBe(1);
+    expect(app.tries.count).toBe(2);
+    expect(await app.data()).toHaveLength(1);
+  });
+
+  it("tells who watches after the commit, and not of what was rolled back", async () => {
+    await using app = await startApp();
+    const changes: (string | undefined)[] = [];
+    app.limiter.onChange((name, key) => changes.push(`${name} ${key}`));
+    await codeOf(app.client.store.mutate("broken"));
+    expect(changes).toEqual([]);
+    await app.client.store.mutate("contended");
+    expect(changes).toEqual(["perMinute ada"]);
+  });
+
+  it("refuses subscriptions, which would outlive it", async () => {
+    await using app = await startApp();
+    await expect(app.caller({ user: "ada" }).stream()).rejects.toMatchObject({
+      code: "METHOD_NOT_SUPPORTED",
+    });
+    expect(await app.left("perMinute")).toBe(3);
+  });
+});

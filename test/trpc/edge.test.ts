@@ -1,0 +1,50 @@
+// @vitest-environment edge-runtime
+import { initTRPC } from "@trpc/server";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { expect, it } from "vitest";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  formatRateLimitError,
+  memoryStore,
+  MINUTE,
+  rateLimitResponseMeta,
+} from "../../server/index.js";
+
+it("limits, refuses and streams where there is no Node", async () => {
+  expect((globalThis as { EdgeRuntime?: string }).EdgeRuntime).toBeDefined();
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: { send: { kind: "token bucket", rate: 1, period: MINUTE } },
+  });
+  const t = initTRPC.create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+  });
+  const rl = createRateLimitTRPC({ t, limiter });
+  const router = t.router({
+    rateLimit: rl.router,
+    send: t.procedure.use(rl.rateLimited("send")).query(() => true),
+  });
+  const get = (path: string) =>
+    fetchRequestHandler({
+      endpoint: "/api",
+      req: new Request(`https://example.com/api/${path}`),
+      router,
+      responseMeta: rateLimitResponseMeta,
+    });
+  expect((await get("send")).status).toBe(200);
+  const denied = await get("send");
+  expect(denied.status).toBe(429);
+  expect(denied.headers.get("Retry-After")).toBe("60");
+  const input = encodeURIComponent(JSON.stringify({ items: [{ name: "send" }] }));
+  const stream = await get(`rateLimit.watch?input=${input}`);
+  const reader = stream.body!.getReader();
+  let text = "";
+  while (!text.includes('"name":"send"')) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += new TextDecoder().decode(value);
+  }
+  expect(text).toContain('"value":0');
+  await reader.cancel();
+});
