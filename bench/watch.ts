@@ -1,7 +1,8 @@
 /**
  * `watch` at scale: one process with many watchers, over HTTP, and this one, which takes tokens on
  * the same database. Prints how many queries the watched process made, and how long after a change
- * was committed here each watcher heard of it there. Arguments: how many watchers, and `--json FILE`.
+ * was committed here each watcher heard of it there. Arguments: how many watchers, `--interval MS`
+ * between two looks for other processes' changes, and `--json FILE`.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +17,7 @@ import { quantile } from "./statistics.js";
 import { limits } from "./watch-limits.js";
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: "string" } },
+  options: { json: { type: "string" }, interval: { type: "string", default: "500" } },
   allowPositionals: true,
 });
 const WATCHERS = Number(positionals[0] ?? 2000);
@@ -25,8 +26,8 @@ const ROUNDS = 10;
 const PAUSE = 2300;
 
 await createTables();
-const child = fork(fileURLToPath(new URL("watch-server.ts", import.meta.url)), {
-  execArgv: ["--import", "tsx"],
+const child = fork(fileURLToPath(new URL("watch-server.ts", import.meta.url)), [values.interval], {
+  execArgv: ["--expose-gc", "--import", "tsx"],
 });
 const [{ port }] = (await once(child, "message")) as [{ port: number }];
 const prisma = connectPrisma();
@@ -125,6 +126,7 @@ const busy = after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.sy
 const result = {
   machine,
   watchers: WATCHERS,
+  interval: Number(values.interval),
   queriesPerSecond: ((after.queries - before.queries) / elapsed) * 1000,
   queriesWhileNobodyWatches: later.queries - idle.queries,
   heardOfShared: {
