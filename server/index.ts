@@ -2,6 +2,7 @@ export * from "../core/index.js";
 export { createRateLimiter } from "./limiter.js";
 export type {
   AcquireOptions,
+  ChangeChannel,
   ChangeListener,
   DecisionEvent,
   KeyOptions,
@@ -18,6 +19,12 @@ export type {
   RateLimitOperations,
   RefundOptions,
 } from "./limiter-types.js";
+export {
+  postgresChannel,
+  type PostgresChannelOptions,
+  type PostgresClientLike,
+  type PostgresNotification,
+} from "./postgres-channel.js";
 export {
   memoryStore,
   type MemoryStoreOptions,

@@ -105,12 +105,25 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   timeout?: number;
   /** Waits for `acquire`; inject one that goes with `clock` in tests. @default real timers */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /**
+   * Tells other processes of changes at once, and hears of theirs, for those who watch.
+   * @default nothing: they are found by looking now and then
+   */
+  channel?: ChangeChannel;
   /** Told of every decision, for metrics. What it throws is ignored. */
   onDecision?: (event: DecisionEvent) => void;
 }
 
-/** Told after this process has changed the tokens of a limit. */
+/** Told after the tokens of a limit have changed. */
 export type ChangeListener = (name: string, key: string | undefined) => void;
+
+/** Carries news of changes between processes; see `postgresChannel`. */
+export interface ChangeChannel {
+  /** This process has changed a limit. Never throws, and need not deliver. */
+  publish(name: string, key: string | undefined): void;
+  /** Calls `listener` after changes by other processes; returns how to stop that. */
+  subscribe(listener: ChangeListener): () => void;
+}
 
 /**
  * What can be done with limits, on their own or inside a transaction. Every method rejects with a
@@ -207,7 +220,10 @@ export interface RateLimiter<
     items: readonly { name: keyof TLimits & string; key?: string | undefined }[],
   ): Promise<RateLimitSnapshot<keyof TLimits & string>[]>;
 
-  /** Calls `listener` after each change that this process makes; returns how to stop that. */
+  /**
+   * Calls `listener` after each change that this process makes, and after those of others that the
+   * `channel` tells of; returns how to stop that.
+   */
   onChange(listener: ChangeListener): () => void;
 }
 

@@ -23,7 +23,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   options: RateLimiterOptions<TLimits, TTransaction>,
 ): RateLimiter<TLimits, TTransaction> {
   const { store, limits, clock = () => Date.now(), random = Math.random } = options;
-  const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, onDecision } = options;
+  const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, onDecision, channel } = options;
   const configs = new Map(Object.entries<RateLimitConfig>(limits));
   for (const [name, config] of configs) {
     validateName(name);
@@ -42,6 +42,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     onDecision,
     onChange(name, key) {
       for (const listener of listeners) listener(name, key);
+      channel?.publish(name, key);
     },
   };
   const applyTo =
@@ -80,7 +81,11 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     },
     onChange(listener: (name: string, key: string | undefined) => void) {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      const unsubscribe = channel?.subscribe(listener);
+      return () => {
+        listeners.delete(listener);
+        unsubscribe?.();
+      };
     },
   };
   // The names are checked at run time; that they flow through the types is the interface's doing.

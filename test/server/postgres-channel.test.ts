@@ -1,0 +1,96 @@
+import pg from "pg";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createRateLimiter, MINUTE, postgresChannel, prismaStore } from "../../server/index.js";
+import { createPostgres } from "../support/database.js";
+
+const limits = { send: { kind: "token bucket", rate: 1000, period: MINUTE } } as const;
+
+async function start(processes: number) {
+  const database = await createPostgres();
+  const clients: pg.Client[] = [];
+  const connect = () => {
+    const client = new pg.Client({ connectionString: database.url });
+    clients.push(client);
+    return client;
+  };
+  const channels = Array.from({ length: processes }, () => postgresChannel(connect));
+  onTestFinished(async () => {
+    await Promise.all(channels.map((channel) => channel.close()));
+    await database[Symbol.asyncDispose]();
+  });
+  const all = channels.map((channel) => {
+    const store = prismaStore(database.connect());
+    const limiter = createRateLimiter({ store, limits, channel, clock: () => 0 });
+    const heard: string[] = [];
+    limiter.onChange((name, key) => heard.push(`${name} ${key}`));
+    return { limiter, heard };
+  });
+  const listening = () =>
+    database.prisma.$queryRaw<{ pid: number }[]>`
+      SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN%' OR query LIKE '%pg_notify%'
+        AND datname = current_database() AND pid <> pg_backend_pid()`;
+  await vi.waitFor(async () => expect(await listening()).toHaveLength(processes));
+  return { all, database, connect, listening };
+}
+
+describe("postgresChannel", () => {
+  it("tells the other processes of a change at once, and nobody of a denied call", async () => {
+    const { all } = await start(3);
+    const [one, two, three] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
+    await one.limiter.limit("send", { key: "é 1" });
+    await vi.waitFor(() => expect([two.heard, three.heard]).toEqual([["send é 1"], ["send é 1"]]));
+    await two.limiter.limit("send", { count: 1000 });
+    await vi.waitFor(() => expect(one.heard).toEqual(["send é 1", "send undefined"]));
+    await three.limiter.limit("send");
+    await three.limiter.refund("send", { key: "é 1" });
+    await vi.waitFor(() => expect(two.heard.at(-1)).toBe("send é 1"));
+    expect(two.heard.filter((change) => change === "send undefined")).toHaveLength(1);
+  });
+
+  it("coalesces: never one notification per decision", async () => {
+    const { all, connect } = await start(1);
+    const listener = connect();
+    await listener.connect();
+    const payloads: string[] = [];
+    listener.on("notification", ({ payload }) => payloads.push(payload!));
+    await listener.query("LISTEN rate_limit");
+    const { limiter } = all[0]!;
+    await Promise.all(Array.from({ length: 500 }, () => limiter.limit("send", { key: "hot" })));
+    await vi.waitFor(() => expect(payloads.length).toBeGreaterThan(0));
+    expect(payloads.length).toBeLessThan(20);
+    payloads.length = 0;
+    const key = "k".repeat(180);
+    await Promise.all(
+      Array.from({ length: 200 }, (_, i) => limiter.limit("send", { key: `${key}${i}` })),
+    );
+    await vi.waitFor(() => {
+      const keys = payloads.flatMap((payload) => (JSON.parse(payload) as unknown[]).slice(1));
+      expect(keys).toHaveLength(200);
+    });
+    await listener.end();
+  });
+
+  it("comes back after its connection was lost, and calls go on meanwhile", async () => {
+    const { all, database, listening } = await start(2);
+    const [one, two] = all as [(typeof all)[0], (typeof all)[0]];
+    for (const { pid } of await listening()) {
+      await database.prisma.$queryRaw`SELECT pg_terminate_backend(${pid}::int)`;
+    }
+    await expect(one.limiter.limit("send")).resolves.toMatchObject({ ok: true });
+    await vi.waitFor(async () => expect(await listening()).toHaveLength(2), { timeout: 10_000 });
+    await one.limiter.limit("send", { key: "after" });
+    await vi.waitFor(() => expect(two.heard).toContain("send after"));
+  });
+
+  it("makes nothing of what is not its own", async () => {
+    const { all, database } = await start(1);
+    for (const payload of ["", "no json", "{}", '["x",1,[],[1],{"a":1}]']) {
+      await database.prisma.$queryRaw`SELECT pg_notify('rate_limit', ${payload})::text`;
+    }
+    await database.prisma.$queryRaw`SELECT pg_notify('rate_limit', '["x",["send","k"]]')::text`;
+    await vi.waitFor(() => expect(all[0]!.heard).toEqual(["send k"]));
+    expect(() => postgresChannel(() => new pg.Client(), { channel: 'a"; DROP' })).toThrow(
+      /channel must be 1 to 63 letters/,
+    );
+  });
+});
