@@ -114,6 +114,34 @@ describe("a hostile client", () => {
     await admin.rateLimit.reset.mutate({ name: "sendMessage" });
   });
 
+  it("cannot subscribe to 10,000 items, nor to a prototype", async () => {
+    await using app = await startApp();
+    const ask = async (items: unknown[]) => {
+      const response = await fetch(
+        `${app.server.url}/rateLimit.watch?input=${encodeURIComponent(JSON.stringify({ items }))}`,
+        { headers: { accept: "text/event-stream" } },
+      );
+      // The stream itself says what is wrong, and ends.
+      return response.text();
+    };
+    const many = Array.from({ length: 10_000 }, () => ({ name: "sendMessage" }));
+    // Node refuses so long a request line before tRPC sees it.
+    await expect(ask(many)).resolves.not.toContain('"value"');
+    for (const items of [many.slice(0, 300), [{ name: "__proto__" }], [], [{ name: "x" }]]) {
+      const text = await ask(items);
+      expect(text).toContain("BAD_REQUEST");
+      expect(text).not.toContain('"value"');
+    }
+    expect(app.server.open("rateLimit.watch")).toBe(0);
+    for (const name of ["__proto__", "constructor"]) {
+      for (const action of ["limit", "reset"]) {
+        const body = `{"name":"${name}"}`;
+        expect((await mutate(app, `rateLimit.${action}`, body)).status).toBe(400);
+      }
+    }
+    expect(await app.rows()).toEqual([]);
+  });
+
   it("cannot call mutations with GET", async () => {
     await using app = await startApp();
     const { status } = await query(app, "send", { text: "hi" });
