@@ -51,6 +51,8 @@ describe("the example's API", () => {
     await using example = await startExample();
     const { cookie } = await example.visitor();
     for (let i = 0; i < 3; i++) expect((await example.send(message, cookie)).status).toBe(200);
+    // The example's schema maps the model to a table by another name.
+    expect(await example.prisma.$queryRaw`SELECT "name" FROM "rate_limits"`).toHaveLength(1);
     const before = await example.contents();
     const denied = await example.send(message, cookie);
     expect(denied.status).toBe(429);

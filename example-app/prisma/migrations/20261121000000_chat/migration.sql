@@ -13,7 +13,7 @@ CREATE TABLE "Setting" (
 );
 
 -- CreateTable
-CREATE TABLE "RateLimit" (
+CREATE TABLE "rate_limits" (
     "name" TEXT NOT NULL,
     "key" TEXT NOT NULL DEFAULT '',
     "shard" INTEGER NOT NULL DEFAULT 0,
