@@ -11,9 +11,12 @@ export type Verdict =
   /** One serial order for each independent part. */
   { ok: true; orders: Operation[][] } | { ok: false; contradiction: Contradiction };
 
+/** The search grew out of bounds: too many calls at once whose outcome nobody knows. */
+export class UndecidedError extends Error {}
+
 /**
  * @param capacity what each bucket holds at first, and at most.
- * @throws Error when the search grows out of bounds, so that nothing is known.
+ * @throws UndecidedError when nothing can be said.
  */
 export function checkHistory(history: readonly Operation[], capacity: number): Verdict {
   const orders: Operation[][] = [];
@@ -22,7 +25,8 @@ export function checkHistory(history: readonly Operation[], capacity: number): V
     const options: SearchOptions = { keys, initial: keys.map(() => capacity), capacity };
     const found = findOrder(operations, options);
     if (found.kind === "undecided") {
-      throw new Error(`no verdict on ${operations.length} operations on ${keys.join(", ")}`);
+      const what = `${operations.length} operations on ${keys.join(", ")}`;
+      throw new UndecidedError(`no verdict on ${what}`);
     }
     if (found.kind === "explained") orders.push(found.order);
     else contradictions.push(shrink(operations, found.stuckAt, keys, capacity));

@@ -44,13 +44,13 @@ export interface SearchOptions {
   keys: readonly string[];
   initial: State;
   capacity: number;
-  /** @default 2_000_000 */
+  /** @default 500_000 */
   maxConfigurations?: number;
 }
 
 export function findOrder(
   operations: readonly Operation[],
-  { keys, initial, capacity, maxConfigurations = 2_000_000 }: SearchOptions,
+  { keys, initial, capacity, maxConfigurations = 500_000 }: SearchOptions,
 ): Found {
   const head = linkedList(operations, keys);
   const tried = new Set<string>();

@@ -8,7 +8,7 @@ import {
   type TestDatabase,
 } from "../support/database.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
-import { checkHistory } from "./check-history.js";
+import { checkHistory, UndecidedError } from "./check-history.js";
 import { describeContradiction } from "./contradiction.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 import type { Operation } from "./operation.js";
@@ -45,6 +45,21 @@ if (mysqlUrl !== undefined) {
   subjects.push({ name: "MySQL or MariaDB", provider: "mysql", create: createMysql, answers: 300 });
 }
 
+/**
+ * Records histories until one can be decided. On a slow machine, a break leaves so many calls
+ * without an answer that no search can go through all that they may have done.
+ */
+async function expectSomeLinearizable(record: () => Promise<readonly Operation[]>): Promise<void> {
+  for (let left = 3; ; left--) {
+    try {
+      return expectLinearizable(await record());
+    } catch (error) {
+      if (!(error instanceof UndecidedError) || left === 1) throw error;
+      console.warn(`${error.message}; recording another history`);
+    }
+  }
+}
+
 /** One process that goes step by step, and two that have batches to commit. */
 const callers = [1, 3, 6];
 
@@ -64,49 +79,53 @@ it.each(subjects)(
 
 it(
   "three processes go on, and are explained, while their PostgreSQL is killed and restarted",
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async () => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
-    await using database = await createPostgres(server.url);
-    await using workers = await startWorkers({
-      provider: "postgresql",
-      url: database.url,
-      callers,
-      timeout: 1000,
-    });
-    await workers.answered(200);
-    for (let kills = 0; kills < 2; kills++) {
-      await server.kill();
-      await workers.failed();
-      await startAgain(server);
+    await expectSomeLinearizable(async () => {
+      await using database = await createPostgres(server.url);
+      await using workers = await startWorkers({
+        provider: "postgresql",
+        url: database.url,
+        callers,
+        timeout: 1000,
+      });
       await workers.answered(200);
-    }
-    await workers.stop();
-    expectLinearizable(workers.history);
+      for (let kills = 0; kills < 2; kills++) {
+        await server.kill();
+        await workers.failed();
+        await startAgain(server);
+        await workers.answered(200);
+      }
+      await workers.stop();
+      return workers.history;
+    });
   },
 );
 
 it(
   "three processes go on, and are explained, while PostgreSQL's answers are lost on their way",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
-    await using database = await createPostgres();
-    await using proxy = await startLossyProxy(database.url);
-    await using workers = await startWorkers({
-      provider: "postgresql",
-      url: proxy.url,
-      callers,
-      timeout: 1000,
-    });
-    for (let cuts = 0; cuts < 6; cuts++) {
+    await expectSomeLinearizable(async () => {
+      await using database = await createPostgres();
+      await using proxy = await startLossyProxy(database.url);
+      await using workers = await startWorkers({
+        provider: "postgresql",
+        url: proxy.url,
+        callers,
+        timeout: 1000,
+      });
+      for (let cuts = 0; cuts < 4; cuts++) {
+        await workers.answered(50);
+        await proxy.cut();
+      }
       await workers.answered(50);
-      await proxy.cut();
-    }
-    await workers.answered(50);
-    await workers.stop();
-    expect(workers.history.some(({ answer }) => answer === undefined)).toBe(true);
-    expectLinearizable(workers.history);
+      await workers.stop();
+      expect(workers.history.some(({ answer }) => answer === undefined)).toBe(true);
+      return workers.history;
+    });
   },
 );
 
