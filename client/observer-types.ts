@@ -1,0 +1,57 @@
+/** What an observer takes and gives. How it does it is in `observer.ts`. */
+import type { RateLimitConfig } from "../core/config.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+import type { ConnectionState } from "./connection.js";
+import type { CheckedRateLimit } from "./prediction.js";
+import type { RateLimitItem, RateLimitTransport } from "./transport.js";
+
+/**
+ * Whether a call would pass. `retryAt` is epoch ms on this machine's clock: the very ms at which it
+ * would, with nobody else consuming; `Infinity` for a count that never could.
+ */
+export type RateLimitStatus =
+  | { readonly ok: true; readonly retryAt: undefined }
+  | { readonly ok: false; readonly retryAt: number };
+
+/** Where snapshots are kept between visits and shown to devtools. */
+export interface SnapshotCache {
+  get(item: RateLimitItem): RateLimitSnapshot | undefined;
+  set(item: RateLimitItem, snapshot: RateLimitSnapshot): void;
+}
+
+export interface RateLimitObserverOptions {
+  transport: RateLimitTransport;
+  cache?: SnapshotCache | undefined;
+  /** This machine's time, epoch ms. @default Date.now */
+  clock?: () => number;
+  /** ms between two polls while there is no stream. @default 5000 */
+  pollInterval?: number;
+}
+
+export interface RateLimitObserver {
+  /**
+   * Follows a limit until the returned function is called. `onChange` is called after the status
+   * for `count` or the connection has changed, and while `wantsLeft` says so after `left` has.
+   *
+   * @throws RateLimitInputError when `count` is negative or not finite.
+   */
+  observe(
+    item: RateLimitItem,
+    count: number,
+    onChange: () => void,
+    wantsLeft?: () => boolean,
+  ): () => void;
+  /** The same object until the answer changes; `undefined` while nothing is known. */
+  status(item: RateLimitItem, count: number): RateLimitStatus | undefined;
+  /** Whole tokens left, 0 while some are owed; follows refills once a second at most. */
+  left(item: RateLimitItem): number | undefined;
+  config(item: RateLimitItem): RateLimitConfig | undefined;
+  /** What a call for `count` tokens at `at` (epoch ms, this machine's clock) would get. */
+  check(item: RateLimitItem, at: number, count: number): CheckedRateLimit | undefined;
+  readonly connection: ConnectionState;
+  /** Takes a snapshot that came some other way, such as with a mutation's answer. */
+  receive(snapshot: RateLimitSnapshot): void;
+  /** Asks the server for everything that is followed. */
+  refresh(): void;
+  close(): void;
+}
