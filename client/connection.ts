@@ -14,23 +14,27 @@ export type ConnectionState = "live" | "polling" | "offline";
 
 export interface ConnectionOptions {
   transport: RateLimitTransport;
-  clock: () => number;
+  /** ms since some fixed instant; never set. */
+  monotonic: () => number;
   /** ms between two polls while there is no stream. */
   pollInterval: number;
   onSnapshot(snapshot: RateLimitSnapshot): void;
   /**
-   * A snapshot that answered a request sent and received at these local instants.
+   * A snapshot that answered a request.
    *
+   * @param duration ms between sending the one and receiving the other.
    * @param pushed whether the stream has told of the same limit in between.
    */
-  onAnswer(snapshot: RateLimitSnapshot, sentAt: number, receivedAt: number, pushed: boolean): void;
+  onAnswer(snapshot: RateLimitSnapshot, duration: number, pushed: boolean): void;
   onState(state: ConnectionState): void;
 }
 
 export interface Connection {
   /** Follows exactly these from now on; those not in `known` are asked for at once. */
   follow(items: readonly RateLimitItem[], known: (item: RateLimitItem) => boolean): void;
-  /** Asks for the state of all that is followed. */
+  /** Asks for the state of one limit. */
+  ask(item: RateLimitItem): Promise<unknown>;
+  /** Asks for the state of all that is followed, and opens a lost stream without further pause. */
   refresh(): void;
   close(): void;
 }
@@ -46,7 +50,7 @@ const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { transport, clock, pollInterval, onSnapshot, onAnswer, onState } = options;
+  const { transport, monotonic, pollInterval, onSnapshot, onAnswer, onState } = options;
   let items: readonly RateLimitItem[] = [];
   let streams: { close(): void }[] = [];
   /** Distinguishes the streams that are wanted from those being replaced, whose end means nothing. */
@@ -59,14 +63,14 @@ export function createConnection(options: ConnectionOptions): Connection {
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
 
   function ask(item: RateLimitItem): Promise<boolean> {
-    const sentAt = clock();
+    const sentAt = monotonic();
     const answering = { item, pushed: false };
     asked.add(answering);
     return transport
       .status(item)
       .then(
         (snapshot) => {
-          onAnswer(snapshot, sentAt, clock(), answering.pushed);
+          onAnswer(snapshot, monotonic() - sentAt, answering.pushed);
           return true;
         },
         () => false,
@@ -108,6 +112,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function open(): void {
     clearTimeout(retryTimer);
+    retryTimer = undefined;
     const mine = ++generation;
     const replaced = streams;
     // The old streams stay until the new ones speak, so that no change falls between them.
@@ -161,6 +166,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function refresh(): void {
+    if (retryTimer !== undefined) open();
     void askAll(items);
   }
 
@@ -171,6 +177,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       void askAll(items.filter((item) => !known(item)));
       if (items.length === 0) stopPolling();
     },
+    ask: (item) => askAll([item]),
     refresh,
     close() {
       items = [];

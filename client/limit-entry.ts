@@ -5,25 +5,41 @@
 import type { RateLimitConfig } from "../core/config.js";
 import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import type { Time } from "./local-clock.js";
 import type { RateLimitStatus } from "./observer-types.js";
-import { type CheckedRateLimit, predict, predictLeft, predictRefill } from "./prediction.js";
+import { type CheckedRateLimit, predict, predictLeft, predictRefill, take } from "./prediction.js";
 import type { RateLimitItem } from "./transport.js";
 
 export interface Watcher {
   count: number;
+  /** The status that it knows of. */
+  told: RateLimitStatus | undefined;
   onChange(): void;
   wantsLeft(): boolean;
 }
 
+/** Tokens that a call is assumed to have taken, at an instant of the server's. */
+export interface Debit {
+  at: number;
+  count: number;
+}
+
 export interface Entry {
   item: RateLimitItem;
+  /** What the server said last, or an earlier visit left behind. */
+  truth: RateLimitSnapshot | undefined;
+  /** Whether the server has said anything during this visit. */
+  heard: boolean;
+  /** Whether the server is being asked about a refusal. */
+  asking: boolean;
+  /** What `truth` does not know of yet, in order. */
+  debits: Debit[];
+  /** `truth` after `debits`. */
   snapshot: RateLimitSnapshot | undefined;
-  /** When `snapshot` arrived. */
-  receivedAt: number;
   /** By each count that was asked for; an unchanged answer stays the same object. */
   statuses: Map<number, RateLimitStatus | undefined>;
   left: number | undefined;
-  /** When `left` last changed. */
+  /** When `left` last changed, on the monotonic clock. */
   leftSince: number;
   /** Whether somebody shows `left`, so that it must not change without a word. */
   leftShown: boolean;
@@ -37,8 +53,11 @@ const LEFT_INTERVAL = 1000;
 export function createEntry({ name, key }: RateLimitItem): Entry {
   return {
     item: key === undefined ? { name } : { name, key },
+    truth: undefined,
+    heard: false,
+    asking: false,
+    debits: [],
     snapshot: undefined,
-    receivedAt: -Infinity,
     statuses: new Map(),
     left: undefined,
     leftSince: -Infinity,
@@ -52,12 +71,25 @@ export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;
 }
 
-export function setSnapshot(entry: Entry, snapshot: RateLimitSnapshot, receivedAt: number): void {
-  const known = entry.snapshot?.config;
+/** @param serverNow what time the server has, as far as is known. */
+export function setTruth(entry: Entry, snapshot: RateLimitSnapshot, serverNow: number): void {
+  const known = entry.truth?.config;
   // An equal config stays the same object, so that nothing renders for its sake.
   const config = known && sameConfig(known, snapshot.config) ? known : snapshot.config;
-  entry.snapshot = { ...snapshot, config };
-  entry.receivedAt = receivedAt;
+  entry.truth = { ...snapshot, config };
+  // A debit outlives news that was read before it; one from the future is of a clock since set back.
+  setDebits(
+    entry,
+    entry.debits.filter(({ at }) => at > snapshot.now && at <= serverNow),
+  );
+}
+
+export function setDebits(entry: Entry, debits: Debit[]): void {
+  entry.debits = debits;
+  entry.snapshot = debits.reduce(
+    (snapshot, { at, count }) => snapshot && take(snapshot, at, count),
+    entry.truth,
+  );
 }
 
 export function check(
@@ -85,12 +117,12 @@ export function evaluate(
 }
 
 /** Sets `left` to what it is now. Returns whether it changed. */
-export function countLeft(entry: Entry, offset: number | undefined, now: number): boolean {
+export function countLeft(entry: Entry, offset: number | undefined, time: Time): boolean {
   if (entry.snapshot === undefined || offset === undefined) return false;
-  const left = predictLeft(entry.snapshot, offset, now);
+  const left = predictLeft(entry.snapshot, offset, time.now);
   if (left === entry.left) return false;
   entry.left = left;
-  entry.leftSince = now;
+  entry.leftSince = time.monotonic;
   return true;
 }
 
@@ -103,32 +135,36 @@ export function countLeft(entry: Entry, offset: number | undefined, now: number)
 export function lookAnew(
   entry: Entry,
   offset: number | undefined,
-  now: number,
+  time: Time,
   paced: boolean,
 ): Watcher[] {
-  const changed = new Set<number>();
-  for (const [count, before] of entry.statuses) {
-    if (evaluate(entry, offset, now, count) !== before) changed.add(count);
+  const { statuses, leftSince } = entry;
+  for (const count of statuses.keys()) evaluate(entry, offset, time.now, count);
+  const changed = new Set<Watcher>();
+  for (const watcher of entry.watchers) {
+    const status = statuses.get(watcher.count);
+    if (watcher.told !== status) changed.add(watcher);
+    watcher.told = status;
   }
   // With a status that turns ok goes what is left: nobody shows "0 left" beside it.
-  const early = paced && changed.size === 0 && now < entry.leftSince + LEFT_INTERVAL;
-  const leftChanged = !early && countLeft(entry, offset, now);
+  const early = paced && changed.size === 0 && time.monotonic < leftSince + LEFT_INTERVAL;
+  const leftChanged = !early && countLeft(entry, offset, time);
   return [...entry.watchers].filter(
-    ({ count, wantsLeft }) => changed.has(count) || (leftChanged && wantsLeft()),
+    (watcher) => changed.has(watcher) || (leftChanged && watcher.wantsLeft()),
   );
 }
 
 /** The first instant at which something of this limit that is shown changes. */
-export function nextChange(entry: Entry, offset: number | undefined, now: number): number {
+export function nextChange(entry: Entry, offset: number | undefined, time: Time): number {
   let next = Infinity;
   for (const status of entry.statuses.values()) next = Math.min(next, status?.retryAt ?? next);
   entry.leftShown = false;
   for (const watcher of entry.watchers) entry.leftShown ||= watcher.wantsLeft();
   const { snapshot, left, leftSince, leftShown } = entry;
   if (!leftShown || !snapshot || left === undefined || offset === undefined) return next;
-  const refill = predictRefill(snapshot, offset, now, left);
+  const refill = predictRefill(snapshot, offset, time.now, left);
   // Counted from its own last change, or other limits' news would put it off for ever.
-  return Math.min(next, Math.max(refill, leftSince + LEFT_INTERVAL));
+  return Math.min(next, Math.max(refill, time.now + leftSince + LEFT_INTERVAL - time.monotonic));
 }
 
 function statusOf(

@@ -1,5 +1,6 @@
 /** What an observer takes and gives. How it does it is in `observer.ts`. */
 import type { RateLimitConfig } from "../core/config.js";
+import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { ConnectionState } from "./connection.js";
 import type { CheckedRateLimit } from "./prediction.js";
@@ -24,6 +25,11 @@ export interface RateLimitObserverOptions {
   cache?: SnapshotCache | undefined;
   /** This machine's time, epoch ms. @default Date.now */
   clock?: () => number;
+  /**
+   * ms since some fixed instant, whatever the system's clock is set to.
+   * @default performance.now, or `clock` where that is given
+   */
+  monotonic?: () => number;
   /** ms between two polls while there is no stream. @default 5000 */
   pollInterval?: number;
 }
@@ -49,9 +55,27 @@ export interface RateLimitObserver {
   /** What a call for `count` tokens at `at` (epoch ms, this machine's clock) would get. */
   check(item: RateLimitItem, at: number, count: number): CheckedRateLimit | undefined;
   readonly connection: ConnectionState;
+  /**
+   * Assumes that a call has just taken `count` tokens, until the server tells of a later state.
+   * Does nothing while nothing is known of the limit.
+   *
+   * @returns how to give them back, if the server has not spoken since; again, it does nothing.
+   * @throws RateLimitInputError when `count` is negative or not finite.
+   */
+  debit(item: RateLimitItem, count: number): () => void;
   /** Takes a snapshot that came some other way, such as with a mutation's answer. */
   receive(snapshot: RateLimitSnapshot): void;
-  /** Asks the server for everything that is followed. */
+  /**
+   * Takes the facts of a call that was refused, `error.data.rateLimit`: the same call is refused
+   * until its `retryAfter` has passed. Asks the server for the whole state.
+   *
+   * @param count tokens that the call wanted. @default 1
+   */
+  refused(item: RateLimitItem, data: RateLimitErrorData, count?: number): void;
+  /**
+   * Looks at the time, asks the server for everything that is followed, and tries a lost stream
+   * again at once. For when a page wakes up: it is visible, in focus or online again.
+   */
   refresh(): void;
   close(): void;
 }

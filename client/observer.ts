@@ -3,48 +3,68 @@
  * predicts from it with the server's own arithmetic, and tells when an answer changes. One stream
  * and one timer serve everyone.
  */
+import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { createAlarm } from "./alarm.js";
 import { type ConnectionState, createConnection } from "./connection.js";
 import {
   check,
   countLeft,
   createEntry,
+  type Debit,
   type Entry,
   evaluate,
   idOf,
   lookAnew,
   nextChange,
-  setSnapshot,
+  setDebits,
+  setTruth,
 } from "./limit-entry.js";
+import { createLocalClock } from "./local-clock.js";
 import type { RateLimitObserver, RateLimitObserverOptions } from "./observer-types.js";
+import { snapshotOfRefusal } from "./refusal.js";
 import { createServerClock } from "./server-clock.js";
 import type { RateLimitItem } from "./transport.js";
 
 export type * from "./observer-types.js";
 
-/** The longest time that a timer takes; longer ones would fire at once. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
-
 export function createRateLimitObserver(options: RateLimitObserverOptions): RateLimitObserver {
   const { transport, cache, clock = () => Date.now(), pollInterval = 5000 } = options;
+  const { monotonic = options.clock ?? (() => performance.now()) } = options;
   const entries = new Map<string, Entry>();
   const serverClock = createServerClock();
   let connectionState: ConnectionState = "polling";
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let followed = "";
   let syncing = false;
 
+  // When the clock was set, the server's lead follows it at once. A machine that slept can look the
+  // same, so the server is asked as well; until it answers, calls are taken to be refused too long
+  // rather than not long enough.
+  const look = createLocalClock(clock, monotonic, (step) => {
+    serverClock.step(step);
+    // Whoever looks may be rendering: the others are told once that is done.
+    queueMicrotask(() => update(entries.values()));
+    connection.refresh();
+  });
+
+  const alarm = createAlarm(
+    look,
+    () => update(entries.values(), true),
+    () => connection.refresh(),
+  );
+
   const connection = createConnection({
     transport,
-    clock,
+    monotonic,
     pollInterval,
     onSnapshot: receive,
-    onAnswer(snapshot, sentAt, receivedAt, pushed) {
+    onAnswer(snapshot, duration, pushed) {
       const known = entries.get(idOf(snapshot))?.snapshot;
       // Within one ms of the server, the stream has the last word: it tells of every change.
       const overtaken = pushed && known !== undefined && known.now >= snapshot.now;
-      const moved = serverClock.roundTrip(sentAt, receivedAt, snapshot.now);
-      if (!overtaken) accept(snapshot, receivedAt);
+      const { now } = look();
+      const moved = serverClock.roundTrip(now - duration, now, snapshot.now);
+      if (!overtaken) accept(snapshot, now);
       if (moved) update(entries.values());
     },
     onState(state) {
@@ -58,41 +78,38 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   });
 
   function receive(snapshot: RateLimitSnapshot): void {
-    const receivedAt = clock();
-    const moved = serverClock.push(receivedAt, snapshot.now);
-    accept(snapshot, receivedAt);
+    const { now } = look();
+    const moved = serverClock.push(now, snapshot.now);
+    accept(snapshot, now);
     if (moved) update(entries.values());
   }
 
-  function accept(snapshot: RateLimitSnapshot, receivedAt: number): void {
+  function accept(snapshot: RateLimitSnapshot, now: number): void {
     const entry = entries.get(idOf(snapshot));
     if (entry === undefined) return;
-    setSnapshot(entry, snapshot, receivedAt);
-    cache?.set(entry.item, entry.snapshot!);
+    setTruth(entry, snapshot, now + serverClock.offset!);
+    entry.heard = true;
+    cache?.set(entry.item, entry.truth!);
     update([entry]);
   }
 
   /** Looks anew at these limits, tells those whose answer changed, and sets the timer. */
   function update(some: Iterable<Entry>, paced = false): void {
+    const time = look();
     for (const entry of some) {
-      for (const watcher of lookAnew(entry, serverClock.offset, clock(), paced)) watcher.onChange();
+      for (const { onChange } of lookAnew(entry, serverClock.offset, time, paced)) onChange();
     }
     arm();
   }
 
   /** One timer for the page, at the first instant at which something that is shown changes. */
   function arm(): void {
-    clearTimeout(timer);
-    const now = clock();
-    let next = Infinity;
+    const time = look();
+    let due = Infinity;
     for (const entry of entries.values()) {
-      next = Math.min(next, nextChange(entry, serverClock.offset, now));
+      due = Math.min(due, nextChange(entry, serverClock.offset, time));
     }
-    if (next === Infinity) return;
-    timer = setTimeout(
-      () => update(entries.values(), true),
-      Math.min(Math.max(0, next - now), MAX_TIMEOUT),
-    );
+    alarm.set(due, time);
   }
 
   /**
@@ -111,7 +128,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       followed = ids;
       connection.follow(
         [...entries.values()].map((entry) => entry.item),
-        (item) => (entries.get(idOf(item))?.receivedAt ?? -Infinity) > -Infinity,
+        (item) => entries.get(idOf(item))?.heard === true,
       );
     });
   }
@@ -125,18 +142,24 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       const cached = cache?.get(entry.item);
       // As old as it may be, it is a start; the server's clock was at least at its `now`.
       if (cached !== undefined) {
-        serverClock.push(clock(), cached.now);
-        entry.snapshot = cached;
+        serverClock.push(look().now, cached.now);
+        setTruth(entry, cached, cached.now);
       }
     }
     return entry;
   }
 
+  function changeDebits(entry: Entry, debits: Debit[]): void {
+    setDebits(entry, debits);
+    update([entry]);
+  }
+
   return {
     observe(item, count, onChange, wantsLeft = () => false) {
       const entry = entryOf(item);
-      if (!entry.statuses.has(count)) evaluate(entry, serverClock.offset, clock(), count);
-      const watcher = { count, onChange, wantsLeft };
+      const { now } = look();
+      const told = evaluate(entry, serverClock.offset, now, count);
+      const watcher = { count, told, onChange, wantsLeft };
       entry.watchers.add(watcher);
       sync();
       return () => {
@@ -150,17 +173,17 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     status(item, count) {
       const entry = entries.get(idOf(item));
       if (entry === undefined) return undefined;
-      if (!entry.statuses.has(count)) {
-        evaluate(entry, serverClock.offset, clock(), count);
-        sync();
-      }
-      return entry.statuses.get(count);
+      if (!entry.statuses.has(count)) sync();
+      // Anew, since the timer may be late.
+      const { now } = look();
+      return evaluate(entry, serverClock.offset, now, count);
     },
     left(item) {
       const entry = entries.get(idOf(item));
       // Whoever starts to look sees what is left now, and from then on is told.
       if (entry?.leftShown === false) {
-        countLeft(entry, serverClock.offset, clock());
+        const time = look();
+        countLeft(entry, serverClock.offset, time);
         entry.leftShown = true;
         sync();
       }
@@ -168,17 +191,42 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     },
     config: (item) => entries.get(idOf(item))?.snapshot?.config,
     check(item, at, count) {
+      look();
       const entry = entries.get(idOf(item));
       return entry && check(entry, serverClock.offset, at, count);
     },
     get connection() {
       return connectionState;
     },
+    debit(item, count) {
+      validateCount(count);
+      const entry = entries.get(idOf(item));
+      const { now } = look();
+      const { offset } = serverClock;
+      if (!entry?.snapshot || offset === undefined) return () => {};
+      const debit = { at: now + offset, count };
+      changeDebits(entry, [...entry.debits, debit]);
+      return () => {
+        const others = entry.debits.filter((other) => other !== debit);
+        if (others.length < entry.debits.length) changeDebits(entry, others);
+      };
+    },
     receive,
-    refresh: () => connection.refresh(),
+    refused(item, data, count = 1) {
+      const entry = entries.get(idOf(item));
+      if (entry === undefined) return;
+      receive(snapshotOfRefusal(item, data, count));
+      if (entry.asking) return;
+      entry.asking = true;
+      void connection.ask(entry.item).finally(() => (entry.asking = false));
+    },
+    refresh() {
+      update(entries.values());
+      connection.refresh();
+    },
     close() {
-      clearTimeout(timer);
       entries.clear();
+      arm();
       followed = "";
       connection.close();
     },

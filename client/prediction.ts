@@ -4,11 +4,15 @@ import { capacityOf, type RateLimitConfig } from "../core/config.js";
 import { isSatisfiable } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
-/** `value` is the tokens that would be left, negative when there are not enough. */
+/**
+ * What a call would get. `value` is the tokens that would be left, negative when there are not
+ * enough; `now` is what time the server has at that instant, epoch ms.
+ */
 export interface CheckedRateLimit {
   value: number;
   config: RateLimitConfig;
   retryAt: number | undefined;
+  now: number;
 }
 
 /**
@@ -24,10 +28,17 @@ export function predict(
   count: number,
 ): CheckedRateLimit {
   const { config } = snapshot;
-  const { value, retryAfter } = calculateRateLimit(snapshot, config, at + offset, count);
-  if (retryAfter === undefined) return { value, config, retryAt: undefined };
+  const now = at + offset;
+  const { value, retryAfter } = calculateRateLimit(snapshot, config, now, count);
+  if (retryAfter === undefined) return { value, config, retryAt: undefined, now };
   const never = !isSatisfiable(config, count, false);
-  return { value, config, retryAt: never ? Infinity : at + retryAfter };
+  return { value, config, retryAt: never ? Infinity : at + retryAfter, now };
+}
+
+/** The snapshot after a call that took `count` tokens at `at`, an instant of the server's. */
+export function take(snapshot: RateLimitSnapshot, at: number, count: number): RateLimitSnapshot {
+  const { value, ts } = calculateRateLimit(snapshot, snapshot.config, at, count);
+  return { ...snapshot, value, ts };
 }
 
 /** Whole tokens left, 0 while some are owed. */

@@ -11,6 +11,8 @@ export interface ServerClock {
   roundTrip(sentAt: number, receivedAt: number, serverNow: number): boolean;
   /** A message that arrived by itself. Returns whether the offset changed. */
   push(receivedAt: number, serverNow: number): boolean;
+  /** This machine's clock was set forward by `ms`, so far as can be told: the next trip decides. */
+  step(ms: number): void;
 }
 
 export function createServerClock(): ServerClock {
@@ -43,6 +45,9 @@ export function createServerClock(): ServerClock {
         return false;
       }
       return settle(atLeast, Infinity);
+    },
+    step(ms) {
+      if (offset !== undefined) settle(offset - ms, Infinity);
     },
   };
 }

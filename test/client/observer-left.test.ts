@@ -166,7 +166,8 @@ describe.concurrent("the observer's timer", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     looks = 0;
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(looks).toBeLessThan(3);
+    // Two clocks are looked at, once a second.
+    expect(looks).toBeLessThanOrEqual(4);
   });
 
   it("stops when nobody looks any more", async () => {

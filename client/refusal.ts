@@ -1,0 +1,29 @@
+/** From a call that was refused to a state that explains it: an error carries no key and no `ts`. */
+import { calculateRateLimit } from "../core/calculate.js";
+import type { RateLimitErrorData } from "../core/errors.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+import type { RateLimitItem } from "./transport.js";
+
+/**
+ * A snapshot on which the same call waits for exactly `retryAfter`. That is what the server said,
+ * and `value` alone would not always give it: a refused call on shards saw two of them only.
+ *
+ * @param count the tokens that the call wanted.
+ */
+export function snapshotOfRefusal(
+  { name, key }: RateLimitItem,
+  { value, config, retryAfter, now }: RateLimitErrorData,
+  count: number,
+): RateLimitSnapshot {
+  const { kind, rate, period } = config;
+  const step = kind === "token bucket" ? 1 : period;
+  const steps = Math.ceil(retryAfter / step);
+  // Tokens come to a fixed window when a window starts, so that is when the wait ends.
+  const ts = kind === "token bucket" ? now : now + retryAfter - steps * period;
+  const snapshot = { name, ...(key !== undefined && { key }), value, ts, config, now };
+  const waits = calculateRateLimit(snapshot, config, now, count).retryAfter;
+  // More than the call is known to have wanted: then its `value` is all there is to go by.
+  if (waits === retryAfter || value >= count) return snapshot;
+  // In the middle of what the last step brings, where rounding cannot reach either end.
+  return { ...snapshot, value: count - ((steps - 0.5) * step * rate) / period };
+}
