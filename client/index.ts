@@ -13,7 +13,9 @@ export {
   type RateLimitStatus,
   type SnapshotCache,
 } from "./observer.js";
+export type { LimitUse } from "./known-refusals.js";
 export type { CheckedRateLimit } from "./prediction.js";
+export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
 export {
   createTRPCTransport,
   type RateLimitItem,

@@ -123,6 +123,8 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       syncing = false;
       for (const [id, entry] of entries) if (entry.watchers.size === 0) entries.delete(id);
       arm();
+      if (entries.size > 0) transport.observers?.add(observer);
+      else transport.observers?.delete(observer);
       const ids = [...entries.keys()].sort().join("\n");
       if (ids === followed) return;
       followed = ids;
@@ -154,7 +156,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     update([entry]);
   }
 
-  return {
+  const observer: RateLimitObserver = {
     observe(item, count, onChange, wantsLeft = () => false) {
       const entry = entryOf(item);
       const { now } = look();
@@ -229,6 +231,8 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       arm();
       followed = "";
       connection.close();
+      transport.observers?.delete(observer);
     },
   };
+  return observer;
 }

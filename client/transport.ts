@@ -2,6 +2,8 @@
 import type { AnyTRPCRouter } from "@trpc/server";
 import { getUntypedClient, type TRPCClient } from "@trpc/client";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { observersOf } from "./client-observers.js";
+import type { RateLimitObserver } from "./observer-types.js";
 
 export interface RateLimitItem<TName extends string = string> {
   name: TName;
@@ -21,6 +23,8 @@ export interface RateLimitTransport {
   status(item: RateLimitItem): Promise<RateLimitSnapshot>;
   /** Opens one stream for all the items; returns how to close it. */
   watch(items: readonly RateLimitItem[], handlers: WatchHandlers): () => void;
+  /** Where a `rateLimitLink` finds the observers to tell and to ask. */
+  readonly observers?: Set<RateLimitObserver>;
 }
 
 /** @param path where the router stands in the application's, such as `rateLimit`. */
@@ -30,6 +34,7 @@ export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
 ): RateLimitTransport {
   const untyped = getUntypedClient(client);
   return {
+    observers: observersOf(untyped.runtime),
     status: (item) => untyped.query(`${path}.status`, item) as Promise<RateLimitSnapshot>,
     watch(items, { onSnapshot, onLost, onEnded }) {
       try {

@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
   { folder: "server", may: ["core", "@trpc/server", "zod"], mayType: [] },
   {
     folder: "client",
-    may: ["core", "@trpc/client", "@tanstack/react-query", "react"],
+    may: ["core", "@trpc/client", "@trpc/server/observable", "@tanstack/react-query", "react"],
     mayType: ["server", "@trpc/server"],
   },
   {

@@ -10,6 +10,7 @@ import {
   httpSubscriptionLink,
   splitLink,
   type TRPCClient,
+  type TRPCLink,
 } from "@trpc/client";
 import type { AnyTRPCRouter, inferRouterContext } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
@@ -17,8 +18,11 @@ import { EventSource, type FetchLike } from "eventsource";
 
 export interface TestServer<TRouter extends AnyTRPCRouter> {
   readonly url: string;
-  /** @param stream whether the client has a link for subscriptions. @default true */
-  connect(options?: { stream?: boolean }): TRPCClient<TRouter>;
+  /**
+   * @param stream whether the client has a link for subscriptions. @default true
+   * @param links those before the ones that send.
+   */
+  connect(options?: { stream?: boolean; links?: TRPCLink<TRouter>[] }): TRPCClient<TRouter>;
   /** How many calls of this procedure have come in, or of all; each of a batch counts. */
   requests(path?: string): number;
   /** How many calls of this procedure are being answered; for a subscription, the open streams. */
@@ -99,9 +103,9 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
-    connect({ stream = true } = {}) {
+    connect({ stream = true, links = [] } = {}) {
       const batch = httpBatchLink<TRouter>({ url } as never);
-      if (!stream) return createTRPCClient<TRouter>({ links: [batch] });
+      if (!stream) return createTRPCClient<TRouter>({ links: [...links, batch] });
       const subscription = httpSubscriptionLink<TRouter, typeof EventSource>({
         url,
         EventSource,
@@ -109,6 +113,7 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
       } as never);
       return createTRPCClient<TRouter>({
         links: [
+          ...links,
           splitLink<TRouter>({
             condition: (operation) => operation.type === "subscription",
             true: subscription,

@@ -1,4 +1,5 @@
 /** A limiter in memory, its router behind a real server, and observers of it over HTTP. */
+import type { TRPCClient } from "@trpc/client";
 import { initTRPC } from "@trpc/server";
 import { z } from "zod";
 import {
@@ -50,6 +51,16 @@ export async function startMirror<const TLimits extends LimitConfigs>(
   const server = await startServer(router, () => ({}));
   const observers: RateLimitObserver[] = [];
 
+  function observe(
+    client: TRPCClient<typeof router>,
+    options: Omit<RateLimitObserverOptions, "transport"> = {},
+  ): RateLimitObserver {
+    const transport = createTRPCTransport(client, "rateLimit");
+    const observer = createRateLimitObserver({ transport, ...options });
+    observers.push(observer);
+    return observer;
+  }
+
   return {
     limiter,
     router,
@@ -59,11 +70,10 @@ export async function startMirror<const TLimits extends LimitConfigs>(
       options: Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean } = {},
     ): RateLimitObserver {
       const { stream = true, ...rest } = options;
-      const transport = createTRPCTransport(server.connect({ stream }), "rateLimit");
-      const observer = createRateLimitObserver({ transport, ...rest });
-      observers.push(observer);
-      return observer;
+      return observe(server.connect({ stream }), rest);
     },
+    /** An observer that mirrors through this client, closed with the mirror. */
+    observe,
     async [Symbol.asyncDispose]() {
       for (const observer of observers) observer.close();
       await server[Symbol.asyncDispose]();

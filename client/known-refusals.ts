@@ -1,0 +1,79 @@
+/**
+ * What a link knows about calls before they are sent: what the observers of its client mirror, and
+ * for limits that none of them follows, what the last refusal said.
+ */
+import type { RateLimitErrorData } from "../core/errors.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { idOf } from "./limit-entry.js";
+import type { RateLimitObserver } from "./observer-types.js";
+import { predict, take } from "./prediction.js";
+import { snapshotOfRefusal } from "./refusal.js";
+import type { RateLimitItem } from "./transport.js";
+
+/** What a call takes. */
+export interface LimitUse extends RateLimitItem {
+  /** Tokens. @default 1 */
+  count?: number | undefined;
+}
+
+export interface KnownRefusals {
+  /** A call was refused. */
+  learn(use: LimitUse, data: RateLimitErrorData): void;
+  /**
+   * What the server would say to a call now; `undefined` where it is not known to refuse it, or
+   * would refuse it for ever, which is for the server to explain.
+   *
+   * @param learnt whether only an earlier refusal connects the call with the limit: then that one
+   * has to hold still. Such a call may reserve, and be granted where others are not.
+   */
+  find(use: LimitUse, learnt: boolean): RateLimitErrorData | undefined;
+  /** A call that had to wait is sent: what it takes is not there for the next one. */
+  took(use: LimitUse): void;
+}
+
+export function createKnownRefusals(
+  observers: ReadonlySet<RateLimitObserver>,
+  clock: () => number,
+  monotonic: () => number,
+): KnownRefusals {
+  /** By limit and key, on the server's clock, which is `offset` ahead of the monotonic one. */
+  const refused = new Map<string, { snapshot: RateLimitSnapshot; offset: number }>();
+
+  return {
+    learn(use, data) {
+      const { count = 1 } = use;
+      const snapshot = snapshotOfRefusal(use, data, count);
+      refused.set(idOf(use), { snapshot, offset: data.now - monotonic() });
+      for (const observer of observers) observer.refused(use, data, count);
+    },
+    find(use, learnt) {
+      const { name, count = 1 } = use;
+      const known = refused.get(idOf(use));
+      let [at, checked] = [
+        monotonic(),
+        known && predict(known.snapshot, known.offset, monotonic(), count),
+      ];
+      if (learnt && checked?.retryAt === undefined) return undefined;
+      for (const observer of observers) {
+        const now = clock();
+        const seen = observer.check(use, now, count);
+        if (seen) [at, checked] = [now, seen];
+      }
+      if (checked?.retryAt === undefined || checked.retryAt === Infinity) return undefined;
+      return {
+        kind: "RateLimited",
+        name,
+        retryAfter: Math.ceil(checked.retryAt - at),
+        value: checked.value + count,
+        config: checked.config,
+        now: Math.floor(checked.now),
+      };
+    },
+    took(use) {
+      const { count = 1 } = use;
+      const known = refused.get(idOf(use));
+      if (known) known.snapshot = take(known.snapshot, monotonic() + known.offset, count);
+      for (const observer of observers) observer.debit(use, count);
+    },
+  };
+}
