@@ -16,6 +16,7 @@ export {
 export type { LimitUse } from "./known-refusals.js";
 export type { CheckedRateLimit } from "./prediction.js";
 export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
+export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
 export {
   createTRPCTransport,
   type RateLimitItem,

@@ -1,0 +1,42 @@
+/**
+ * How often and when a `QueryClient` tries a failed query again: a refused one not before it could
+ * pass, any other as TanStack Query does by default.
+ */
+import { isRateLimitError } from "../core/errors.js";
+
+/** Longer than a refused query could show that it is still loading, ms. */
+const MAX_WAIT = 60_000;
+/** The most that a retry waits beyond its time, ms, so that many pages do not come back together. */
+const JITTER = 1000;
+
+/**
+ * For `retry` of a `QueryClient`'s default options.
+ *
+ * @param maxRetries how often, whatever the failure; whole, at least 0. By default as TanStack
+ * Query: not at all where there is no `window`, since a rendering server has no time for it.
+ * @param maxWait ms; a query that is refused for longer fails, so that people see why. @default 60,000
+ */
+export function rateLimitRetry(
+  maxRetries: number = typeof window === "undefined" ? 0 : 3,
+  maxWait: number = MAX_WAIT,
+): (failureCount: number, error: unknown) => boolean {
+  return (failureCount, error) =>
+    failureCount < maxRetries &&
+    !(isRateLimitError(error) && error.data.rateLimit.retryAfter > maxWait);
+}
+
+/**
+ * For `retryDelay` of a `QueryClient`'s default options: ms until the next attempt.
+ *
+ * - refused: its `retryAfter`, and up to a second more at random;
+ * - the limits cannot be checked (`SERVICE_UNAVAILABLE`): twice the usual at most, at random, so
+ *   that a database that comes back is not met by everybody at once;
+ * - anything else: 1 s, doubling up to 30 s.
+ */
+export function rateLimitRetryDelay(failureCount: number, error: unknown): number {
+  // One ms, as timers may be early by a part of one.
+  if (isRateLimitError(error)) return error.data.rateLimit.retryAfter + 1 + Math.random() * JITTER;
+  const usual = Math.min(1000 * 2 ** failureCount, 30_000);
+  const { code } = (error as { data?: { code?: unknown } | null } | null)?.data ?? {};
+  return code === "SERVICE_UNAVAILABLE" ? usual * (1 + Math.random()) : usual;
+}

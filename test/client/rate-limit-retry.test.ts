@@ -1,0 +1,137 @@
+import { QueryClient } from "@tanstack/react-query";
+import { createTRPCClient, httpBatchLink } from "@trpc/client";
+import { initTRPC, TRPCError } from "@trpc/server";
+import { describe, expect, it } from "vitest";
+import { isRateLimitError, rateLimitRetry, rateLimitRetryDelay } from "../../client/index.js";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  formatRateLimitError,
+  HOUR,
+  memoryStore,
+} from "../../server/index.js";
+import { startServer } from "../support/http.js";
+
+/** A server with limited queries, and a QueryClient with the package's defaults. */
+async function startQueries(maxRetries?: number) {
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: {
+      quick: { kind: "token bucket", rate: 1, period: 500 },
+      hourly: { kind: "token bucket", rate: 1, period: HOUR },
+    },
+  });
+  const t = initTRPC.create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+  });
+  const rl = createRateLimitTRPC({ t, limiter });
+  const attempts: number[] = [];
+  const noting = t.procedure.use(({ next }) => {
+    attempts.push(performance.now());
+    return next();
+  });
+  const router = t.router({
+    quick: noting.use(rl.rateLimited("quick")).query(() => "served"),
+    hourly: noting.use(rl.rateLimited("hourly")).query(() => "served"),
+    broken: noting.query(() => {
+      throw new TRPCError({ code: "CONFLICT" });
+    }),
+  });
+  const server = await startServer(router, () => ({}));
+  const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
+  const queryClient = new QueryClient({
+    defaultOptions: {
+      queries: { retry: rateLimitRetry(maxRetries), retryDelay: rateLimitRetryDelay },
+    },
+  });
+  return {
+    attempts,
+    limiter,
+    fetch: (path: "quick" | "hourly" | "broken") =>
+      queryClient.fetchQuery({ queryKey: [path], queryFn: () => client[path].query() }),
+    async [Symbol.asyncDispose]() {
+      queryClient.clear();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const refusal = (retryAfter: number) => ({
+  data: { rateLimit: { kind: "RateLimited", name: "quick", retryAfter } },
+});
+const failure = (code: string) => ({ data: { code } });
+
+describe.concurrent("a query of a QueryClient with these defaults", () => {
+  it("is tried again when it can pass, and not before", async () => {
+    await using page = await startQueries(3);
+    await page.limiter.limit("quick");
+    expect(await page.fetch("quick")).toBe("served");
+    expect(page.attempts).toHaveLength(2);
+    expect(page.attempts[1]! - page.attempts[0]!).toBeGreaterThan(400);
+  });
+
+  it("fails at once when it is refused for longer than anybody waits", async () => {
+    await using page = await startQueries(3);
+    await page.limiter.limit("hourly");
+    await expect(page.fetch("hourly")).rejects.toSatisfy(isRateLimitError);
+    expect(page.attempts).toHaveLength(1);
+  });
+
+  it("is tried again as often as was said when it fails otherwise", async () => {
+    await using page = await startQueries(1);
+    await expect(page.fetch("broken")).rejects.toMatchObject({ data: { code: "CONFLICT" } });
+    expect(page.attempts).toHaveLength(2);
+    expect(page.attempts[1]! - page.attempts[0]!).toBeGreaterThan(990);
+  });
+
+  it("is not tried again on a server, unless that was said", async () => {
+    await using page = await startQueries();
+    await expect(page.fetch("broken")).rejects.toThrow();
+    expect(page.attempts).toHaveLength(1);
+  });
+});
+
+describe("rateLimitRetry", () => {
+  it("counts like TanStack Query does", () => {
+    const retry = rateLimitRetry(3);
+    expect([0, 1, 2, 3].map((failures) => retry(failures, new Error("any")))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(rateLimitRetry(0)(0, refusal(10))).toBe(false);
+  });
+
+  it("waits for as long as it is allowed to", () => {
+    expect(rateLimitRetry(3)(0, refusal(60_000))).toBe(true);
+    expect(rateLimitRetry(3)(0, refusal(60_001))).toBe(false);
+    expect(rateLimitRetry(3, HOUR)(0, refusal(HOUR))).toBe(true);
+  });
+});
+
+describe("rateLimitRetryDelay", () => {
+  it("is never shorter than what a refusal says, and not always the same", () => {
+    const delays = Array.from({ length: 100 }, (_, i) => rateLimitRetryDelay(i, refusal(5000)));
+    expect(Math.min(...delays)).toBeGreaterThan(5000);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(6001);
+    expect(new Set(delays).size).toBeGreaterThan(50);
+  });
+
+  it("doubles up to half a minute for other failures", () => {
+    for (const error of [new Error("any"), failure("CONFLICT"), { data: null }, null, undefined]) {
+      expect([0, 1, 4, 5, 50].map((failures) => rateLimitRetryDelay(failures, error))).toEqual([
+        1000, 2000, 16_000, 30_000, 30_000,
+      ]);
+    }
+  });
+
+  it("spreads those who come back to a store that failed", () => {
+    const delays = Array.from({ length: 100 }, () =>
+      rateLimitRetryDelay(2, failure("SERVICE_UNAVAILABLE")),
+    );
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(4000);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(8000);
+    expect(new Set(delays).size).toBeGreaterThan(50);
+  });
+});
