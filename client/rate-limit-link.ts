@@ -125,5 +125,5 @@ function refusedLocally<TRouter extends AnyTRPCRouter>(
   const message = `Rate limit "${name}" exceeded; retry after ${retryAfter} ms`;
   const data = { code: "TOO_MANY_REQUESTS", httpStatus: 429, path, rateLimit };
   const result = { error: { code: -32029, message, data } };
-  return new TRPCClientError<TRouter>(message, { result: result as never });
+  return new TRPCClientError<TRouter>(message, { result });
 }

@@ -1,0 +1,6 @@
+export { createManualClock, type ManualClock } from "../../core/testing.js";
+export {
+  createFakeRateLimits,
+  type FakeRateLimits,
+  type FakeRateLimitsOptions,
+} from "./fake-rate-limits.js";
