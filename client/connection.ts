@@ -3,6 +3,7 @@
  * `status` queries now and then. The observer only says which limits are wanted.
  */
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { BATCH_OVERHEAD, groupsOf, STREAM_OVERHEAD } from "./item-groups.js";
 import type { RateLimitItem, RateLimitTransport } from "./transport.js";
 
 /**
@@ -39,12 +40,6 @@ export interface Connection {
   close(): void;
 }
 
-/** The router takes at most this many items per stream. */
-const MAX_ITEMS = 100;
-/** The most characters that items may take in a URL: beyond 8 KB, servers and proxies refuse it. */
-const MAX_LENGTH = 7500;
-/** What an item takes beside itself: in a stream's input, and in a batch, with a path of its own. */
-const [STREAM_OVERHEAD, BATCH_OVERHEAD] = [3, 40];
 /** Pauses before a stream that ended is opened again, ms: doubling between these, with jitter. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
@@ -185,21 +180,4 @@ export function createConnection(options: ConnectionOptions): Connection {
       stopPolling();
     },
   };
-}
-
-/** In groups that one request can carry, in a batch or as a stream. */
-function groupsOf(items: readonly RateLimitItem[], overhead: number): RateLimitItem[][] {
-  const groups: RateLimitItem[][] = [];
-  let group: RateLimitItem[] = [];
-  let length = Infinity;
-  for (const item of items) {
-    const added = encodeURIComponent(JSON.stringify(item)).length + overhead;
-    length += added;
-    if (length > MAX_LENGTH || group.length === MAX_ITEMS) {
-      groups.push((group = []));
-      length = added;
-    }
-    group.push(item);
-  }
-  return groups;
 }

@@ -1,6 +1,6 @@
 /**
  * What is known of one limit that somebody looks at, and what was last said of it, so that only
- * changes are told. The instants passed in are this machine's; `offset` is the server's lead.
+ * changes are told.
  */
 import type { RateLimitConfig } from "../core/config.js";
 import { validateCount } from "../core/count.js";
@@ -92,24 +92,20 @@ export function setDebits(entry: Entry, debits: Debit[]): void {
   );
 }
 
+/** @param at epoch ms, this machine's. */
 export function check(
   { snapshot }: Entry,
-  offset: number | undefined,
-  at: number,
+  { now, offset }: Time,
   count: number,
+  at: number = now,
 ): CheckedRateLimit | undefined {
   return snapshot && offset !== undefined ? predict(snapshot, offset, at, count) : undefined;
 }
 
-export function evaluate(
-  entry: Entry,
-  offset: number | undefined,
-  now: number,
-  count: number,
-): RateLimitStatus | undefined {
+export function evaluate(entry: Entry, time: Time, count: number): RateLimitStatus | undefined {
   // A wrong count is thrown at whoever brings it: out of a timer it would stop everybody's news.
   validateCount(count);
-  const checked = check(entry, offset, now, count);
+  const checked = check(entry, time, count);
   const before = entry.statuses.get(count);
   const status = checked && statusOf(checked, before);
   entry.statuses.set(count, status);
@@ -117,12 +113,12 @@ export function evaluate(
 }
 
 /** Sets `left` to what it is now. Returns whether it changed. */
-export function countLeft(entry: Entry, offset: number | undefined, time: Time): boolean {
+export function countLeft(entry: Entry, { now, monotonic, offset }: Time): boolean {
   if (entry.snapshot === undefined || offset === undefined) return false;
-  const left = predictLeft(entry.snapshot, offset, time.now);
+  const left = predictLeft(entry.snapshot, offset, now);
   if (left === entry.left) return false;
   entry.left = left;
-  entry.leftSince = time.monotonic;
+  entry.leftSince = monotonic;
   return true;
 }
 
@@ -132,39 +128,31 @@ export function countLeft(entry: Entry, offset: number | undefined, time: Time):
  * @param paced whether time has only passed: then refills keep to their pace.
  * @returns whom the change concerns.
  */
-export function lookAnew(
-  entry: Entry,
-  offset: number | undefined,
-  time: Time,
-  paced: boolean,
-): Watcher[] {
+export function lookAnew(entry: Entry, time: Time, paced: boolean): Watcher[] {
   const { statuses, leftSince } = entry;
-  for (const count of statuses.keys()) evaluate(entry, offset, time.now, count);
-  const changed = new Set<Watcher>();
-  for (const watcher of entry.watchers) {
-    const status = statuses.get(watcher.count);
-    if (watcher.told !== status) changed.add(watcher);
-    watcher.told = status;
-  }
+  const watchers = [...entry.watchers];
+  for (const count of statuses.keys()) evaluate(entry, time, count);
+  const changed = watchers.filter(({ count, told }) => told !== statuses.get(count));
+  for (const watcher of changed) watcher.told = statuses.get(watcher.count);
   // With a status that turns ok goes what is left: nobody shows "0 left" beside it.
-  const early = paced && changed.size === 0 && time.monotonic < leftSince + LEFT_INTERVAL;
-  const leftChanged = !early && countLeft(entry, offset, time);
-  return [...entry.watchers].filter(
-    (watcher) => changed.has(watcher) || (leftChanged && watcher.wantsLeft()),
+  const early = paced && changed.length === 0 && time.monotonic < leftSince + LEFT_INTERVAL;
+  const leftChanged = !early && countLeft(entry, time);
+  return watchers.filter(
+    (watcher) => changed.includes(watcher) || (leftChanged && watcher.wantsLeft()),
   );
 }
 
 /** The first instant at which something of this limit that is shown changes. */
-export function nextChange(entry: Entry, offset: number | undefined, time: Time): number {
+export function nextChange(entry: Entry, { now, monotonic, offset }: Time): number {
   let next = Infinity;
   for (const status of entry.statuses.values()) next = Math.min(next, status?.retryAt ?? next);
   entry.leftShown = false;
   for (const watcher of entry.watchers) entry.leftShown ||= watcher.wantsLeft();
   const { snapshot, left, leftSince, leftShown } = entry;
   if (!leftShown || !snapshot || left === undefined || offset === undefined) return next;
-  const refill = predictRefill(snapshot, offset, time.now, left);
+  const refill = predictRefill(snapshot, offset, now, left);
   // Counted from its own last change, or other limits' news would put it off for ever.
-  return Math.min(next, Math.max(refill, time.now + leftSince + LEFT_INTERVAL - time.monotonic));
+  return Math.min(next, Math.max(refill, now + leftSince + LEFT_INTERVAL - monotonic));
 }
 
 function statusOf(

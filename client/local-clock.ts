@@ -1,36 +1,40 @@
 /**
  * This machine's time, and whether its clock was set. A clock that is set jumps against the
- * monotonic one; so it does when the machine sleeps, where the monotonic clock sleeps as well.
+ * monotonic one, and the server's lead follows it at once. But so it does when the machine sleeps
+ * and the monotonic clock sleeps as well: hence the server has to be asked, and until it answers,
+ * calls are taken to be refused too long rather than not long enough.
  */
+import type { ServerClock } from "./server-clock.js";
 
-/** One instant, on both of this machine's clocks. */
+/** One instant, on all the clocks. */
 export interface Time {
-  /** Epoch ms. */
+  /** Epoch ms, this machine's. */
   now: number;
   /** ms since some fixed instant, whatever the system's clock is set to. */
   monotonic: number;
+  /** Server time minus this machine's, ms; `undefined` while nothing is known. */
+  offset: number | undefined;
 }
 
 /** By how much the two may come apart without a word, ms: browsers round them, up to 100. */
 const TOLERANCE = 250;
 
-/**
- * @param onStep is told by how many ms the clock has jumped forward, before anybody gets to see
- * the new time.
- */
+/** @param onStep is told that the clock was set; it must not look at the time by itself. */
 export function createLocalClock(
   clock: () => number,
   monotonic: () => number,
-  onStep: (ms: number) => void,
+  serverClock: ServerClock,
+  onStep: () => void,
 ): () => Time {
   let lead = clock() - monotonic();
   return () => {
-    const time = { now: clock(), monotonic: monotonic() };
-    const step = time.now - time.monotonic - lead;
+    const [now, steady] = [clock(), monotonic()];
+    const step = now - steady - lead;
     if (Math.abs(step) > TOLERANCE) {
       lead += step;
-      onStep(step);
+      serverClock.step(step);
+      onStep();
     }
-    return time;
+    return { now, monotonic: steady, offset: serverClock.offset };
   };
 }

@@ -37,11 +37,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   let followed = "";
   let syncing = false;
 
-  // When the clock was set, the server's lead follows it at once. A machine that slept can look the
-  // same, so the server is asked as well; until it answers, calls are taken to be refused too long
-  // rather than not long enough.
-  const look = createLocalClock(clock, monotonic, (step) => {
-    serverClock.step(step);
+  const look = createLocalClock(clock, monotonic, serverClock, () => {
     // Whoever looks may be rendering: the others are told once that is done.
     queueMicrotask(() => update(entries.values()));
     connection.refresh();
@@ -97,7 +93,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   function update(some: Iterable<Entry>, paced = false): void {
     const time = look();
     for (const entry of some) {
-      for (const { onChange } of lookAnew(entry, serverClock.offset, time, paced)) onChange();
+      for (const { onChange } of lookAnew(entry, time, paced)) onChange();
     }
     arm();
   }
@@ -107,7 +103,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     const time = look();
     let due = Infinity;
     for (const entry of entries.values()) {
-      due = Math.min(due, nextChange(entry, serverClock.offset, time));
+      due = Math.min(due, nextChange(entry, time));
     }
     alarm.set(due, time);
   }
@@ -159,8 +155,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   const observer: RateLimitObserver = {
     observe(item, count, onChange, wantsLeft = () => false) {
       const entry = entryOf(item);
-      const { now } = look();
-      const told = evaluate(entry, serverClock.offset, now, count);
+      const told = evaluate(entry, look(), count);
       const watcher = { count, told, onChange, wantsLeft };
       entry.watchers.add(watcher);
       sync();
@@ -177,15 +172,13 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       if (entry === undefined) return undefined;
       if (!entry.statuses.has(count)) sync();
       // Anew, since the timer may be late.
-      const { now } = look();
-      return evaluate(entry, serverClock.offset, now, count);
+      return evaluate(entry, look(), count);
     },
     left(item) {
       const entry = entries.get(idOf(item));
       // Whoever starts to look sees what is left now, and from then on is told.
       if (entry?.leftShown === false) {
-        const time = look();
-        countLeft(entry, serverClock.offset, time);
+        countLeft(entry, look());
         entry.leftShown = true;
         sync();
       }
@@ -193,9 +186,8 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     },
     config: (item) => entries.get(idOf(item))?.snapshot?.config,
     check(item, at, count) {
-      look();
       const entry = entries.get(idOf(item));
-      return entry && check(entry, serverClock.offset, at, count);
+      return entry && check(entry, look(), count, at);
     },
     get connection() {
       return connectionState;
@@ -203,8 +195,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     debit(item, count) {
       validateCount(count);
       const entry = entries.get(idOf(item));
-      const { now } = look();
-      const { offset } = serverClock;
+      const { now, offset } = look();
       if (!entry?.snapshot || offset === undefined) return () => {};
       const debit = { at: now + offset, count };
       changeDebits(entry, [...entry.debits, debit]);
