@@ -75,9 +75,13 @@ describe.concurrent("a refused call", () => {
     await soon(() => expect(observer.status(keyed, 1)?.ok).toBe(true));
     await page.limiter.limit("hourly", { count: 3 });
     await soon(() => expect(observer.status({ name: "hourly" }, 1)?.ok).toBe(false));
+    await soon(() => expect(page.server.open(STATUS)).toBe(0));
     const release = page.server.delay(STATUS);
+    const asked = page.server.requests(STATUS);
     await refusalOf(page.take("hourly"));
     expect(observer.status(keyed, 1)?.ok).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(page.server.requests(STATUS)).toBe(asked);
     await refusalOf(page.take("hourly", 3));
     expect(observer.status(keyed, 3)?.ok).toBe(false);
     release();

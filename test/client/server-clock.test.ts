@@ -103,4 +103,22 @@ describe("a clock that was set", () => {
     expect(clock.push(1_000, 3_601_000)).toBe(true);
     expect(clock.offset).toBe(3_600_000);
   });
+
+  it("follows this machine's clock when that is known to have been set", () => {
+    clock.roundTrip(0, 10, 1_005);
+    clock.step(3_600_000.5);
+    expect(clock.offset).toBe(1_000 - 3_600_001);
+  });
+
+  it("is measured anew once this machine's was set, however long that takes", () => {
+    clock.roundTrip(0, 10, 1_005);
+    clock.step(300);
+    expect(clock.roundTrip(1_000, 3_000, 3_000)).toBe(true);
+    expect(clock.offset).toBe(1_000);
+  });
+
+  it("stays unknown while nothing is known of it", () => {
+    clock.step(1_000);
+    expect(clock.offset).toBeUndefined();
+  });
 });
