@@ -28,7 +28,8 @@ export function createLocalClock(
 ): () => Time {
   let lead = clock() - monotonic();
   return () => {
-    const [now, steady] = [clock(), monotonic()];
+    // Whole ms, or what opens at one and the same ms would seem to open at another with every look.
+    const [now, steady] = [Math.floor(clock()), monotonic()];
     const step = now - steady - lead;
     if (Math.abs(step) > TOLERANCE) {
       lead += step;

@@ -70,6 +70,18 @@ describe.concurrent("the status of an observed limit", () => {
     expect(onChange).toHaveBeenCalledTimes(1);
   });
 
+  it("is the same object by a clock that counts parts of a ms, too", async () => {
+    const clock = createManualClock();
+    await using mirror = await startMirror(LIMITS, { clock });
+    await mirror.limiter.limit("hourly", { count: 3 });
+    let part = 0;
+    const observer = mirror.observer({ clock: () => clock() + part });
+    observer.observe(hourly, 1, () => {});
+    await soon(() => expect(observer.status(hourly, 1)?.ok).toBe(false));
+    const denied = observer.status(hourly, 1);
+    for (part of [0.25, 0.5, 0.999]) expect(observer.status(hourly, 1)).toBe(denied);
+  });
+
   it("turns ok at the promised ms, without asking", async () => {
     await using mirror = await startMirror(LIMITS);
     const observer = mirror.observer();
