@@ -1,12 +1,49 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+
+const timeouts = { testTimeout: 20_000, hookTimeout: 30_000 };
+const exclude = ["test/e2e/**", "**/.tmp/**", "**/node_modules/**"];
+const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
+const testingLibrary = fileURLToPath(
+  new URL(
+    "node_modules/@testing-library/react/dist/@testing-library/react.esm.js",
+    import.meta.url,
+  ),
+);
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.{ts,tsx}"],
-    exclude: ["test/e2e/**", "**/.tmp/**", "**/node_modules/**"],
-    globalSetup: "test/support/global-setup.ts",
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
     coverage: { include: ["core/**", "server/**", "client/**"] },
+    projects: [
+      {
+        test: {
+          ...timeouts,
+          name: "all",
+          include: ["test/**/*.test.{ts,tsx}"],
+          exclude,
+          env: { REACT_VERSION: "19" },
+          globalSetup: "test/support/global-setup.ts",
+        },
+      },
+      {
+        // The hooks' tests again, on the oldest React that the package supports.
+        resolve: {
+          alias: [
+            { find: /^(react|react-dom)(?=\/|$)/, replacement: `${react18}$1` },
+            // Its CommonJS build would have Node resolve what it imports.
+            { find: "@testing-library/react", replacement: testingLibrary },
+          ],
+        },
+        test: {
+          ...timeouts,
+          name: "react 18",
+          include: ["test/react/**/*.test.tsx"],
+          exclude,
+          env: { REACT_VERSION: "18" },
+          // What imports React has to be resolved here, too, rather than by Node.
+          server: { deps: { inline: [/@testing-library\/react/, /react-query/] } },
+        },
+      },
+    ],
   },
 });
