@@ -1,70 +1,61 @@
 /** Hooks for one application's router: the names of its limits autocomplete, others do not compile. */
 "use client";
-import { QueryClientContext } from "@tanstack/react-query";
+import {
+  type DefaultError,
+  focusManager,
+  onlineManager,
+  QueryClientContext,
+} from "@tanstack/react-query";
 import type { TRPCClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useMemo,
-  useRef,
-  useSyncExternalStore,
-} from "react";
-import type { RateLimitConfig } from "../../core/config.js";
-import type { ConnectionState } from "../connection.js";
-import {
-  createRateLimitObserver,
-  type RateLimitObserver,
-  type RateLimitStatus,
-} from "../observer.js";
-import type { CheckedRateLimit } from "../prediction.js";
+import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { createRateLimitObserver, type RateLimitObserver } from "../observer.js";
 import { createTRPCTransport } from "../transport.js";
+import { announce } from "./announce.js";
 import type { LimitNames } from "./limit-names.js";
 import { queryCache } from "./query-cache.js";
 import { RateLimitCountdown } from "./rate-limit-countdown.js";
+import { Meter, type MeterProps } from "./rate-limit-meter.js";
 import { useCountdown } from "./use-countdown.js";
+import {
+  type Mirror,
+  useLimit,
+  type UseRateLimitOptions,
+  type UseRateLimitResult,
+} from "./use-limit.js";
+import {
+  useLimitedMutation,
+  type UseRateLimitedMutationOptions,
+  type UseRateLimitedMutationResult,
+} from "./use-limited-mutation.js";
 
 export interface RateLimitReactOptions<TPath extends string> {
   /** Where the router of `createRateLimitTRPC` stands, with dots. @default "rateLimit" */
   path?: TPath;
 }
 
-export interface RateLimitProviderProps<TRouter extends AnyTRPCRouter> {
-  /** The application's client, from `createTRPCClient`. */
-  client: TRPCClient<TRouter>;
-  /** ms between two polls while there is no stream. @default 5000 */
-  pollInterval?: number;
-  children?: ReactNode;
-}
+/** Either a client, or an observer that others use, too, such as a link or a test. */
+export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?: ReactNode } & (
+  | {
+      /** The application's client, from `createTRPCClient`. */
+      client: TRPCClient<TRouter>;
+      /** ms between two polls while there is no stream. @default 5000 */
+      pollInterval?: number;
+      observer?: undefined;
+    }
+  | {
+      /** Stays open when the provider goes, and keeps its snapshots where it was told to. */
+      observer: RateLimitObserver;
+      client?: undefined;
+      pollInterval?: undefined;
+    }
+);
 
-export interface UseRateLimitOptions {
-  /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
-  key?: string | undefined;
-  /** Tokens that the call would take. @default 1 */
-  count?: number | undefined;
-}
-
-/** The same object until something in it changes. */
-export interface UseRateLimitResult {
-  /** `undefined` while nothing is known. */
-  readonly status: RateLimitStatus | undefined;
-  /**
-   * Whole tokens left, 0 while some are owed. Reading it makes the component follow refills, once
-   * a second at most; a component that does not read it only renders when `status` changes.
-   */
-  readonly value: number | undefined;
-  readonly config: RateLimitConfig | undefined;
-  readonly connection: ConnectionState;
-  /**
-   * What a call would get.
-   *
-   * @param ts when, epoch ms on this machine's clock. @default now
-   * @param count tokens. @default the hook's
-   */
-  check(ts?: number, count?: number): CheckedRateLimit | undefined;
+export interface RateLimitMeterProps<TName extends string> extends MeterProps {
+  name: TName;
+  /** A key to ask the server for, as the `key` of `useRateLimit`. @default the visitor's own */
+  limitKey?: string | undefined;
 }
 
 export function createRateLimitReact<
@@ -72,23 +63,50 @@ export function createRateLimitReact<
   const TPath extends string = "rateLimit",
 >(options: RateLimitReactOptions<TPath> = {}) {
   const { path = "rateLimit" } = options;
-  const ObserverContext = createContext<RateLimitObserver | undefined>(undefined);
+  const MirrorContext = createContext<Mirror | undefined>(undefined);
+  const heard = new WeakSet<RateLimitSnapshot>();
 
-  /** Mirrors the limits for everything below it. Uses the `QueryClient` above it, if there is one. */
-  function RateLimitProvider({ client, pollInterval, children }: RateLimitProviderProps<TRouter>) {
+  /**
+   * Mirrors the limits for everything below it. Uses the `QueryClient` above it, if there is one,
+   * and asks anew when the window is looked at again or the network is back.
+   */
+  function RateLimitProvider(props: RateLimitProviderProps<TRouter>) {
+    const { client, observer: given, pollInterval, children } = props;
     const queryClient = useContext(QueryClientContext);
-    const observer = useMemo(
-      () =>
+    const mirror = useMemo((): Mirror => {
+      const cache = queryClient && queryCache(queryClient, path, heard);
+      const observer =
+        given ??
         createRateLimitObserver({
           transport: createTRPCTransport(client, path),
-          cache: queryClient && queryCache(queryClient, path),
+          cache,
           ...(pollInterval !== undefined && { pollInterval }),
-        }),
-      [client, queryClient, pollInterval],
-    );
-    useEffect(() => () => observer.close(), [observer]);
+        });
+      return { observer, cache };
+    }, [client, given, queryClient, pollInterval]);
+    useEffect(() => {
+      const { observer } = mirror;
+      // Its live region has to be there before it is needed.
+      announce("");
+      const refresh = (isBack: boolean) => {
+        if (isBack) observer.refresh();
+      };
+      const unfocus = focusManager.subscribe(refresh);
+      const unplug = onlineManager.subscribe(refresh);
+      return () => {
+        unfocus();
+        unplug();
+        if (observer !== given) observer.close();
+      };
+    }, [mirror, given]);
     // `.Provider` rather than the context itself, which only React 19 renders.
-    return <ObserverContext.Provider value={observer}>{children}</ObserverContext.Provider>;
+    return <MirrorContext.Provider value={mirror}>{children}</MirrorContext.Provider>;
+  }
+
+  function useMirror(user: string): Mirror {
+    const mirror = useContext(MirrorContext);
+    if (mirror === undefined) throw new Error(`${user} needs a <RateLimitProvider> above it`);
+    return mirror;
   }
 
   /**
@@ -98,63 +116,47 @@ export function createRateLimitReact<
    */
   function useRateLimit(
     name: LimitNames<TRouter, TPath>,
-    { key, count = 1 }: UseRateLimitOptions = {},
+    limitOptions: UseRateLimitOptions = {},
   ): UseRateLimitResult {
-    const observer = useContext(ObserverContext);
-    if (observer === undefined)
-      throw new Error("useRateLimit needs a <RateLimitProvider> above it");
-    const item = useMemo(() => ({ name, key }), [name, key]);
-    const readsValue = useRef(false);
-    const last = useRef(UNKNOWN);
-    const subscribe = useCallback(
-      (onChange: () => void) => observer.observe(item, count, onChange, () => readsValue.current),
-      [observer, item, count],
-    );
-    const getSnapshot = () => {
-      const { connection } = observer;
-      const next: Shown = {
-        status: observer.status(item, count),
-        value: readsValue.current ? observer.left(item) : undefined,
-        config: observer.config(item),
-        connection,
-      };
-      // What is shown must be the same object while nothing in it has changed.
-      return sameShown(last.current, next) ? last.current : (last.current = next);
-    };
-    const shown = useSyncExternalStore(subscribe, getSnapshot, () => UNKNOWN);
-    return useMemo(
-      () => ({
-        status: shown.status,
-        config: shown.config,
-        connection: shown.connection,
-        get value() {
-          readsValue.current = true;
-          return shown.value ?? observer.left(item);
-        },
-        check: (ts: number = Date.now(), wanted: number = count) =>
-          observer.check(item, ts, wanted),
-      }),
-      [observer, item, count, shown],
+    return useLimit(useMirror("useRateLimit"), name, limitOptions);
+  }
+
+  /**
+   * TanStack's `useMutation` for a procedure that a limit guards. Takes the tokens off the mirror
+   * as it sends, before the server has answered. When a call fails, they come back unless the
+   * server's answer says that it was charged for, and the server is asked what it really holds.
+   *
+   * @throws Error outside of a `RateLimitProvider` or a `QueryClientProvider`.
+   */
+  function useRateLimitedMutation<
+    TData = unknown,
+    TError = DefaultError,
+    TVariables = void,
+    TOnMutateResult = unknown,
+  >(
+    name: LimitNames<TRouter, TPath>,
+    mutationOptions: UseRateLimitedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  ): UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateResult> {
+    return useLimitedMutation(useMirror("useRateLimitedMutation"), name, mutationOptions);
+  }
+
+  /** What is left of a limit, as a bar. Follows refills, and renders nothing else for them. */
+  function RateLimitMeter({
+    name,
+    limitKey,
+    ...meter
+  }: RateLimitMeterProps<LimitNames<TRouter, TPath>>) {
+    return (
+      <Meter limit={useLimit(useMirror("RateLimitMeter"), name, { key: limitKey })} {...meter} />
     );
   }
 
-  return { RateLimitProvider, useRateLimit, useCountdown, RateLimitCountdown };
-}
-
-type Shown = Omit<UseRateLimitResult, "check">;
-
-const UNKNOWN: Shown = {
-  status: undefined,
-  value: undefined,
-  config: undefined,
-  connection: "polling",
-};
-
-function sameShown(a: Shown, b: Shown): boolean {
-  return (
-    a.status === b.status &&
-    a.value === b.value &&
-    a.config === b.config &&
-    a.connection === b.connection
-  );
+  return {
+    RateLimitProvider,
+    useRateLimit,
+    useRateLimitedMutation,
+    useCountdown,
+    RateLimitCountdown,
+    RateLimitMeter,
+  };
 }

@@ -1,6 +1,7 @@
-/** The wait, on screen. Keeps the ticking out of whatever stands around it. */
+/** The wait, on screen and for the ear. Keeps the ticking out of whatever stands around it. */
 "use client";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
+import { announce } from "./announce.js";
 import { useCountdown } from "./use-countdown.js";
 
 export interface RateLimitCountdownProps {
@@ -11,13 +12,44 @@ export interface RateLimitCountdownProps {
    * @default "5s", "2m 5s", "1h 2m"
    */
   children?: (seconds: number) => ReactNode;
+  /**
+   * What screen readers say: with the seconds when the wait starts, with 0 when it is over. An
+   * empty text says nothing.
+   * @default "Wait 5 seconds", "Wait 3 minutes"; "You can go on"
+   */
+  announcement?: (seconds: number) => string;
 }
 
-/** Shows nothing once the wait is over. */
-export function RateLimitCountdown({ retryAt, children = formatWait }: RateLimitCountdownProps) {
+/**
+ * Shows nothing once the wait is over. Screen readers hear of the start of the wait and of its end,
+ * from a live region at the end of the page; the ticking itself is silent.
+ */
+export function RateLimitCountdown({
+  retryAt,
+  children = formatWait,
+  announcement = sayWait,
+}: RateLimitCountdownProps) {
   const seconds = useCountdown(retryAt);
-  if (seconds === 0) return null;
-  return <span role="timer">{children(seconds)}</span>;
+  const isWaiting = seconds > 0;
+  const latest = useRef({ retryAt, seconds, announcement });
+  useEffect(() => {
+    latest.current = { retryAt, seconds, announcement };
+  });
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    announce(latest.current.announcement(latest.current.seconds));
+    return () => {
+      // Or it has only left the page, before its time: then there is nothing to say.
+      const isOver = (latest.current.retryAt ?? 0) <= Date.now();
+      announce(isOver ? latest.current.announcement(0) : "");
+    };
+  }, [isWaiting]);
+  if (!isWaiting) return null;
+  return (
+    <span role="timer" aria-live="off">
+      {children(seconds)}
+    </span>
+  );
 }
 
 function formatWait(seconds: number): string {
@@ -27,4 +59,13 @@ function formatWait(seconds: number): string {
   return minutes < 60
     ? `${minutes}m ${seconds % 60}s`
     : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}
+
+function sayWait(seconds: number): string {
+  if (seconds === 0) return "You can go on";
+  if (seconds === Infinity) return "You cannot go on";
+  const [size, unit] =
+    seconds < 60 ? [1, "second"] : seconds < 3600 ? [60, "minute"] : [3600, "hour"];
+  const number = Math.ceil(seconds / size);
+  return `Wait ${number} ${unit}${number === 1 ? "" : "s"}`;
 }

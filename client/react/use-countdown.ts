@@ -1,6 +1,6 @@
 /** Seconds until an instant, for people to read: renders once a second and not at all when done. */
 "use client";
-import { useCallback, useSyncExternalStore } from "react";
+import { useMemo, useSyncExternalStore } from "react";
 
 /**
  * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end; 0 when it has
@@ -8,14 +8,28 @@ import { useCallback, useSyncExternalStore } from "react";
  *
  * @param retryAt epoch ms on this machine's clock.
  */
-export function useCountdown(retryAt: number | undefined): number {
-  const subscribe = useCallback(
-    (onTick: () => void) => {
+export function useCountdown(retryAt: number = 0): number {
+  const { subscribe, seconds } = useMemo(() => createCountdown(retryAt), [retryAt]);
+  return useSyncExternalStore(subscribe, seconds, () => 0);
+}
+
+/** How far two clocks may differ that nobody has set, ms: the one only counts whole ones. */
+const SLACK = 10;
+
+function createCountdown(retryAt: number) {
+  /** When, on a clock that nobody sets, the wait is over for sure. */
+  const end = steady() + retryAt - Date.now() + SLACK;
+  // The earlier of both: that clock stands still while a machine sleeps, and the other one may be
+  // put back, which makes nobody's wait longer.
+  const left = () => Math.min(retryAt - Date.now(), end - steady());
+  return {
+    seconds: () => Math.max(0, Math.ceil(left() / 1000)),
+    subscribe(onTick: () => void) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const arm = () => {
-        const left = (retryAt ?? 0) - Date.now();
+        const ms = left();
         // At the end of each second, counted back from the end.
-        if (left > 0 && left !== Infinity) timer = setTimeout(tick, ((left - 1) % 1000) + 1);
+        if (ms > 0 && ms !== Infinity) timer = setTimeout(tick, ((ms - 1) % 1000) + 1);
       };
       const tick = () => {
         onTick();
@@ -24,15 +38,9 @@ export function useCountdown(retryAt: number | undefined): number {
       arm();
       return () => clearTimeout(timer);
     },
-    [retryAt],
-  );
-  return useSyncExternalStore(
-    subscribe,
-    () => secondsUntil(retryAt),
-    () => 0,
-  );
+  };
 }
 
-function secondsUntil(retryAt: number | undefined): number {
-  return retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+function steady(): number {
+  return Math.floor(performance.now());
 }

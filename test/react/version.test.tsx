@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, cleanup, render } from "@testing-library/react";
+import { cleanup, render } from "@testing-library/react";
 import { version } from "react";
 import { version as domVersion } from "react-dom";
 import { version as serverVersion } from "react-dom/server";
@@ -7,7 +7,7 @@ import { afterEach, expect, it } from "vitest";
 
 afterEach(cleanup);
 
-it("runs these tests on the React that the project names, in all its parts", async () => {
+it("runs these tests on the React that the project names, in all its parts", () => {
   const wanted = expect.stringMatching(`^${process.env["REACT_VERSION"]}\\.`);
   expect({ version, domVersion, serverVersion }).toEqual({
     version: wanted,
@@ -15,6 +15,5 @@ it("runs these tests on the React that the project names, in all its parts", asy
     serverVersion: wanted,
   });
   const { container } = render(<p>{version}</p>);
-  await act(() => {});
   expect(container.textContent).toBe(version);
 });

@@ -1,0 +1,69 @@
+/** Sends one call under a limit, as often as that takes, and keeps the mirror's figure honest. */
+import { isRateLimitError, RateLimitError } from "../../core/errors.js";
+import type { RateLimitObserver } from "../observer.js";
+import type { RateLimitItem } from "../transport.js";
+import { isRefused, type WaitingLine } from "./waiting-line.js";
+
+export type WhenLimited = "reject" | "wait" | "send";
+
+export interface LimitedCall {
+  observer: RateLimitObserver;
+  item: RateLimitItem;
+  line: WaitingLine;
+  whenLimited: WhenLimited;
+  /** Whether the server charges for failures, instead of calls. */
+  chargesErrors: boolean;
+  count: number;
+}
+
+/**
+ * @throws RateLimitError instead of sending, with `"reject"`; WaitCancelled with `"wait"`; and
+ * whatever `send` throws.
+ */
+export async function sendLimited<TData>(
+  send: () => Promise<TData>,
+  { observer, item, line, whenLimited, chargesErrors, count }: LimitedCall,
+): Promise<TData> {
+  const place = line.draw();
+  let giveBack = () => {};
+  const go = () => {
+    if (!chargesErrors) giveBack = observer.debit(item, count);
+  };
+  for (let notBefore = 0; ;) {
+    if (whenLimited === "wait") await line.enter({ count, place, notBefore, go });
+    else if (whenLimited === "reject" && isRefused(observer, item, count)) {
+      throw refusal(observer, item, count);
+    } else go();
+    try {
+      return await send();
+    } catch (error) {
+      const denied = isRateLimitError(error) ? error.data.rateLimit : undefined;
+      // Denied, or nothing heard: then most likely nothing was charged. Any other answer comes
+      // from a procedure that was. Where that guess is wrong, the server's own figure follows.
+      const charged = denied === undefined && hasAnswer(error);
+      if (!charged) giveBack();
+      else if (chargesErrors) observer.debit(item, count);
+      observer.refresh();
+      if (whenLimited !== "wait" || denied?.name !== item.name) throw error;
+      notBefore = Date.now() + denied.retryAfter;
+    }
+  }
+}
+
+function refusal(observer: RateLimitObserver, item: RateLimitItem, count: number): RateLimitError {
+  const now = Date.now();
+  const { value, config, retryAt = now } = observer.check(item, now, count)!;
+  return new RateLimitError({
+    kind: "RateLimited",
+    name: item.name,
+    retryAfter: retryAt - now,
+    value: value + count,
+    config,
+    now,
+  });
+}
+
+/** Whether a failure carries the server's answer, as tRPC's errors do. */
+function hasAnswer(error: unknown): boolean {
+  return (error as { data?: unknown } | null | undefined)?.data != null;
+}

@@ -1,0 +1,97 @@
+/**
+ * Calls that wait for their limit: each goes when its time comes, first come, first served, without
+ * anybody asking the server. Knows nothing of React, nor of what the calls do.
+ */
+import type { RateLimitObserver } from "../observer.js";
+import type { RateLimitItem } from "../transport.js";
+
+interface Waiting {
+  /** Tokens that the call takes. */
+  count: number;
+  /** Lower places go first; a call that comes back has kept its place. */
+  place: number;
+  /** Epoch ms on this machine's clock; not earlier, whatever the observer says. */
+  notBefore: number;
+  /** Called at the moment it may go, before the next one is looked at. */
+  go(): void;
+}
+
+export interface WaitingLine {
+  /** A place behind everybody who has one. */
+  draw(): number;
+  /** Resolves when it has gone, at once where it need not wait. Rejects when it is cancelled. */
+  enter(waiting: Waiting): Promise<void>;
+  /** Sends everybody home, with a {@link WaitCancelled}. */
+  cancel(): void;
+}
+
+/** A call was held back until its time, and will not be sent any more. */
+export class WaitCancelled extends Error {
+  override readonly name = "AbortError";
+  readonly kind = "WaitCancelled";
+}
+
+/** @param onLength told how many wait, whenever that may have changed. */
+export function createWaitingLine(
+  observer: RateLimitObserver,
+  item: RateLimitItem,
+  onLength: (length: number) => void,
+): WaitingLine {
+  const line: { waiting: Waiting; gone(): void; cancelled(error: Error): void }[] = [];
+  let drawn = 0;
+  let unfollow = () => {};
+
+  function advance(): void {
+    unfollow();
+    unfollow = () => {};
+    for (let head; (head = line[0]);) {
+      const { count, notBefore, go } = head.waiting;
+      const pause = notBefore - Date.now();
+      if (pause > 0 || isRefused(observer, item, count)) {
+        const timer = pause > 0 ? setTimeout(advance, pause) : undefined;
+        const stop = observer.observe(item, count, advance);
+        unfollow = () => {
+          clearTimeout(timer);
+          stop();
+        };
+        break;
+      }
+      line.shift();
+      go();
+      head.gone();
+    }
+    onLength(line.length);
+  }
+
+  return {
+    draw: () => drawn++,
+    enter: (waiting) =>
+      new Promise((gone, cancelled) => {
+        const behind = line.findIndex((other) => other.waiting.place > waiting.place);
+        line.splice(behind < 0 ? line.length : behind, 0, { waiting, gone, cancelled });
+        advance();
+      }),
+    cancel() {
+      for (const { cancelled } of line.splice(0)) {
+        cancelled(new WaitCancelled("The call waited for its rate limit, and was cancelled"));
+      }
+      advance();
+    },
+  };
+}
+
+/**
+ * Whether a call is known to be refused now, and to pass later. One that never could is for the
+ * server to explain, and so is one about whose limit nothing is known yet.
+ */
+export function isRefused(
+  observer: RateLimitObserver,
+  item: RateLimitItem,
+  count: number,
+): boolean {
+  // Followed for a moment, so that the observer keeps nothing of a count that nobody looks at.
+  const unfollow = observer.observe(item, count, () => {});
+  const retryAt = observer.status(item, count)?.retryAt ?? Infinity;
+  unfollow();
+  return retryAt !== Infinity;
+}
