@@ -29,23 +29,30 @@ export async function sendLimited<TData>(
   const go = () => {
     if (!chargesErrors) giveBack = observer.debit(item, count);
   };
-  for (let notBefore = 0; ;) {
-    if (whenLimited === "wait") await line.enter({ count, place, notBefore, go });
-    else if (whenLimited === "reject" && isRefused(observer, item, count)) {
-      throw refusal(observer, item, count);
-    } else go();
+  const wait = (notBefore: number) => line.enter({ count, place, notBefore, go });
+
+  if (whenLimited === "wait") await wait(0);
+  else if (whenLimited === "reject" && isRefused(observer, item, count)) {
+    throw refusal(observer, item, count);
+  } else go();
+  for (;;) {
     try {
       return await send();
     } catch (error) {
       const denied = isRateLimitError(error) ? error.data.rateLimit : undefined;
+      const undo = giveBack;
+      // In line again before the tokens are back, or those behind it would be off with them.
+      const turn =
+        whenLimited === "wait" && denied?.name === item.name
+          ? wait(Date.now() + denied.retryAfter)
+          : undefined;
       // Denied, or nothing heard: then most likely nothing was charged. Any other answer comes
       // from a procedure that was. Where that guess is wrong, the server's own figure follows.
-      const charged = denied === undefined && hasAnswer(error);
-      if (!charged) giveBack();
+      if (denied !== undefined || !hasAnswer(error)) undo();
       else if (chargesErrors) observer.debit(item, count);
       observer.refresh();
-      if (whenLimited !== "wait" || denied?.name !== item.name) throw error;
-      notBefore = Date.now() + denied.retryAfter;
+      if (turn === undefined) throw error;
+      await turn;
     }
   }
 }

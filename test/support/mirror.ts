@@ -1,6 +1,6 @@
 /** A limiter in memory, its router behind a real server, and observers of it over HTTP. */
 import type { TRPCClient } from "@trpc/client";
-import { initTRPC } from "@trpc/server";
+import { initTRPC, TRPCError } from "@trpc/server";
 import { z } from "zod";
 import {
   createRateLimitObserver,
@@ -43,10 +43,20 @@ export async function startMirror<const TLimits extends LimitConfigs>(
   });
   const router = t.router({
     rateLimit: rl.router,
-    /** Takes tokens of any limit, as an application's own procedure would. */
+    /** Takes tokens of any limit, as an application's own procedure would, and may then fail. */
     take: t.procedure
-      .input(z.object({ name: z.enum(Object.keys(limits)), count: z.number().default(1) }))
-      .mutation(({ input: { name, count } }) => untyped.limit(name, { count, throws: true })),
+      .input(
+        z.object({
+          name: z.enum(Object.keys(limits)),
+          count: z.number().default(1),
+          fails: z.boolean().default(false),
+        }),
+      )
+      .mutation(async ({ input: { name, count, fails } }) => {
+        const result = await untyped.limit(name, { count, throws: true });
+        if (fails) throw new TRPCError({ code: "CONFLICT", message: "not about limits" });
+        return result;
+      }),
   });
   const server = await startServer(router, () => ({}));
   const observers: RateLimitObserver[] = [];

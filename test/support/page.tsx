@@ -11,6 +11,9 @@ const LIMITS = {
   hourly: { kind: "token bucket", rate: 1, period: HOUR, capacity: 3 },
   /** A token every 100 ms. */
   quick: { kind: "token bucket", rate: 10, period: SECOND, capacity: 10 },
+  /** Holds two whole tokens, or not even one. */
+  fractional: { kind: "token bucket", rate: 1, period: HOUR, capacity: 2.5 },
+  tiny: { kind: "token bucket", rate: 0.5, period: HOUR },
 } as const;
 
 function startLimits(options: MirrorOptions) {
@@ -18,8 +21,13 @@ function startLimits(options: MirrorOptions) {
 }
 
 export type AppRouter = Awaited<ReturnType<typeof startLimits>>["router"];
-export const { RateLimitProvider, useRateLimit, RateLimitCountdown } =
-  createRateLimitReact<AppRouter>();
+export const {
+  RateLimitProvider,
+  useRateLimit,
+  useRateLimitedMutation,
+  RateLimitCountdown,
+  RateLimitMeter,
+} = createRateLimitReact<AppRouter>();
 
 export interface PageOptions extends RenderOptions {
   strict?: boolean;

@@ -1,0 +1,268 @@
+// @vitest-environment jsdom
+import { act, cleanup, renderHook } from "@testing-library/react";
+import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { isRateLimitError, type UseRateLimitedMutationOptions } from "../../client/react/index.js";
+import { startPage, useRateLimitedMutation } from "../support/page.js";
+import { settled, soon } from "../support/soon.js";
+
+const TAKE = "take";
+
+afterEach(cleanup);
+
+interface Variables {
+  count?: number;
+  fails?: boolean;
+}
+
+type Options = Partial<UseRateLimitedMutationOptions<unknown, Error, Variables>>;
+
+/** A page with one mutation, which takes tokens of a limit, live. */
+async function startMutation(options: Options = {}, name: "hourly" | "sendMessage" = "hourly") {
+  const page = await startPage();
+  const take = (variables: Variables) => page.client.take.mutate({ name, ...variables });
+  const lefts: (number | undefined)[] = [];
+  const hook = renderHook(
+    () => {
+      const mutation = useRateLimitedMutation(name, { mutationFn: take, ...options });
+      lefts.push(mutation.limit.value);
+      return { ...mutation, left: mutation.limit.value };
+    },
+    { wrapper: ({ children }) => page.around(children) },
+  );
+  const now = () => hook.result.current;
+  await soon(() => expect(now().left).toBe(3));
+  await soon(() => expect(now().limit.connection).toBe("live"));
+  await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+  return {
+    page,
+    hook,
+    now,
+    lefts,
+    mutate: (variables: Variables = {}) => act(async () => now().mutate(variables)),
+    async [Symbol.asyncDispose]() {
+      hook.unmount();
+      await page[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("useRateLimitedMutation", () => {
+  it("takes the tokens off at once, before the server has answered", async () => {
+    await using it = await startMutation({ count: ({ count = 1 }) => count });
+    const answer = it.page.server.delay(TAKE);
+    it.page.server.refuse("rateLimit.status");
+    await it.mutate({ count: 2 });
+    await soon(() => expect(it.now()).toMatchObject({ left: 1, isPending: true }));
+    expect(it.now()).toMatchObject({ isPending: true, canMutate: true, held: 0 });
+    answer();
+    await soon(() => expect(it.now().isSuccess).toBe(true));
+    expect(it.now().left).toBe(1);
+  });
+
+  it("says when it may run, and flips by itself", async () => {
+    await using it = await startMutation({ count: 3 }, "sendMessage");
+    expect(it.now()).toMatchObject({ canMutate: true, retryAt: undefined });
+    await it.mutate({ count: 1 });
+    await soon(() => expect(it.now().isSuccess).toBe(true));
+    await soon(() => expect(it.now().canMutate).toBe(false));
+    expect(it.now().retryAt).toBe(it.now().limit.status!.retryAt);
+    await soon(() => expect(it.now().canMutate).toBe(true));
+    expect(it.now().retryAt).toBeUndefined();
+  });
+
+  it("gives the tokens back when the server was not reached", async () => {
+    await using it = await startMutation();
+    it.page.server.refuse(TAKE);
+    await it.mutate();
+    await soon(() => expect(it.now().isError).toBe(true));
+    expect(it.now().left).toBe(3);
+  });
+
+  it("keeps the tokens of a failed call that was charged for", async () => {
+    await using it = await startMutation();
+    await settled(() => it.lefts.length);
+    await it.mutate({ fails: true });
+    await soon(() => expect(it.now().isError).toBe(true));
+    await settled(() => it.now().left);
+    // The answer was here before the stream told of the charge, and nothing came back meanwhile.
+    expect(it.lefts.slice(it.lefts.indexOf(2))).not.toContain(3);
+    expect(it.now().left).toBe(2);
+  });
+
+  it("asks the server where the guess about a failed call was wrong", async () => {
+    await using it = await startMutation();
+    // Refused for its input, so never charged.
+    await it.mutate({ count: "many" as never });
+    await soon(() => expect(it.now().isError).toBe(true));
+    await soon(() => expect(it.now().left).toBe(3));
+  });
+
+  it("takes tokens off only for failures, where the server charges for those", async () => {
+    await using it = await startMutation({ on: "error" });
+    const answer = it.page.server.delay(TAKE);
+    await it.mutate({ fails: true });
+    await soon(() => expect(it.now().isPending).toBe(true));
+    // The server's own charge, taken back, so that what follows is the mirror's.
+    await soon(() => expect(it.now().left).toBe(2));
+    await it.page.limiter.reset("hourly");
+    await soon(() => expect(it.now().left).toBe(3));
+    it.page.server.refuse("rateLimit.status");
+    answer();
+    await soon(() => expect(it.now().isError).toBe(true));
+    expect(it.now().left).toBe(2);
+  });
+
+  describe("while its limit is exhausted", () => {
+    it("refuses at once, without a request, with a rate limit error", async () => {
+      const onError = vi.fn();
+      await using it = await startMutation({ onError });
+      await it.page.limiter.limit("hourly", { count: 3 });
+      await soon(() => expect(it.now().canMutate).toBe(false));
+      await it.mutate();
+      await soon(() => expect(it.now().isError).toBe(true));
+      expect(it.page.server.requests(TAKE)).toBe(0);
+      const { error, retryAt } = it.now();
+      expect(onError).toHaveBeenCalledTimes(1);
+      expect(isRateLimitError(error)).toBe(true);
+      const { rateLimit } = (error as unknown as { data: { rateLimit: Record<string, unknown> } })
+        .data;
+      expect(rateLimit).toMatchObject({ name: "hourly", config: { capacity: 3 } });
+      expect((rateLimit["now"] as number) + (rateLimit["retryAfter"] as number)).toBe(retryAt);
+      expect(rateLimit["value"]).toBeCloseTo(0, 2);
+    });
+
+    it("looks at what each call takes", async () => {
+      await using it = await startMutation({ count: ({ count = 1 }) => count });
+      await it.page.limiter.limit("hourly");
+      await soon(() => expect(it.now().left).toBe(2));
+      await it.mutate({ count: 3 });
+      await soon(() => expect(it.now().isError).toBe(true));
+      expect(it.page.server.requests(TAKE)).toBe(0);
+      await it.mutate({ count: 2 });
+      await soon(() => expect(it.now().isSuccess).toBe(true));
+    });
+
+    it("leaves a call that could never pass to the server", async () => {
+      await using it = await startMutation({ count: 4, whenLimited: "wait" });
+      await it.mutate({ count: 4 });
+      await soon(() => expect(it.now().error?.message).toContain("can never be granted"));
+      expect(it.page.server.requests(TAKE)).toBe(1);
+    });
+
+    it("sends anyway when told to, and takes the server's word", async () => {
+      await using it = await startMutation({ whenLimited: "send" });
+      await it.page.limiter.limit("hourly", { count: 3 });
+      await soon(() => expect(it.now().canMutate).toBe(false));
+      await it.mutate();
+      await soon(() => expect(it.now().isError).toBe(true));
+      expect(it.page.server.requests(TAKE)).toBe(1);
+      expect(isRateLimitError(it.now().error)).toBe(true);
+    });
+
+    it("waits when told to, and sends by itself, in order", async () => {
+      const sent: number[] = [];
+      const answered: number[] = [];
+      await using page = await startPage();
+      const { result } = renderHook(
+        () =>
+          useRateLimitedMutation("quick", {
+            count: 5,
+            whenLimited: "wait",
+            mutationFn: (call: number) => {
+              sent.push(call);
+              return page.client.take.mutate({ name: "quick", count: 5 });
+            },
+            onSuccess: (_, call) => answered.push(call),
+          }),
+        { wrapper: ({ children }) => page.around(children) },
+      );
+      await soon(() => expect(result.current.limit.connection).toBe("live"));
+      await page.limiter.limit("quick", { count: 15, reserve: true });
+      await soon(() => expect(result.current.canMutate).toBe(false));
+      await act(async () => {
+        for (const call of [1, 2, 3]) result.current.mutate(call);
+      });
+      await soon(() => expect(result.current.held).toBe(3));
+      expect(result.current).toMatchObject({ canMutate: false, isPending: true });
+      expect(sent).toEqual([]);
+      await soon(() => expect(result.current.held).toBe(2));
+      expect([...new Set(sent)]).toEqual([1]);
+      expect(result.current.canMutate).toBe(false);
+      await soon(() => expect(answered).toEqual([1, 2, 3]));
+      // By a few ms, one may have been too early, and gone again.
+      expect([...new Set(sent)]).toEqual([1, 2, 3]);
+      await soon(() => expect(result.current.held).toBe(0));
+    });
+
+    it("keeps its place and waits anew when the server refuses what it sent", async () => {
+      await using it = await startMutation({ whenLimited: "wait" }, "sendMessage");
+      const [deaf, dumb] = ["rateLimit.watch", "rateLimit.status"].map(it.page.server.delay);
+      // The page does not hear that somebody else was first.
+      it.page.server.refuse("rateLimit.watch");
+      await it.page.server.kill();
+      await it.page.limiter.limit("sendMessage", { count: 3 });
+      await it.page.server.restart();
+      await it.mutate();
+      await soon(() => expect(it.page.server.requests(TAKE)).toBe(1));
+      await soon(() => expect(it.now().held).toBe(1));
+      expect(it.now().isPending).toBe(true);
+      dumb!();
+      deaf!();
+      await soon(() => expect(it.now().isSuccess).toBe(true));
+      expect(it.page.server.requests(TAKE)).toBe(2);
+    });
+
+    it.each([
+      ["is reset", "reset"],
+      ["leaves the page", "unmount"],
+    ] as const)("cancels what is held when it %s, and never sends it", async (_, how) => {
+      const onError = vi.fn();
+      await using it = await startMutation({ whenLimited: "wait", retry: 3, onError });
+      await it.page.limiter.limit("hourly", { count: 3 });
+      await soon(() => expect(it.now().canMutate).toBe(false));
+      await it.mutate();
+      await soon(() => expect(it.now().held).toBe(1));
+      await act(async () => (how === "reset" ? it.now().reset() : it.hook.unmount()));
+      await soon(() => expect(onError).toHaveBeenCalledTimes(1));
+      expect(onError.mock.calls[0]![0]).toMatchObject({ name: "AbortError" });
+      if (how === "reset") expect(it.now()).toMatchObject({ held: 0, isIdle: true });
+      await it.page.limiter.reset("hourly");
+      await settled(() => it.page.server.requests());
+      expect(it.page.server.requests(TAKE)).toBe(0);
+    });
+  });
+
+  it("takes the options of tRPC's own integration", async () => {
+    await using page = await startPage();
+    const { queryClient, client } = page;
+    const trpc = createTRPCOptionsProxy<typeof page.router>({ client, queryClient });
+    const { result } = renderHook(
+      () =>
+        useRateLimitedMutation("hourly", {
+          ...trpc.take.mutationOptions(),
+          count: ({ count = 1 }) => count,
+        }),
+      { wrapper: ({ children }) => page.around(children) },
+    );
+    await soon(() => expect(result.current.limit.status?.ok).toBe(true));
+    await act(async () => result.current.mutate({ name: "hourly", count: 2 }));
+    await soon(() => expect(result.current.data?.value).toBeCloseTo(1, 2));
+    expect(result.current.limit.value).toBe(1);
+  });
+
+  it("uses the mutationFn that the QueryClient has for its key", async () => {
+    await using page = await startPage();
+    page.queryClient.setMutationDefaults(["take"], {
+      mutationFn: () => page.client.take.mutate({ name: "hourly" }),
+    });
+    const { result } = renderHook(
+      () => useRateLimitedMutation("hourly", { mutationKey: ["take"] }),
+      { wrapper: ({ children }) => page.around(children) },
+    );
+    await soon(() => expect(result.current.limit.value).toBe(3));
+    await act(async () => result.current.mutate());
+    await soon(() => expect(result.current.limit.value).toBe(2));
+    await soon(() => expect(result.current.isSuccess).toBe(true));
+  });
+});
