@@ -13,6 +13,16 @@ afterEach(() => {
 
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
+/** What the page's live region says now, and whatever it says from now on. */
+function recordAnnouncements(): string[] {
+  const [region, ...others] = screen.getAllByRole("status");
+  expect(others).toEqual([]);
+  expect(region!.getAttribute("aria-live") ?? "polite").toBe("polite");
+  const said = [region!.textContent];
+  new MutationObserver(() => said.push(region!.textContent)).observe(region!, { childList: true });
+  return said;
+}
+
 function countDown(retryAt: number | undefined) {
   const seen: number[] = [];
   const { result, ...hook } = renderHook(
@@ -103,6 +113,16 @@ describe("useCountdown", () => {
     await pass(1000);
     expect(countdown.seconds()).toBe(0);
   });
+
+  it("makes nobody wait longer because the machine's clock was put back", async () => {
+    const countdown = countDown(Date.now() + 10_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await pass(1100);
+    expect(countdown.seconds()).toBe(9);
+    await pass(9000);
+    expect(countdown.seconds()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
 
 describe("RateLimitCountdown", () => {
@@ -150,6 +170,46 @@ describe("RateLimitCountdown", () => {
     expect(screen.getByRole("timer").innerHTML).toBe("<b>again in 1</b>");
     await pass(1000);
     expect(screen.queryByRole("timer")).toBeNull();
+  });
+
+  it("tells screen readers of the start of the wait and of its end, and of nothing between", async () => {
+    const { container, rerender } = render(<RateLimitCountdown retryAt={Date.now() + 3_000} />);
+    expect(screen.getByRole("timer").getAttribute("aria-live")).toBe("off");
+    const said = recordAnnouncements();
+    expect(said).toEqual(["Wait 3 seconds"]);
+    await pass(1000);
+    // Corrected by a little, as the observer does: still the same wait.
+    rerender(<RateLimitCountdown retryAt={Date.now() + 1_990} />);
+    await pass(1000);
+    expect(said).toEqual(["Wait 3 seconds"]);
+    await pass(1000);
+    expect(container.innerHTML).toBe("");
+    expect(said).toEqual(["Wait 3 seconds", "You can go on"]);
+    rerender(<RateLimitCountdown retryAt={Date.now() + 125_000} />);
+    await pass(0);
+    expect(said.at(-1)).toBe("Wait 3 minutes");
+  });
+
+  it("has the last word when it leaves the page because the wait is over, and only then", async () => {
+    const end = Date.now() + 3_000;
+    const early = render(<RateLimitCountdown retryAt={end} />);
+    const said = recordAnnouncements();
+    early.unmount();
+    await pass(0);
+    expect(said.at(-1)).toBe("");
+    const timely = render(<RateLimitCountdown retryAt={end} />);
+    vi.setSystemTime(end);
+    timely.unmount();
+    await pass(0);
+    expect(said.at(-1)).toBe("You can go on");
+  });
+
+  it("says what it is given to say, or nothing", async () => {
+    const announcement = (seconds: number) => (seconds > 0 ? `noch ${seconds}` : "");
+    render(<RateLimitCountdown retryAt={Date.now() + 1_000} announcement={announcement} />);
+    const said = recordAnnouncements();
+    await pass(1000);
+    expect(said).toEqual(["noch 1", ""]);
   });
 
   it("keeps its ticking to itself", async () => {

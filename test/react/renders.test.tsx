@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { describe, expect, it } from "vitest";
-import { Connection, startPage, textOf, useRateLimit } from "../support/page.js";
+import { describe, expect, it, vi } from "vitest";
+import { Connection, RateLimitProvider, startPage, textOf, useRateLimit } from "../support/page.js";
 import { settled, soon } from "../support/soon.js";
 
 describe.concurrent("a component with useRateLimit", () => {
@@ -121,4 +121,45 @@ it("renders nothing on a page of 200 hooks while nothing changes, and one when o
   await page.limiter.limit("hourly", { key: "row149" });
   await soon(() => expect(textOf("row149")).toBe("true 2"));
   expect(renders).toBe(1);
+});
+
+it("needs one timer for a page of 1,000 hooks that wait, and renders nothing in ten seconds", async () => {
+  let renders = 0;
+  function Row({ limitKey }: { limitKey: string }) {
+    renders++;
+    const { status, value } = useRateLimit("hourly", { key: limitKey });
+    return <p>{status ? `${status.ok} ${value}` : "unknown"}</p>;
+  }
+  await using page = await startPage();
+  const observer = page.observer();
+  const keys = Array.from({ length: 100 }, (_, i) => `key${i}`);
+  const { unmount } = render(
+    <RateLimitProvider observer={observer}>
+      {Array.from({ length: 1000 }, (_, i) => (
+        <Row key={i} limitKey={keys[i % keys.length]!} />
+      ))}
+    </RateLimitProvider>,
+  );
+  await soon(() => expect(screen.queryAllByText("true 3")).toHaveLength(1000));
+  await soon(() => expect(observer.connection).toBe("live"));
+  await settled(() => renders + page.server.requests());
+  const snapshot = await page.client.rateLimit.status.query({ name: "hourly" });
+  // From here on, no time passes but what the test lets pass.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "Date"] });
+  try {
+    const now = Date.now();
+    renders = 0;
+    act(() => {
+      for (const key of keys) observer.receive({ ...snapshot, key, value: 0, ts: now, now });
+    });
+    expect(screen.queryAllByText("false 0")).toHaveLength(1000);
+    expect(renders).toBe(1000);
+    expect(vi.getTimerCount()).toBe(1);
+    renders = 0;
+    act(() => vi.advanceTimersByTime(10_000));
+    expect(renders).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+  unmount();
 });

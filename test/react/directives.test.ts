@@ -1,0 +1,19 @@
+/** What Next.js loads: it takes a file for the client's only by what stands at its very top. */
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const BUILT = fileURLToPath(new URL("../../dist/client/react/", import.meta.url));
+/** Comments may come before a directive. */
+const DIRECTIVE = /^(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)*["']use client["'];/;
+
+it("says that it is for the client at the top of each built file that needs one", async () => {
+  const files = (await readdir(BUILT)).filter((file) => file.endsWith(".js"));
+  expect(files).toContain("index.js");
+  for (const file of files) {
+    const code = await readFile(BUILT + file, "utf8");
+    const needsClient =
+      file === "index.js" || /\b(?:use[A-Z]\w*|create(?:Context))\(|_jsx/.test(code);
+    expect([file, DIRECTIVE.test(code)]).toEqual([file, needsClient]);
+  }
+});
