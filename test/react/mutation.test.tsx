@@ -49,80 +49,80 @@ async function startMutation(options: Options = {}, name: "hourly" | "sendMessag
 
 describe("useRateLimitedMutation", () => {
   it("takes the tokens off at once, before the server has answered", async () => {
-    await using it = await startMutation({ count: ({ count = 1 }) => count });
-    const answer = it.page.server.delay(TAKE);
-    it.page.server.refuse("rateLimit.status");
-    await it.mutate({ count: 2 });
-    await soon(() => expect(it.now()).toMatchObject({ left: 1, isPending: true }));
-    expect(it.now()).toMatchObject({ isPending: true, canMutate: true, held: 0 });
+    await using form = await startMutation({ count: ({ count = 1 }) => count });
+    const answer = form.page.server.delay(TAKE);
+    form.page.server.refuse("rateLimit.status");
+    await form.mutate({ count: 2 });
+    await soon(() => expect(form.now()).toMatchObject({ left: 1, isPending: true }));
+    expect(form.now()).toMatchObject({ isPending: true, canMutate: true, held: 0 });
     answer();
-    await soon(() => expect(it.now().isSuccess).toBe(true));
-    expect(it.now().left).toBe(1);
+    await soon(() => expect(form.now().isSuccess).toBe(true));
+    expect(form.now().left).toBe(1);
   });
 
   it("says when it may run, and flips by itself", async () => {
-    await using it = await startMutation({ count: 3 }, "sendMessage");
-    expect(it.now()).toMatchObject({ canMutate: true, retryAt: undefined });
-    await it.mutate({ count: 1 });
-    await soon(() => expect(it.now().isSuccess).toBe(true));
-    await soon(() => expect(it.now().canMutate).toBe(false));
-    expect(it.now().retryAt).toBe(it.now().limit.status!.retryAt);
-    await soon(() => expect(it.now().canMutate).toBe(true));
-    expect(it.now().retryAt).toBeUndefined();
+    await using form = await startMutation({ count: 3 }, "sendMessage");
+    expect(form.now()).toMatchObject({ canMutate: true, retryAt: undefined });
+    await form.mutate({ count: 1 });
+    await soon(() => expect(form.now().isSuccess).toBe(true));
+    await soon(() => expect(form.now().canMutate).toBe(false));
+    expect(form.now().retryAt).toBe(form.now().limit.status!.retryAt);
+    await soon(() => expect(form.now().canMutate).toBe(true));
+    expect(form.now().retryAt).toBeUndefined();
   });
 
   it("gives the tokens back when the server was not reached", async () => {
-    await using it = await startMutation();
-    it.page.server.refuse(TAKE);
-    await it.mutate();
-    await soon(() => expect(it.now().isError).toBe(true));
-    expect(it.now().left).toBe(3);
+    await using form = await startMutation();
+    form.page.server.refuse(TAKE);
+    await form.mutate();
+    await soon(() => expect(form.now().isError).toBe(true));
+    expect(form.now().left).toBe(3);
   });
 
   it("keeps the tokens of a failed call that was charged for", async () => {
-    await using it = await startMutation();
-    await settled(() => it.lefts.length);
-    await it.mutate({ fails: true });
-    await soon(() => expect(it.now().isError).toBe(true));
-    await settled(() => it.now().left);
+    await using form = await startMutation();
+    await settled(() => form.lefts.length);
+    await form.mutate({ fails: true });
+    await soon(() => expect(form.now().isError).toBe(true));
+    await settled(() => form.now().left);
     // The answer was here before the stream told of the charge, and nothing came back meanwhile.
-    expect(it.lefts.slice(it.lefts.indexOf(2))).not.toContain(3);
-    expect(it.now().left).toBe(2);
+    expect(form.lefts.slice(form.lefts.indexOf(2))).not.toContain(3);
+    expect(form.now().left).toBe(2);
   });
 
   it("asks the server where the guess about a failed call was wrong", async () => {
-    await using it = await startMutation();
+    await using form = await startMutation();
     // Refused for its input, so never charged.
-    await it.mutate({ count: "many" as never });
-    await soon(() => expect(it.now().isError).toBe(true));
-    await soon(() => expect(it.now().left).toBe(3));
+    await form.mutate({ count: "many" as never });
+    await soon(() => expect(form.now().isError).toBe(true));
+    await soon(() => expect(form.now().left).toBe(3));
   });
 
   it("takes tokens off only for failures, where the server charges for those", async () => {
-    await using it = await startMutation({ on: "error" });
-    const answer = it.page.server.delay(TAKE);
-    await it.mutate({ fails: true });
-    await soon(() => expect(it.now().isPending).toBe(true));
+    await using form = await startMutation({ on: "error" });
+    const answer = form.page.server.delay(TAKE);
+    await form.mutate({ fails: true });
+    await soon(() => expect(form.now().isPending).toBe(true));
     // The server's own charge, taken back, so that what follows is the mirror's.
-    await soon(() => expect(it.now().left).toBe(2));
-    await it.page.limiter.reset("hourly");
-    await soon(() => expect(it.now().left).toBe(3));
-    it.page.server.refuse("rateLimit.status");
+    await soon(() => expect(form.now().left).toBe(2));
+    await form.page.limiter.reset("hourly");
+    await soon(() => expect(form.now().left).toBe(3));
+    form.page.server.refuse("rateLimit.status");
     answer();
-    await soon(() => expect(it.now().isError).toBe(true));
-    expect(it.now().left).toBe(2);
+    await soon(() => expect(form.now().isError).toBe(true));
+    expect(form.now().left).toBe(2);
   });
 
   describe("while its limit is exhausted", () => {
     it("refuses at once, without a request, with a rate limit error", async () => {
       const onError = vi.fn();
-      await using it = await startMutation({ onError });
-      await it.page.limiter.limit("hourly", { count: 3 });
-      await soon(() => expect(it.now().canMutate).toBe(false));
-      await it.mutate();
-      await soon(() => expect(it.now().isError).toBe(true));
-      expect(it.page.server.requests(TAKE)).toBe(0);
-      const { error, retryAt } = it.now();
+      await using form = await startMutation({ onError });
+      await form.page.limiter.limit("hourly", { count: 3 });
+      await soon(() => expect(form.now().canMutate).toBe(false));
+      await form.mutate();
+      await soon(() => expect(form.now().isError).toBe(true));
+      expect(form.page.server.requests(TAKE)).toBe(0);
+      const { error, retryAt } = form.now();
       expect(onError).toHaveBeenCalledTimes(1);
       expect(isRateLimitError(error)).toBe(true);
       const { rateLimit } = (error as unknown as { data: { rateLimit: Record<string, unknown> } })
@@ -133,31 +133,31 @@ describe("useRateLimitedMutation", () => {
     });
 
     it("looks at what each call takes", async () => {
-      await using it = await startMutation({ count: ({ count = 1 }) => count });
-      await it.page.limiter.limit("hourly");
-      await soon(() => expect(it.now().left).toBe(2));
-      await it.mutate({ count: 3 });
-      await soon(() => expect(it.now().isError).toBe(true));
-      expect(it.page.server.requests(TAKE)).toBe(0);
-      await it.mutate({ count: 2 });
-      await soon(() => expect(it.now().isSuccess).toBe(true));
+      await using form = await startMutation({ count: ({ count = 1 }) => count });
+      await form.page.limiter.limit("hourly");
+      await soon(() => expect(form.now().left).toBe(2));
+      await form.mutate({ count: 3 });
+      await soon(() => expect(form.now().isError).toBe(true));
+      expect(form.page.server.requests(TAKE)).toBe(0);
+      await form.mutate({ count: 2 });
+      await soon(() => expect(form.now().isSuccess).toBe(true));
     });
 
     it("leaves a call that could never pass to the server", async () => {
-      await using it = await startMutation({ count: 4, whenLimited: "wait" });
-      await it.mutate({ count: 4 });
-      await soon(() => expect(it.now().error?.message).toContain("can never be granted"));
-      expect(it.page.server.requests(TAKE)).toBe(1);
+      await using form = await startMutation({ count: 4, whenLimited: "wait" });
+      await form.mutate({ count: 4 });
+      await soon(() => expect(form.now().error?.message).toContain("can never be granted"));
+      expect(form.page.server.requests(TAKE)).toBe(1);
     });
 
     it("sends anyway when told to, and takes the server's word", async () => {
-      await using it = await startMutation({ whenLimited: "send" });
-      await it.page.limiter.limit("hourly", { count: 3 });
-      await soon(() => expect(it.now().canMutate).toBe(false));
-      await it.mutate();
-      await soon(() => expect(it.now().isError).toBe(true));
-      expect(it.page.server.requests(TAKE)).toBe(1);
-      expect(isRateLimitError(it.now().error)).toBe(true);
+      await using form = await startMutation({ whenLimited: "send" });
+      await form.page.limiter.limit("hourly", { count: 3 });
+      await soon(() => expect(form.now().canMutate).toBe(false));
+      await form.mutate();
+      await soon(() => expect(form.now().isError).toBe(true));
+      expect(form.page.server.requests(TAKE)).toBe(1);
+      expect(isRateLimitError(form.now().error)).toBe(true);
     });
 
     it("waits when told to, and sends by itself, in order", async () => {
@@ -196,21 +196,21 @@ describe("useRateLimitedMutation", () => {
     });
 
     it("keeps its place and waits anew when the server refuses what it sent", async () => {
-      await using it = await startMutation({ whenLimited: "wait" }, "sendMessage");
-      const [deaf, dumb] = ["rateLimit.watch", "rateLimit.status"].map(it.page.server.delay);
+      await using form = await startMutation({ whenLimited: "wait" }, "sendMessage");
+      const [deaf, dumb] = ["rateLimit.watch", "rateLimit.status"].map(form.page.server.delay);
       // The page does not hear that somebody else was first.
-      it.page.server.refuse("rateLimit.watch");
-      await it.page.server.kill();
-      await it.page.limiter.limit("sendMessage", { count: 3 });
-      await it.page.server.restart();
-      await it.mutate();
-      await soon(() => expect(it.page.server.requests(TAKE)).toBe(1));
-      await soon(() => expect(it.now().held).toBe(1));
-      expect(it.now().isPending).toBe(true);
+      form.page.server.refuse("rateLimit.watch");
+      await form.page.server.kill();
+      await form.page.limiter.limit("sendMessage", { count: 3 });
+      await form.page.server.restart();
+      await form.mutate();
+      await soon(() => expect(form.page.server.requests(TAKE)).toBe(1));
+      await soon(() => expect(form.now().held).toBe(1));
+      expect(form.now().isPending).toBe(true);
       dumb!();
       deaf!();
-      await soon(() => expect(it.now().isSuccess).toBe(true));
-      expect(it.page.server.requests(TAKE)).toBe(2);
+      await soon(() => expect(form.now().isSuccess).toBe(true));
+      expect(form.page.server.requests(TAKE)).toBe(2);
     });
 
     it.each([
@@ -218,18 +218,18 @@ describe("useRateLimitedMutation", () => {
       ["leaves the page", "unmount"],
     ] as const)("cancels what is held when it %s, and never sends it", async (_, how) => {
       const onError = vi.fn();
-      await using it = await startMutation({ whenLimited: "wait", retry: 3, onError });
-      await it.page.limiter.limit("hourly", { count: 3 });
-      await soon(() => expect(it.now().canMutate).toBe(false));
-      await it.mutate();
-      await soon(() => expect(it.now().held).toBe(1));
-      await act(async () => (how === "reset" ? it.now().reset() : it.hook.unmount()));
+      await using form = await startMutation({ whenLimited: "wait", retry: 3, onError });
+      await form.page.limiter.limit("hourly", { count: 3 });
+      await soon(() => expect(form.now().canMutate).toBe(false));
+      await form.mutate();
+      await soon(() => expect(form.now().held).toBe(1));
+      await act(async () => (how === "reset" ? form.now().reset() : form.hook.unmount()));
       await soon(() => expect(onError).toHaveBeenCalledTimes(1));
       expect(onError.mock.calls[0]![0]).toMatchObject({ name: "AbortError" });
-      if (how === "reset") expect(it.now()).toMatchObject({ held: 0, isIdle: true });
-      await it.page.limiter.reset("hourly");
-      await settled(() => it.page.server.requests());
-      expect(it.page.server.requests(TAKE)).toBe(0);
+      if (how === "reset") expect(form.now()).toMatchObject({ held: 0, isIdle: true });
+      await form.page.limiter.reset("hourly");
+      await settled(() => form.page.server.requests());
+      expect(form.page.server.requests(TAKE)).toBe(0);
     });
   });
 

@@ -156,7 +156,9 @@ it("needs one timer for a page of 1,000 hooks that wait, and renders nothing in 
     expect(renders).toBe(1000);
     expect(vi.getTimerCount()).toBe(1);
     renders = 0;
-    act(() => vi.advanceTimersByTime(10_000));
+    act(() => {
+      vi.advanceTimersByTime(10_000);
+    });
     expect(renders).toBe(0);
   } finally {
     vi.useRealTimers();

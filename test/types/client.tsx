@@ -1,17 +1,20 @@
 /** What must and must not compile on the client; checked by `tsc`, never run. */
 import type { TRPCClient, TRPCClientError } from "@trpc/client";
-import { createRateLimitReact } from "trpc-rate-limit/react";
+import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
+import { createRateLimitReact, type RateLimitObserver } from "trpc-rate-limit/react";
 import type { AppRouter } from "./server.js";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const assert = <T extends true>(): T | void => {};
 
-const { RateLimitProvider, useRateLimit } = createRateLimitReact<AppRouter>();
+const { RateLimitProvider, RateLimitMeter, useRateLimit, useRateLimitedMutation } =
+  createRateLimitReact<AppRouter>();
 const nested = createRateLimitReact<AppRouter, "nested.limits">({ path: "nested.limits" });
 const nowhere = createRateLimitReact<AppRouter, "send">({ path: "send" });
 
 assert<Equal<Parameters<typeof useRateLimit>[0], "sendMessage" | "signUp">>();
+assert<Equal<Parameters<typeof useRateLimitedMutation>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof nested.useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof nowhere.useRateLimit>[0], never>>();
 
@@ -24,11 +27,61 @@ export function Hooks() {
   useRateLimit("sendMesage");
   // @ts-expect-error a misspelt option
   useRateLimit("signUp", { cuont: 1 });
+  useRateLimit("signUp", { enabled: false, key: undefined });
   return null;
 }
 
+export function Mutations({ trpc }: { trpc: TRPCOptionsProxy<AppRouter> }) {
+  const send = useRateLimitedMutation("sendMessage", {
+    ...trpc.send.mutationOptions(),
+    count: (variables) => {
+      assert<Equal<typeof variables, void>>();
+      return 1;
+    },
+    whenLimited: "wait",
+  });
+  assert<Equal<typeof send.data, number | undefined>>();
+  const name = send.error?.data?.rateLimit?.name;
+  assert<Equal<typeof name, "sendMessage" | "signUp" | undefined>>();
+  assert<Equal<typeof send.retryAt, number | undefined>>();
+  send.mutate();
+
+  const vanilla = useRateLimitedMutation("signUp", {
+    mutationFn: async ({ names }: { names: string[] }) => names.length,
+    count: ({ names }) => names.length,
+    onError: (error) => assert<Equal<typeof error, Error>>(),
+    on: "error",
+  });
+  assert<Equal<Parameters<typeof vanilla.mutate>[0], { names: string[] }>>();
+  assert<Equal<ReturnType<typeof vanilla.mutateAsync>, Promise<number>>>();
+  if (vanilla.isSuccess) assert<Equal<typeof vanilla.data, number>>();
+  // @ts-expect-error other variables
+  vanilla.mutate({ names: "one" });
+  // @ts-expect-error a misspelt name
+  useRateLimitedMutation("signup", { mutationFn: async () => 1 });
+  // @ts-expect-error no such way
+  useRateLimitedMutation("signUp", { mutationFn: async () => 1, whenLimited: "drop" });
+  return (
+    <>
+      <RateLimitMeter name="signUp" limitKey="team" label="Sign-ups left" />
+      {/* @ts-expect-error a misspelt name */}
+      <RateLimitMeter name="signup" label="Sign-ups left" />
+      {/* @ts-expect-error nothing for screen readers */}
+      <RateLimitMeter name="signUp" />
+    </>
+  );
+}
+
 export function Provider({ client }: { client: TRPCClient<AppRouter> }) {
-  return <RateLimitProvider client={client} />;
+  return <RateLimitProvider client={client} pollInterval={1000} />;
+}
+
+export function Observed(props: { client: TRPCClient<AppRouter>; observer: RateLimitObserver }) {
+  // @ts-expect-error either a client or an observer
+  const both = <RateLimitProvider client={props.client} observer={props.observer} />;
+  // @ts-expect-error and one of them
+  const neither = <RateLimitProvider />;
+  return [both, neither, <RateLimitProvider key="observed" observer={props.observer} />];
 }
 
 export async function calls(client: TRPCClient<AppRouter>) {
