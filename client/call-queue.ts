@@ -7,7 +7,8 @@ export interface HeldCall {
   use: LimitUse;
   /** What would be said to it now; `undefined` when it may go. */
   refusal(): RateLimitErrorData | undefined;
-  send(): void;
+  /** @param answered to be called when there is an answer. */
+  send(answered: () => void): void;
   /** It would have to wait for longer than it may. */
   fail(data: RateLimitErrorData): void;
 }
@@ -57,8 +58,7 @@ export function createCallQueue(
           : Math.min(call.at, now + call.jitter);
         if (data || call.at > now) continue;
         remove(queue.calls, call);
-        took(call.use);
-        call.send();
+        call.send(took(call.use));
       }
     }
     const [next] = queue.calls;

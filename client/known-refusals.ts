@@ -27,8 +27,13 @@ export interface KnownRefusals {
    * has to hold still. Such a call may reserve, and be granted where others are not.
    */
   find(use: LimitUse, learnt: boolean): RateLimitErrorData | undefined;
-  /** A call that had to wait is sent: what it takes is not there for the next one. */
-  took(use: LimitUse): void;
+  /**
+   * A call that had to wait is sent: what it takes is not there for the next one.
+   *
+   * @returns to be called when it is answered: a full bucket refills from when the server took
+   * from it, and that may have been as late as now.
+   */
+  took(use: LimitUse): () => void;
 }
 
 export function createKnownRefusals(
@@ -72,8 +77,14 @@ export function createKnownRefusals(
     took(use) {
       const { count = 1 } = use;
       const known = refused.get(idOf(use));
-      if (known) known.snapshot = take(known.snapshot, monotonic() + known.offset, count);
       for (const observer of observers) observer.debit(use, count);
+      if (known === undefined) return () => {};
+      const before = known.snapshot;
+      const takeNow = () => take(before, monotonic() + known.offset, count);
+      const after = (known.snapshot = takeNow());
+      return () => {
+        if (known.snapshot === after) known.snapshot = takeNow();
+      };
     },
   };
 }

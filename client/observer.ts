@@ -10,28 +10,31 @@ import { type ConnectionState, createConnection } from "./connection.js";
 import {
   check,
   countLeft,
-  createEntry,
   type Debit,
   type Entry,
   evaluate,
-  idOf,
   lookAnew,
   nextChange,
   setDebits,
   setTruth,
 } from "./limit-entry.js";
+import { createEntries } from "./limit-entries.js";
 import { createLocalClock } from "./local-clock.js";
 import type { RateLimitObserver, RateLimitObserverOptions } from "./observer-types.js";
 import { snapshotOfRefusal } from "./refusal.js";
 import { createServerClock } from "./server-clock.js";
-import type { RateLimitItem } from "./transport.js";
 
 export type * from "./observer-types.js";
 
 export function createRateLimitObserver(options: RateLimitObserverOptions): RateLimitObserver {
   const { transport, cache, clock = () => Date.now(), pollInterval = 5000 } = options;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
-  const entries = new Map<string, Entry>();
+  const entries = createEntries((item) => {
+    const cached = cache?.get(item);
+    // As old as it may be, it is a start; the server's clock was at least at its `now`.
+    if (cached !== undefined) serverClock.push(look().now, cached.now);
+    return cached;
+  });
   const serverClock = createServerClock();
   let connectionState: ConnectionState = "polling";
   let followed = "";
@@ -39,13 +42,13 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
 
   const look = createLocalClock(clock, monotonic, serverClock, () => {
     // Whoever looks may be rendering: the others are told once that is done.
-    queueMicrotask(() => update(entries.values()));
+    queueMicrotask(() => update(entries.all()));
     connection.refresh();
   });
 
   const alarm = createAlarm(
     look,
-    () => update(entries.values(), true),
+    () => update(entries.all(), true),
     () => connection.refresh(),
   );
 
@@ -55,18 +58,18 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     pollInterval,
     onSnapshot: receive,
     onAnswer(snapshot, duration, pushed) {
-      const known = entries.get(idOf(snapshot))?.snapshot;
+      const known = entries.get(snapshot)?.snapshot;
       // Within one ms of the server, the stream has the last word: it tells of every change.
       const overtaken = pushed && known !== undefined && known.now >= snapshot.now;
       const { now } = look();
       const moved = serverClock.roundTrip(now - duration, now, snapshot.now);
       if (!overtaken) accept(snapshot, now);
-      if (moved) update(entries.values());
+      if (moved) update(entries.all());
     },
     onState(state) {
       if (state === connectionState) return;
       connectionState = state;
-      for (const { watchers } of entries.values()) {
+      for (const { watchers } of entries.all()) {
         // A copy, since who is told may come and go.
         for (const watcher of Array.from(watchers)) watcher.onChange();
       }
@@ -77,11 +80,11 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     const { now } = look();
     const moved = serverClock.push(now, snapshot.now);
     accept(snapshot, now);
-    if (moved) update(entries.values());
+    if (moved) update(entries.all());
   }
 
   function accept(snapshot: RateLimitSnapshot, now: number): void {
-    const entry = entries.get(idOf(snapshot));
+    const entry = entries.get(snapshot);
     if (entry === undefined) return;
     setTruth(entry, snapshot, now + serverClock.offset!);
     entry.heard = true;
@@ -102,9 +105,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   function arm(): void {
     const time = look();
     let due = Infinity;
-    for (const entry of entries.values()) {
-      due = Math.min(due, nextChange(entry, time));
-    }
+    for (const entry of entries.all()) due = Math.min(due, nextChange(entry, time));
     alarm.set(due, time);
   }
 
@@ -117,34 +118,17 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     syncing = true;
     queueMicrotask(() => {
       syncing = false;
-      for (const [id, entry] of entries) if (entry.watchers.size === 0) entries.delete(id);
+      const ids = entries.prune();
       arm();
-      if (entries.size > 0) transport.observers?.add(observer);
-      else transport.observers?.delete(observer);
-      const ids = [...entries.keys()].sort().join("\n");
       if (ids === followed) return;
       followed = ids;
+      if (ids === "") transport.observers?.delete(observer);
+      else transport.observers?.add(observer);
       connection.follow(
-        [...entries.values()].map((entry) => entry.item),
-        (item) => entries.get(idOf(item))?.heard === true,
+        [...entries.all()].map((entry) => entry.item),
+        (item) => entries.get(item)?.heard === true,
       );
     });
-  }
-
-  function entryOf(item: RateLimitItem): Entry {
-    const id = idOf(item);
-    let entry = entries.get(id);
-    if (entry === undefined) {
-      entry = createEntry(item);
-      entries.set(id, entry);
-      const cached = cache?.get(entry.item);
-      // As old as it may be, it is a start; the server's clock was at least at its `now`.
-      if (cached !== undefined) {
-        serverClock.push(look().now, cached.now);
-        setTruth(entry, cached, cached.now);
-      }
-    }
-    return entry;
   }
 
   function changeDebits(entry: Entry, debits: Debit[]): void {
@@ -154,7 +138,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
 
   const observer: RateLimitObserver = {
     observe(item, count, onChange, wantsLeft = () => false) {
-      const entry = entryOf(item);
+      const entry = entries.open(item);
       const told = evaluate(entry, look(), count);
       const watcher = { count, told, onChange, wantsLeft };
       entry.watchers.add(watcher);
@@ -168,14 +152,14 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       };
     },
     status(item, count) {
-      const entry = entries.get(idOf(item));
+      const entry = entries.get(item);
       if (entry === undefined) return undefined;
       if (!entry.statuses.has(count)) sync();
       // Anew, since the timer may be late.
       return evaluate(entry, look(), count);
     },
     left(item) {
-      const entry = entries.get(idOf(item));
+      const entry = entries.get(item);
       // Whoever starts to look sees what is left now, and from then on is told.
       if (entry?.leftShown === false) {
         countLeft(entry, look());
@@ -184,9 +168,9 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       }
       return entry?.left;
     },
-    config: (item) => entries.get(idOf(item))?.snapshot?.config,
+    config: (item) => entries.get(item)?.snapshot?.config,
     check(item, at, count) {
-      const entry = entries.get(idOf(item));
+      const entry = entries.get(item);
       return entry && check(entry, look(), count, at);
     },
     get connection() {
@@ -194,7 +178,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     },
     debit(item, count) {
       validateCount(count);
-      const entry = entries.get(idOf(item));
+      const entry = entries.get(item);
       const { now, offset } = look();
       if (!entry?.snapshot || offset === undefined) return () => {};
       const debit = { at: now + offset, count };
@@ -206,7 +190,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     },
     receive,
     refused(item, data, count = 1) {
-      const entry = entries.get(idOf(item));
+      const entry = entries.get(item);
       if (entry === undefined) return;
       receive(snapshotOfRefusal(item, data, count));
       if (entry.asking) return;
@@ -214,7 +198,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       void connection.ask(entry.item).finally(() => (entry.asking = false));
     },
     refresh() {
-      update(entries.values());
+      update(entries.all());
       connection.refresh();
     },
     close() {

@@ -69,9 +69,12 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           observer.error(refusedLocally(op, data));
         }
 
-        function send(): void {
+        function send(answered = () => {}): void {
           const sent = next(op).subscribe({
-            next: (value) => observer.next(value),
+            next(value) {
+              answered();
+              observer.next(value);
+            },
             error(error) {
               if (given !== null && isRateLimitError(error)) {
                 const { rateLimit }: { rateLimit: RateLimitErrorData } = error.data;
@@ -100,9 +103,9 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
             use: held,
             refusal,
             fail,
-            send() {
+            send(answered) {
               done();
-              send();
+              send(answered);
             },
           });
         }
