@@ -227,7 +227,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     // the throughput: so one promise for them all, rather than one each and one around.
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       const results = new Promise<TResult[]>((resolve, reject) => {
-        const found = new Array<TResult>(decisions.length);
+        const found: TResult[] = [];
         let open = decisions.length;
         if (open === 0) resolve(found);
         for (const [index, decision] of decisions.entries()) {

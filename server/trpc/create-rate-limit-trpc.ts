@@ -59,15 +59,15 @@ export function createRateLimitTRPC<
 
   type Chargeable = TName | readonly TName[];
   type Options = RateLimitedOptions<never, never>;
-  const charging = (names: Chargeable, chosen: Options | undefined): Charging =>
-    ({ limiter, resolver, names, options: chosen ?? {} }) as Charging;
+  const charging = (charged: Chargeable, chosen: Options | undefined): Charging =>
+    ({ limiter, resolver, names: charged, options: chosen ?? {} }) as Charging;
   // What a middleware does is the same for every application; its types are the interface's doing.
   const rateLimited = Object.assign(
-    (names_: Chargeable, chosen?: Options & ChargeOnErrorOptions) => (call: Call) =>
-      charge(charging(names_, chosen), chosen ?? {}, call),
+    (charged: Chargeable, chosen?: Options & ChargeOnErrorOptions) => (call: Call) =>
+      charge(charging(charged, chosen), chosen ?? {}, call),
     {
-      transaction: (names_: Chargeable, chosen?: Options) => (call: Call) =>
-        chargeInTransaction(charging(names_, chosen), call),
+      transaction: (charged: Chargeable, chosen?: Options) => (call: Call) =>
+        chargeInTransaction(charging(charged, chosen), call),
     },
   ) as unknown as RateLimited<TContext, TMeta, TName, TTransaction>;
 

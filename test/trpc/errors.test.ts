@@ -1,4 +1,4 @@
-import { createTRPCClient, httpBatchLink, TRPCClientError } from "@trpc/client";
+import { createTRPCClient, httpBatchLink, type TRPCClientError } from "@trpc/client";
 import { initTRPC } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { z, ZodError } from "zod";
