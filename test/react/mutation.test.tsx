@@ -34,6 +34,8 @@ async function startMutation(options: Options = {}, name: "hourly" | "sendMessag
   await soon(() => expect(now().left).toBe(3));
   await soon(() => expect(now().limit.connection).toBe("live"));
   await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+  // One more answer, so that no earlier one is still on its way: it would tell of no debit.
+  await page.client.rateLimit.status.query({ name });
   return {
     page,
     hook,
