@@ -204,21 +204,19 @@ describe("useRateLimitedMutation", () => {
     });
 
     it("keeps its place and waits anew when the server refuses what it sent", async () => {
-      await using form = await startMutation({ whenLimited: "wait" }, "sendMessage");
-      const [deaf, dumb] = ["rateLimit.watch", "rateLimit.status"].map(form.page.server.delay);
-      // The page does not hear that somebody else was first.
-      form.page.server.refuse("rateLimit.watch");
-      await form.page.server.kill();
-      await form.page.limiter.limit("sendMessage", { count: 3 });
-      await form.page.server.restart();
+      let tries = 0;
+      const mutationFn = async (): Promise<unknown> => {
+        // Somebody else is first, by the time that it takes to get to the server.
+        if (tries++ === 0) await form.page.limiter.limit("sendMessage", { count: 3 });
+        return form.page.client.take.mutate({ name: "sendMessage" });
+      };
+      await using form = await startMutation({ whenLimited: "wait", mutationFn }, "sendMessage");
       await form.mutate();
-      await soon(() => expect(form.page.server.requests(TAKE)).toBe(1));
       await soon(() => expect(form.now().held).toBe(1));
       expect(form.now().isPending).toBe(true);
-      dumb!();
-      deaf!();
+      expect(form.page.server.requests(TAKE)).toBe(1);
       await soon(() => expect(form.now().isSuccess).toBe(true));
-      expect(form.page.server.requests(TAKE)).toBe(2);
+      expect(tries).toBeGreaterThan(1);
     });
 
     it.each([
