@@ -30,7 +30,7 @@ export interface Entry {
   truth: RateLimitSnapshot | undefined;
   /** Whether the server has said anything during this visit. */
   heard: boolean;
-  /** Whether the server is being asked about a refusal. */
+  /** Whether the server is being asked about this limit alone. */
   asking: boolean;
   /** What `truth` does not know of yet, in order. */
   debits: Debit[];

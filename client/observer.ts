@@ -90,6 +90,16 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     entry.heard = true;
     cache?.set(entry.item, entry.truth!);
     update([entry]);
+    // News that is older than a debit may know of it all the same, where the server's clock is
+    // believed to be ahead of what it is. What is read once it has got there does.
+    const ahead = Math.max(...entry.debits.map(({ at }) => at)) - snapshot.now;
+    if (entry.debits.length > 0) setTimeout(() => ask(entry), ahead + 1);
+  }
+
+  function ask(entry: Entry): void {
+    if (entry.asking || entries.get(entry.item) !== entry) return;
+    entry.asking = true;
+    void connection.ask(entry.item).finally(() => (entry.asking = false));
   }
 
   /** Looks anew at these limits, tells those whose answer changed, and sets the timer. */
@@ -193,9 +203,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       const entry = entries.get(item);
       if (entry === undefined) return;
       receive(snapshotOfRefusal(item, data, count));
-      if (entry.asking) return;
-      entry.asking = true;
-      void connection.ask(entry.item).finally(() => (entry.asking = false));
+      ask(entry);
     },
     refresh() {
       update(entries.all());

@@ -1,0 +1,53 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { createManualClock } from "../../core/testing.js";
+import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";
+import type { WatchHandlers } from "../../client/transport.js";
+
+afterEach(() => vi.useRealTimers());
+
+it("a debit does not count twice where the server's clock was believed to be ahead", async () => {
+  vi.useFakeTimers({ now: 1000 });
+  const server = createManualClock(0);
+  const sync = () => server.set(Date.now());
+  const config = { kind: "token bucket", rate: 3, period: 1e9 } as const;
+  let value = 3;
+  let asked = 0;
+  let handlers: WatchHandlers | undefined;
+  const snapshot = (): RateLimitSnapshot => {
+    sync();
+    return { name: "send", value, ts: 0, config, now: server() };
+  };
+  const observer = createRateLimitObserver({
+    clock: () => Date.now(),
+    transport: {
+      async status() {
+        asked++;
+        // All of the trip's time is on the way there: half of it goes wrong.
+        await new Promise((resolve) => setTimeout(resolve, asked === 1 ? 100 : 2));
+        return snapshot();
+      },
+      watch(_items, given) {
+        handlers = given;
+        return () => {};
+      },
+    },
+  });
+  const item = { name: "send" };
+  observer.observe(item, 1, () => {});
+  await vi.advanceTimersByTimeAsync(200);
+  expect(observer.left(item)).toBe(3);
+  observer.debit(item, 2);
+  expect(observer.left(item)).toBe(1);
+  // The server charges at once, and says so: by its clock, before the debit.
+  value = 1;
+  await vi.advanceTimersByTimeAsync(5);
+  handlers!.onSnapshot(snapshot());
+  await vi.advanceTimersByTimeAsync(200);
+  expect(observer.left(item)).toBe(1);
+  expect(observer.status(item, 1)?.ok).toBe(true);
+  // It was asked again once, and is left alone now.
+  const before = asked;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toBe(before);
+  observer.close();
+});
