@@ -77,12 +77,14 @@ export function createKnownRefusals(
     took(use) {
       const { count = 1 } = use;
       const known = refused.get(idOf(use));
-      for (const observer of observers) observer.debit(use, count);
-      if (known === undefined) return () => {};
+      const settles = Array.from(observers, (observer) => observer.debit(use, count));
+      const settle = () => settles.forEach((each) => each(true));
+      if (known === undefined) return settle;
       const before = known.snapshot;
       const takeNow = () => take(before, monotonic() + known.offset, count);
       const after = (known.snapshot = takeNow());
       return () => {
+        settle();
         if (known.snapshot === after) known.snapshot = takeNow();
       };
     },

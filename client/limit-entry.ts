@@ -22,6 +22,8 @@ export interface Watcher {
 export interface Debit {
   at: number;
   count: number;
+  /** Whether the call has been answered, so that whatever is read later knows of it. */
+  isCharged: boolean;
 }
 
 export interface Entry {
@@ -80,7 +82,7 @@ export function setTruth(entry: Entry, snapshot: RateLimitSnapshot, serverNow: n
   // A debit outlives news that was read before it; one from the future is of a clock since set back.
   setDebits(
     entry,
-    entry.debits.filter(({ at }) => at > snapshot.now && at <= serverNow),
+    entry.debits.filter(({ at, isCharged }) => !isCharged && at > snapshot.now && at <= serverNow),
   );
 }
 

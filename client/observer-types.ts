@@ -59,10 +59,11 @@ export interface RateLimitObserver {
    * Assumes that a call has just taken `count` tokens, until the server tells of a later state.
    * Does nothing while nothing is known of the limit.
    *
-   * @returns how to give them back, if the server has not spoken since; again, it does nothing.
+   * @returns to be called with what became of the call: that it was charged, or that it was not,
+   * which gives the tokens back if the server has not spoken since. Called again, it does nothing.
    * @throws RateLimitInputError when `count` is negative or not finite.
    */
-  debit(item: RateLimitItem, count: number): () => void;
+  debit(item: RateLimitItem, count: number): (isCharged?: boolean) => void;
   /** Takes a snapshot that came some other way, such as with a mutation's answer. */
   receive(snapshot: RateLimitSnapshot): void;
   /**

@@ -90,10 +90,6 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     entry.heard = true;
     cache?.set(entry.item, entry.truth!);
     update([entry]);
-    // News that is older than a debit may know of it all the same, where the server's clock is
-    // believed to be ahead of what it is. What is read once it has got there does.
-    const ahead = Math.max(...entry.debits.map(({ at }) => at)) - snapshot.now;
-    if (entry.debits.length > 0) setTimeout(() => ask(entry), ahead + 1);
   }
 
   function ask(entry: Entry): void {
@@ -191,11 +187,16 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       const entry = entries.get(item);
       const { now, offset } = look();
       if (!entry?.snapshot || offset === undefined) return () => {};
-      const debit = { at: now + offset, count };
+      const debit = { at: now + offset, count, isCharged: false };
       changeDebits(entry, [...entry.debits, debit]);
-      return () => {
+      return (isCharged = false) => {
         const others = entry.debits.filter((other) => other !== debit);
-        if (others.length < entry.debits.length) changeDebits(entry, others);
+        if (others.length === entry.debits.length) return;
+        if (!isCharged) return changeDebits(entry, others);
+        // News of the charge may have come and been taken for older than the debit, where the
+        // server's clock is believed to be ahead. Whatever is read from now on knows of it.
+        debit.isCharged = true;
+        ask(entry);
       };
     },
     receive,

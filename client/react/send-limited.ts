@@ -25,9 +25,9 @@ export async function sendLimited<TData>(
   { observer, item, line, whenLimited, chargesErrors, count }: LimitedCall,
 ): Promise<TData> {
   const place = line.draw();
-  let giveBack = () => {};
+  let settle: (isCharged?: boolean) => void = () => {};
   const go = () => {
-    if (!chargesErrors) giveBack = observer.debit(item, count);
+    if (!chargesErrors) settle = observer.debit(item, count);
   };
   const wait = (notBefore: number) => line.enter({ count, place, notBefore, go });
 
@@ -37,10 +37,12 @@ export async function sendLimited<TData>(
   } else go();
   for (;;) {
     try {
-      return await send();
+      const data = await send();
+      settle(true);
+      return data;
     } catch (error) {
       const denied = isRateLimitError(error) ? error.data.rateLimit : undefined;
-      const undo = giveBack;
+      const settleThis = settle;
       // In line again before the tokens are back, or those behind it would be off with them.
       const turn =
         whenLimited === "wait" && denied?.name === item.name
@@ -48,8 +50,9 @@ export async function sendLimited<TData>(
           : undefined;
       // Denied, or nothing heard: then most likely nothing was charged. Any other answer comes
       // from a procedure that was. Where that guess is wrong, the server's own figure follows.
-      if (denied !== undefined || !hasAnswer(error)) undo();
-      else if (chargesErrors) observer.debit(item, count);
+      if (denied !== undefined || !hasAnswer(error)) settleThis();
+      else if (chargesErrors) observer.debit(item, count)(true);
+      else settleThis(true);
       observer.refresh();
       if (turn === undefined) throw error;
       await turn;

@@ -59,7 +59,9 @@ describe.concurrent.each([
     expect(page.server.requests()).toBe(requests);
 
     const waits = texts.filter((text) => /^Wait \d/.test(text));
-    expect(waits.slice(-2)).toEqual(["Wait 2s", "Wait 1s"]);
+    // A busy machine may skip a second, and never goes back.
+    expect(waits.length).toBeGreaterThan(1);
+    expect(waits).toEqual(waits.toSorted().toReversed());
   });
 });
 
