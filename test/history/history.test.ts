@@ -1,49 +1,28 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
-import {
-  createMysql,
-  createPostgres,
-  createSqlite,
-  mysqlUrl,
-  type TestDatabase,
-} from "../support/database.js";
+import { createPostgres, sharedDatabases } from "../support/database.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { checkHistory, UndecidedError } from "./check-history.js";
 import { describeContradiction } from "./contradiction.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 import type { Operation } from "./operation.js";
 import { CAPACITY } from "./recorder.js";
-import { startWorkers, type WorkersOptions } from "./workers.js";
+import { startWorkers } from "./workers.js";
 
 function expectLinearizable(history: readonly Operation[]): void {
   const verdict = checkHistory(history, CAPACITY);
   if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
 }
 
-interface Subject {
-  name: string;
-  provider: WorkersOptions["provider"];
-  create: () => Promise<TestDatabase>;
-  /** How many to wait for. */
-  answers: number;
-  isolation?: "serializable";
-}
-
-const subjects: Subject[] = [
-  { name: "SQLite", provider: "sqlite", create: createSqlite, answers: 300 },
-  { name: "PostgreSQL", provider: "postgresql", create: createPostgres, answers: 1000 },
-  {
-    name: "PostgreSQL, serializable,",
-    provider: "postgresql",
-    create: createPostgres,
-    answers: 300,
-    isolation: "serializable",
-  },
-];
-// test/store/mysql.test.ts says so where there is none.
-if (mysqlUrl !== undefined) {
-  subjects.push({ name: "MySQL or MariaDB", provider: "mysql", create: createMysql, answers: 300 });
-}
+/** PostgreSQL answers quickly enough for a long history. */
+const guarded = sharedDatabases.map((database) => ({
+  ...database,
+  answers: database.provider === "postgresql" ? 1000 : 300,
+  isolation: undefined,
+}));
+const serializable = sharedDatabases
+  .filter(({ provider }) => provider === "postgresql")
+  .map((database) => ({ ...database, answers: 300, isolation: "serializable" as const }));
 
 /**
  * Records histories until one can be decided. On a slow machine, a break leaves so many calls
@@ -63,8 +42,8 @@ async function expectSomeLinearizable(record: () => Promise<readonly Operation[]
 /** One process that goes step by step, and two that have batches to commit. */
 const callers = [1, 3, 6];
 
-it.each(subjects)(
-  "three processes on $name get answers that a serial order explains",
+it.each([...guarded, ...serializable])(
+  "three processes on $name, isolation $isolation, get answers that a serial order explains",
   { timeout: 60_000 },
   async ({ provider, create, answers, isolation }) => {
     await using database = await create();

@@ -3,13 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Provider } from "../support/clients.js";
-import {
-  createMysql,
-  createPostgres,
-  createSqlite,
-  mysqlUrl,
-  type TestDatabase,
-} from "../support/database.js";
+import { sharedDatabases } from "../support/database.js";
 
 const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
 
@@ -19,19 +13,8 @@ async function hammer(provider: Provider, url: string, calls: number, atOnce: nu
   return Number(stdout);
 }
 
-const databases: [
-  name: string,
-  Provider,
-  create: () => Promise<TestDatabase>,
-  processes: number,
-][] = [
-  ["SQLite", "sqlite", createSqlite, 3],
-  ["PostgreSQL", "postgresql", createPostgres, 5],
-  // test/store/mysql.test.ts says so where there is none.
-  ...(mysqlUrl === undefined ? [] : [["MySQL or MariaDB", "mysql", createMysql, 3] as never]),
-];
-
-describe.each(databases)("several processes on %s", (_, provider, create, processes) => {
+describe.each(sharedDatabases)("several processes on $name", ({ provider, create }) => {
+  const processes = provider === "postgresql" ? 5 : 3;
   // A call that fails, by losing every race until its limiter's timeout of 2 s, ends its process.
   it.each([1, 8])(
     "pass exactly 37 calls together, %i at once each",

@@ -14,6 +14,7 @@ import {
   connectSqlite,
   type MysqlClient,
   type PostgresClient,
+  type Provider,
   type SqliteClient,
 } from "./clients.js";
 
@@ -68,6 +69,26 @@ export async function createMysql(server: string = mysqlUrl!): Promise<TestDatab
   });
   await applyMigrations(database.prisma, `${SCHEMAS}mysql/migrations`);
   return database;
+}
+
+/**
+ * Every database that several processes can share. MySQL's is there where TEST_MYSQL_URL names a
+ * server; `test/store/mysql.test.ts` says so where it is not.
+ */
+export const sharedDatabases: {
+  name: string;
+  provider: Provider;
+  create: () => Promise<TestDatabase>;
+}[] = [
+  { name: "SQLite", provider: "sqlite", create: createSqlite },
+  { name: "PostgreSQL", provider: "postgresql", create: () => createPostgres() },
+];
+if (mysqlUrl !== undefined) {
+  sharedDatabases.push({
+    name: "MySQL or MariaDB",
+    provider: "mysql",
+    create: () => createMysql(),
+  });
 }
 
 async function applyMigrations(client: Client, folder: string): Promise<void> {
