@@ -7,7 +7,7 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { idOf } from "./limit-entry.js";
 import type { RateLimitObserver } from "./observer-types.js";
 import { predict, take } from "./prediction.js";
-import { snapshotOfRefusal } from "./refusal.js";
+import { refusalOf, snapshotOfRefusal } from "./refusal.js";
 import type { RateLimitItem } from "./transport.js";
 
 /** What a call takes. */
@@ -65,14 +65,7 @@ export function createKnownRefusals(
         if (seen) [at, checked] = [now, seen];
       }
       if (checked?.retryAt === undefined || checked.retryAt === Infinity) return undefined;
-      return {
-        kind: "RateLimited",
-        name,
-        retryAfter: Math.ceil(checked.retryAt - at),
-        value: checked.value + count,
-        config: checked.config,
-        now: Math.floor(checked.now),
-      };
+      return refusalOf(name, checked, at, count);
     },
     took(use) {
       const { count = 1 } = use;

@@ -1,11 +1,34 @@
-/** From a call that was refused to a state that explains it: an error carries no key and no `ts`. */
+/** Refusals: foretold from a prediction, and traced back from an error to a state that explains it. */
 import { calculateRateLimit } from "../core/calculate.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import type { CheckedRateLimit } from "./prediction.js";
 import type { RateLimitItem } from "./transport.js";
 
 /**
- * A snapshot on which the same call waits for exactly `retryAfter`. That is what the server said,
+ * What the server would say to a call that is predicted to be refused.
+ *
+ * @param at when it was predicted for, on the clock of `retryAt`.
+ * @param count the tokens that the call wants.
+ */
+export function refusalOf(
+  name: string,
+  { value, config, retryAt, now }: CheckedRateLimit,
+  at: number,
+  count: number,
+): RateLimitErrorData {
+  return {
+    kind: "RateLimited",
+    name,
+    retryAfter: Math.ceil((retryAt ?? at) - at),
+    value: value + count,
+    config,
+    now: Math.floor(now),
+  };
+}
+
+/**
+ * An error carries no key and no `ts`: a snapshot on which the same call waits for exactly `retryAfter`. That is what the server said,
  * and `value` alone would not always give it: a refused call on shards saw two of them only.
  *
  * @param count the tokens that the call wanted.

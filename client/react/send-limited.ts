@@ -1,6 +1,7 @@
 /** Sends one call under a limit, as often as that takes, and keeps the mirror's figure honest. */
 import { isRateLimitError, RateLimitError } from "../../core/errors.js";
 import type { RateLimitObserver } from "../observer.js";
+import { refusalOf } from "../refusal.js";
 import type { RateLimitItem } from "../transport.js";
 import { isRefused, type WaitingLine } from "./waiting-line.js";
 
@@ -61,16 +62,10 @@ export async function sendLimited<TData>(
 }
 
 function refusal(observer: RateLimitObserver, item: RateLimitItem, count: number): RateLimitError {
-  const now = Date.now();
-  const { value, config, retryAt = now } = observer.check(item, now, count)!;
-  return new RateLimitError({
-    kind: "RateLimited",
-    name: item.name,
-    retryAfter: retryAt - now,
-    value: value + count,
-    config,
-    now,
-  });
+  const at = Date.now();
+  const data = refusalOf(item.name, observer.check(item, at, count)!, at, count);
+  // By this machine's clock, like the hook's own `retryAt`.
+  return new RateLimitError({ ...data, now: at });
 }
 
 /** Whether a failure carries the server's answer, as tRPC's errors do. */

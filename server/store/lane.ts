@@ -51,7 +51,6 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   let queue: Job[] = [];
   /** Those that only read; they wait for nobody's rows, and go out together, however many. */
   let readers: Job[] = [];
-  let isReading = false;
   let readLast = false;
   /** Rows that a trip under way may write, or that rest; calls on them wait for the next one. */
   const busy = new Set<string>();
@@ -84,10 +83,11 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     while (underWay.size < io.maxTrips) {
       // One trip of readers at a time, and then a trip of writers if there are any, so that neither
       // keep the others from setting out.
+      const isReading = Array.from(underWay.keys()).some(({ readOnly }) => readOnly);
       const canRead = !isReading && readers.length > 0;
       const readFirst = canRead && !(readLast && queue.length > 0);
       let batch = readFirst ? takeReaders() : takeBatch();
-      if (batch.jobs.length === 0) batch = readFirst ? takeBatch() : takeReaders();
+      if (batch.jobs.length === 0 && canRead) batch = readFirst ? takeBatch() : takeReaders();
       if (batch.jobs.length === 0) return;
       readLast = batch.readOnly;
       void travel(batch);
@@ -95,8 +95,8 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   function takeReaders(): Batch {
-    const jobs = isReading ? [] : readers.filter((job) => !isExpired(job));
-    if (!isReading) readers = [];
+    const jobs = readers.filter((job) => !isExpired(job));
+    readers = [];
     const rows = new Map<string, RowId>();
     for (const { decision } of jobs) for (const row of decision.rows) rows.set(rowKey(row), row);
     return { jobs, rows, readOnly: true, locking: false };
@@ -105,10 +105,8 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   async function travel(batch: Batch): Promise<void> {
     const startedAt = performance.now();
     underWay.set(batch, startedAt);
-    if (batch.readOnly) isReading = true;
-    else for (const id of batch.rows.keys()) busy.add(id);
+    if (!batch.readOnly) for (const id of batch.rows.keys()) busy.add(id);
     const { again, lost, answer } = await commitBatch(batch, io, cache, isContested);
-    if (batch.readOnly) isReading = false;
     quickest = Math.min(quickest * 1.01, performance.now() - startedAt);
     // Ahead of whoever came later.
     if (again.length > 0) {
@@ -144,8 +142,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       if (now - startedAt < STUCK_AFTER || stuck.size === MAX_STUCK) return;
       underWay.delete(batch);
       stuck.add(batch);
-      if (batch.readOnly) isReading = false;
-      else for (const id of batch.rows.keys()) busy.delete(id);
+      if (!batch.readOnly) for (const id of batch.rows.keys()) busy.delete(id);
     }
   }
 

@@ -1,7 +1,6 @@
 /** What the middleware does around a procedure: takes tokens, and gives back what was not to cost. */
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
-import { withStart } from "../../core/phase.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { noteDecisions } from "./decisions-of-call.js";
 import { throwingTRPCErrors, toTRPCError } from "./errors.js";
@@ -127,7 +126,7 @@ async function take(
     getRawInput,
     items.map(({ name, key, config }, i) => {
       const { value } = results[i]!;
-      return { name, value, now, config: withStart(config ?? limiter.limits[name]!, name, key) };
+      return { name, key, value, now, config: config ?? limiter.limits[name]! };
     }),
   );
   return granted;

@@ -5,9 +5,10 @@
  */
 import type { RateLimitConfig } from "../../core/config.js";
 
-/** A granted charge. `value` is the tokens left at `now`, epoch ms. */
+/** A granted charge. `value` is the tokens left at `now`, epoch ms; `config` as it was given. */
 export interface NotedDecision {
   name: string;
+  key?: string | undefined;
   value: number;
   now: number;
   config: RateLimitConfig;

@@ -7,6 +7,7 @@ import type { TRPCError } from "@trpc/server";
 import { initialState } from "../../core/calculate.js";
 import { capacityOf } from "../../core/config.js";
 import { isRateLimitError } from "../../core/errors.js";
+import { withStart } from "../../core/phase.js";
 import { decisionsOf, type NotedDecision } from "./decisions-of-call.js";
 import { toTRPCError } from "./errors.js";
 
@@ -83,13 +84,13 @@ function stateOf(fact: Fact): string {
   return `r=${integer(Math.max(0, value))};t=${integer(seconds(retryAfter ?? untilFull(fact)))}`;
 }
 
-/** ms until a token bucket is full, or a fixed window ends, whose `start` is filled in. */
-function untilFull({ config, value, now }: Fact): number {
+/** ms until a token bucket is full, or a fixed window ends. */
+function untilFull({ name, key, config, value, now }: Fact): number {
   const { rate, period } = config;
   if (config.kind === "token bucket") {
     return (Math.max(0, capacityOf(config) - value) / rate) * period;
   }
-  return initialState(config, now).ts + period - now;
+  return initialState(withStart(config, name, key), now).ts + period - now;
 }
 
 function seconds(ms: number): number {

@@ -41,6 +41,8 @@ async function expectSomeLinearizable(record: () => Promise<readonly Operation[]
 
 /** One process that goes step by step, and two that have batches to commit. */
 const callers = [1, 3, 6];
+/** For a server that comes and goes. */
+const impatient = { provider: "postgresql", callers, timeout: 1000 } as const;
 
 it.each([...guarded, ...serializable])(
   "three processes on $name, isolation $isolation, get answers that a serial order explains",
@@ -64,12 +66,7 @@ it(
     onTestFinished(() => server.stop());
     await expectSomeLinearizable(async () => {
       await using database = await createPostgres(server.url);
-      await using workers = await startWorkers({
-        provider: "postgresql",
-        url: database.url,
-        callers,
-        timeout: 1000,
-      });
+      await using workers = await startWorkers({ ...impatient, url: database.url });
       await workers.answered(200);
       for (let kills = 0; kills < 2; kills++) {
         await server.kill();
@@ -90,12 +87,7 @@ it(
     await expectSomeLinearizable(async () => {
       await using database = await createPostgres();
       await using proxy = await startLossyProxy(database.url);
-      await using workers = await startWorkers({
-        provider: "postgresql",
-        url: proxy.url,
-        callers,
-        timeout: 1000,
-      });
+      await using workers = await startWorkers({ ...impatient, url: proxy.url });
       for (let cuts = 0; cuts < 4; cuts++) {
         await workers.answered(50);
         await proxy.cut();
