@@ -4,61 +4,95 @@
  */
 import type { Call } from "./store/store.js";
 
-interface Entry extends Call {
-  expired: boolean;
-  expiresAt: number;
-  reject(error: Error): void;
+/** A call that waits for a decision, or for several, and whom to tell what came of it. */
+export class Waiting<TDecision = unknown, TResult = never> implements Call {
+  expired = false;
+  /**
+   * Its neighbours while it waits. In a `Set` of those that wait, whose tables are made anew again
+   * and again, a busy limiter passed less than half as many calls.
+   */
+  before: Waiting | undefined;
+  after: Waiting | undefined;
+
+  constructor(
+    readonly decision: TDecision,
+    readonly expiresAt: number,
+    private readonly deadline: Deadline,
+    private readonly done: (result: TResult) => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** Ignored after the first answer, as is `reject`. */
+  resolve(result: TResult): void {
+    if (this.deadline.forget(this)) this.done(result);
+  }
+
+  reject(error: unknown): void {
+    if (this.deadline.forget(this)) this.failed(error);
+  }
+
+  expire(error: Error): void {
+    this.expired = true;
+    this.reject(error);
+  }
 }
 
-/** Runs work; rejects with `late()` when it takes longer than the timeout. */
-export type Deadline = <TResult>(work: (call: Call) => Promise<TResult>) => Promise<TResult>;
+export class Deadline {
+  private oldest: Waiting | undefined;
+  private newest: Waiting | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
-/** @param timeout ms. `Infinity` waits for ever. */
-export function createDeadline(timeout: number, late: () => Error): Deadline {
-  const entries = new Set<Entry>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** @param timeout ms. `Infinity` waits for ever. */
+  constructor(
+    private readonly timeout: number,
+    private readonly late: () => Error,
+  ) {}
 
-  function arm(): void {
-    const oldest = entries.values().next().value;
-    if (oldest === undefined || timer !== undefined) return;
-    timer = setTimeout(expire, Math.max(0, oldest.expiresAt - performance.now()));
+  /** From now on, `done` or `failed` is called once: by who has the answer, or when it is late. */
+  wait<TDecision, TResult>(
+    decision: TDecision,
+    done: (result: TResult) => void,
+    failed: (error: unknown) => void,
+  ): Waiting<TDecision, TResult> {
+    const expiresAt = performance.now() + this.timeout;
+    const waiting = new Waiting(decision, expiresAt, this, done, failed);
+    waiting.before = this.newest;
+    if (this.newest === undefined) this.oldest = waiting;
+    else this.newest.after = waiting;
+    this.newest = waiting;
+    if (this.timer === undefined) this.arm();
+    return waiting;
   }
 
-  function expire(): void {
-    timer = undefined;
-    const now = performance.now();
-    for (const entry of entries) {
-      if (entry.expiresAt > now) break;
-      entries.delete(entry);
-      entry.expired = true;
-      entry.reject(late());
+  /** Whether it was still waiting. */
+  forget(waiting: Waiting): boolean {
+    const { before, after } = waiting;
+    if (before === undefined && this.oldest !== waiting) return false;
+    if (before === undefined) this.oldest = after;
+    else before.after = after;
+    if (after === undefined) this.newest = before;
+    else after.before = before;
+    // Or one that is no longer needed, but not yet collected, would keep all that came after it.
+    waiting.before = waiting.after = undefined;
+    if (this.oldest === undefined) {
+      clearTimeout(this.timer);
+      this.timer = undefined;
     }
-    arm();
+    return true;
   }
 
-  function forget(entry: Entry): void {
-    entries.delete(entry);
-    if (entries.size > 0) return;
-    clearTimeout(timer);
-    timer = undefined;
+  private arm(): void {
+    if (this.oldest === undefined || this.timeout === Infinity) return;
+    const left = this.oldest.expiresAt - performance.now();
+    this.timer = setTimeout(() => this.expire(), Math.max(0, left));
   }
 
-  return (work) => {
-    if (timeout === Infinity) return work({ expired: false });
-    return new Promise((resolve, reject) => {
-      const entry = { expired: false, expiresAt: performance.now() + timeout, reject };
-      entries.add(entry);
-      arm();
-      work(entry).then(
-        (result) => {
-          forget(entry);
-          resolve(result);
-        },
-        (error: unknown) => {
-          forget(entry);
-          reject(error);
-        },
-      );
-    });
-  };
+  private expire(): void {
+    this.timer = undefined;
+    const now = performance.now();
+    while (this.oldest !== undefined && this.oldest.expiresAt <= now) {
+      this.oldest.expire(this.late());
+    }
+    this.arm();
+  }
 }

@@ -1,25 +1,19 @@
 /** What a limiter asks of a store, as decisions: `core`'s arithmetic over the rows it concerns. */
 import type { RateLimitState } from "../core/calculate.js";
 import { firstWhole } from "../core/calculate.js";
-import { type RateLimitConfig, shardConfig } from "../core/config.js";
 import { decideRateLimit, type RateLimitResult } from "../core/decide.js";
 import { refundRateLimit } from "../core/refund.js";
 import { decideShardPair, sumShards } from "../core/shards.js";
-import { type Decision, rowId, type RowId } from "./store/store.js";
+import type { Decision, Outcome, RowId } from "./store/store.js";
+import { allRows, rowOf, type Target } from "./targets.js";
 
-/** One limit for one key, resolved and checked. */
-export interface Target {
-  name: string;
-  key: string | undefined;
-  config: RateLimitConfig;
-}
-
-/** A target, and what is wanted of it. */
-export interface Wanted extends Target {
+/** What is wanted of a target. */
+export interface Wanted {
+  target: Target;
   count: number;
   reserve: boolean;
   /** The longest that a reservation may have to wait, ms; a longer one is denied. */
-  maxWait?: number | undefined;
+  maxWait: number | undefined;
 }
 
 /** Both may be called more than once per decision. */
@@ -28,34 +22,32 @@ export interface Environment {
   random(): number;
 }
 
-export interface Decided {
-  result: RateLimitResult;
-  now: number;
-}
+/**
+ * Takes what is wanted of one target. A class, because hundreds of calls may wait at a time: an
+ * object of few fields where a closure would keep more alive, for the garbage collector to copy.
+ */
+export class Take implements Wanted, Decision<RateLimitResult> {
+  readonly rows: readonly RowId[];
+  /** When the decision that counts was made, by the limiter's clock, epoch ms. */
+  now = 0;
 
-/** Takes what is wanted of one target. */
-export function take(
-  want: Wanted,
-  consume: boolean,
-  { clock, random }: Environment,
-): Decision<Decided> {
-  const { config, count } = want;
-  const { shards = 1 } = config;
-  const part = shardConfig(config);
-  const rows =
-    shards === 1 ? [rowOf(want, 0)] : pickTwo(shards, random).map((shard) => rowOf(want, shard));
-  return {
-    rows,
-    readOnly: !consume,
-    decide(states) {
-      const now = clock();
-      const { result, next } = takeOne(want, part, states, now);
-      const decided = { result, now };
-      return consume && result.ok && count > 0
-        ? { result: decided, writes: next }
-        : { result: decided };
-    },
-  };
+  constructor(
+    readonly target: Target,
+    readonly count: number,
+    readonly reserve: boolean,
+    readonly maxWait: number | undefined,
+    readonly readOnly: boolean,
+    private readonly environment: Environment,
+  ) {
+    this.rows = pickRows(target, environment.random);
+  }
+
+  decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
+    this.now = this.environment.clock();
+    const { result, next } = takeOne(this, states, this.now);
+    const writes = !this.readOnly && result.ok && this.count > 0;
+    return { result, writes: writes ? next : undefined };
+  }
 }
 
 export interface AllDecided {
@@ -73,12 +65,7 @@ export function takeAll(
   consume: boolean,
   { clock, random }: Environment,
 ): Decision<AllDecided> {
-  const steps = wanted.map((want) => {
-    const { shards = 1 } = want.config;
-    const picked = shards === 1 ? [0] : pickTwo(shards, random);
-    const rows = picked.map((shard) => rowOf(want, shard));
-    return { want, part: shardConfig(want.config), rows };
-  });
+  const steps = wanted.map((want) => ({ want, rows: pickRows(want.target, random) }));
   // Two targets can be the same row, and then the second one sees what the first one left.
   const slots = slotsOf(steps.flatMap((step) => step.rows));
 
@@ -89,10 +76,10 @@ export function takeAll(
       const now = clock();
       const attempt = (at: number) => {
         const current = [...states];
-        const results = steps.map(({ want, part, rows }) => {
+        const results = steps.map(({ want, rows }) => {
           const indexes = rows.map(slots.indexOf);
           const seen = indexes.map((i) => current[i] ?? null);
-          const { result, next } = takeOne(want, part, seen, at);
+          const { result, next } = takeOne(want, seen, at);
           if (want.count > 0) {
             for (const [i, state] of next.entries()) if (state) current[indexes[i]!] = state;
           }
@@ -113,8 +100,7 @@ export function takeAll(
 }
 
 function takeOne(
-  { config, count, reserve, maxWait = Infinity }: Wanted,
-  part: RateLimitConfig,
+  { target: { config, part }, count, reserve, maxWait = Infinity }: Wanted,
   states: readonly (RateLimitState | null)[],
   now: number,
 ): { result: RateLimitResult; next: readonly (RateLimitState | undefined)[] } {
@@ -148,13 +134,10 @@ export function refund(
   count: number,
   { clock, random }: Environment,
 ): Decision<{ value: number }> {
-  const { shards = 1 } = target.config;
-  const picked = shards === 1 ? [0] : pickTwo(shards, random);
-  const part = shardConfig(target.config);
   return {
-    rows: picked.map((shard) => rowOf(target, shard)),
+    rows: pickRows(target, random),
     decide(states) {
-      const { value, next } = refundRateLimit(states, part, clock(), count);
+      const { value, next } = refundRateLimit(states, target.part, clock(), count);
       return { result: { value }, writes: next };
     },
   };
@@ -178,12 +161,10 @@ export function readState(
   };
 }
 
-export function rowOf({ name, key }: Target, shard: number): RowId {
-  return rowId(name, key ?? "", shard);
-}
-
-export function allRows(target: Target): RowId[] {
-  return Array.from({ length: target.config.shards ?? 1 }, (_, shard) => rowOf(target, shard));
+/** The rows that a call sees: the only one, or two of the shards. */
+function pickRows(target: Target, random: () => number): readonly RowId[] {
+  const { shards = 1 } = target.config;
+  return shards === 1 ? target.rows : pickTwo(shards, random).map((shard) => rowOf(target, shard));
 }
 
 /** Two different shards, each pair equally likely. */

@@ -114,7 +114,7 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   onDecision?: (event: DecisionEvent) => void;
 }
 
-/** Told after the tokens of a limit have changed. */
+/** Told after the tokens of a limit have changed. What it throws is ignored. */
 export type ChangeListener = (name: string, key: string | undefined) => void;
 
 /** Carries news of changes between processes; see `postgresChannel`. */

@@ -6,12 +6,14 @@ import { type RateLimitConfig, validateConfig } from "../core/config.js";
 import { RateLimitConfigError, RateLimitStoreError } from "../core/errors.js";
 import { validateName } from "../core/key.js";
 import { acquire } from "./acquire.js";
-import { createDeadline } from "./deadline.js";
+import { type Applier, boundBy, unbound } from "./applier.js";
+import { Deadline } from "./deadline.js";
 import type { LimitConfigs, RateLimiter, RateLimiterOptions } from "./limiter-types.js";
 import { createOperations, type OperationsOptions } from "./operations.js";
 import { prune } from "./prune.js";
 import { sleep as realSleep } from "./sleep.js";
-import type { Decision, RateLimitStore } from "./store/store.js";
+import type { RateLimitStore } from "./store/store.js";
+import { createTargets } from "./targets.js";
 
 /** How long a call may wait for the store, ms. */
 const DEFAULT_TIMEOUT = 2000;
@@ -32,28 +34,31 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 
   const listeners = new Set<(name: string, key: string | undefined) => void>();
-  const withDeadline = createDeadline(
+  const deadline = new Deadline(
     timeout,
     () => new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`),
   );
-  const shared: Omit<OperationsOptions, "apply"> = {
-    configs,
+  const shared: Omit<OperationsOptions, keyof Applier> = {
+    resolve: createTargets(configs),
     environment: { clock, random },
     onDecision,
     onChange(name, key) {
-      for (const listener of listeners) listener(name, key);
+      for (const listener of listeners) {
+        try {
+          listener(name, key);
+        } catch {
+          // What has been decided stands, whatever those do who hear of it.
+        }
+      }
       channel?.publish(name, key);
     },
   };
-  const applyTo =
-    (target: RateLimitStore) =>
-    <TResult>(decisions: readonly Decision<TResult>[]) =>
-      withDeadline((call) => target.apply(decisions, call));
-  const operations = createOperations({ ...shared, apply: applyTo(store) });
+  const applier = boundBy(deadline, store);
+  const operations = createOperations({ ...shared, ...applier });
 
   /** The operations inside a transaction, whose owner minds its time. */
   function inside(transactionStore: Pick<RateLimitStore, "apply">, onChange = shared.onChange) {
-    return createOperations({ ...shared, onChange, apply: (made) => transactionStore.apply(made) });
+    return createOperations({ ...shared, onChange, ...unbound(transactionStore) });
   }
 
   const limiter = {
@@ -61,7 +66,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     limits,
     clock,
     acquire: (name: string, wanted = {}) => acquire(operations, sleep, name, wanted),
-    prune: (pruned = {}) => prune({ store, configs, clock, apply: applyTo(store) }, pruned),
+    prune: (pruned = {}) => prune({ store, configs, clock, apply: applier.apply }, pruned),
     using(tx: TTransaction) {
       return inside(supported(store.using, "using")(tx));
     },

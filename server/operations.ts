@@ -1,20 +1,16 @@
 /** The verbs of a limiter, on whatever applies decisions: a store, or a transaction. */
 import { calculateRateLimit } from "../core/calculate.js";
-import { type RateLimitConfig, validateConfig } from "../core/config.js";
 import { validateCount, validateSatisfiable } from "../core/count.js";
 import type { RateLimitResult } from "../core/decide.js";
-import { describe, RateLimitError, RateLimitInputError } from "../core/errors.js";
-import { validateKey, validateName } from "../core/key.js";
-import { withStart } from "../core/phase.js";
+import { RateLimitError } from "../core/errors.js";
+import type { Applier } from "./applier.js";
 import {
-  allRows,
   type Environment,
   readState,
   refund,
   resetRow,
-  take,
+  Take,
   takeAll,
-  type Target,
   type Wanted,
 } from "./decisions.js";
 import type {
@@ -26,12 +22,11 @@ import type {
   LimitOptions,
   RefundOptions,
 } from "./limiter-types.js";
-import type { Decision } from "./store/store.js";
+import { allRows, type Target } from "./targets.js";
 
-export interface OperationsOptions {
-  configs: ReadonlyMap<string, RateLimitConfig>;
+export interface OperationsOptions extends Applier {
+  resolve(name: string, options: KeyOptions): Target;
   environment: Environment;
-  apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]>;
   onDecision: ((event: DecisionEvent) => void) | undefined;
   onChange(name: string, key: string | undefined): void;
 }
@@ -43,34 +38,17 @@ interface WantedOptions extends Omit<LimitOptions, "throws"> {
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(options: OperationsOptions) {
-  const { configs, environment, apply, onChange, onDecision } = options;
-
-  function resolve(name: string, { key, config: inline }: KeyOptions): Target {
-    validateKey(key);
-    const known = configs.get(name);
-    if (inline !== undefined) {
-      if (known === undefined) validateName(name);
-      validateConfig(inline);
-    }
-    const config = inline ?? known;
-    if (config === undefined) {
-      throw new RateLimitInputError(
-        "name",
-        `unknown rate limit ${describe(name)}: it is not among the limiter's limits, and the ` +
-          `call has no config`,
-      );
-    }
-    return { name, key, config: withStart(config, name, key) };
-  }
+  const { resolve, environment, apply, submit, onChange, onDecision } = options;
 
   function resolveWanted(name: string, wanted: WantedOptions): Wanted {
     const { count = 1, reserve = false, maxWait } = wanted;
-    const { key, config } = resolve(name, wanted);
-    validateSatisfiable(name, config, count, reserve);
-    return { name, key, config, count, reserve, maxWait };
+    const target = resolve(name, wanted);
+    validateSatisfiable(name, target.config, count, reserve);
+    return { target, count, reserve, maxWait };
   }
 
-  function report(consume: boolean, { name, key, count }: Wanted, result: RateLimitResult): void {
+  function report(consume: boolean, { target, count }: Wanted, result: RateLimitResult): void {
+    const { name, key } = target;
     if (consume && result.ok && count > 0) onChange(name, key);
     if (onDecision === undefined) return;
     try {
@@ -80,17 +58,23 @@ export function createOperations(options: OperationsOptions) {
     }
   }
 
-  async function decide(
+  // Where hundreds of calls wait for one row, this process is the bound, and what it does most is
+  // to collect what they leave behind. So there is one promise per call from here to the database.
+  function decide(
     consume: boolean,
     name: string,
     callOptions: WantedOptions & { throws?: boolean | undefined } = {},
   ): Promise<RateLimitResult> {
-    const want = resolveWanted(name, callOptions);
-    const [decided] = await apply([take(want, consume, environment)]);
-    const { result, now } = decided!;
-    report(consume, want, result);
-    if (!result.ok && callOptions.throws) throw denial(want, result, now);
-    return result;
+    return new Promise((done, failed) => {
+      const { target, count, reserve, maxWait } = resolveWanted(name, callOptions);
+      const take = new Take(target, count, reserve, maxWait, !consume, environment);
+      const settle = (result: RateLimitResult) => {
+        report(consume, take, result);
+        if (!result.ok && callOptions.throws) failed(denial(take, result, take.now));
+        else done(result);
+      };
+      submit(take, settle, failed);
+    });
   }
 
   return {
@@ -113,7 +97,7 @@ export function createOperations(options: OperationsOptions) {
       if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };
       const slowest = slowestOf(results);
       if (throws) throw denial(wanted[slowest]!, { ...results[slowest]!, retryAfter }, now);
-      return { ok, results, retryAfter, name: wanted[slowest]!.name };
+      return { ok, results, retryAfter, name: wanted[slowest]!.target.name };
     },
 
     async reset(name: string, keyOptions: KeyOptions = {}): Promise<void> {
@@ -153,7 +137,7 @@ export function createOperations(options: OperationsOptions) {
 }
 
 function denial(
-  { name, config }: Target,
+  { target: { name, config } }: Wanted,
   { retryAfter = 0, value }: RateLimitResult,
   now: number,
 ): RateLimitError {
@@ -164,10 +148,11 @@ function denial(
 function validateTogether(wanted: readonly Wanted[]): void {
   const totals = new Map<string, Wanted>();
   for (const want of wanted) {
-    const id = `${want.name}\0${want.key ?? ""}`;
+    const { name, key, config } = want.target;
+    const id = `${name}\0${key ?? ""}`;
     const count = (totals.get(id)?.count ?? 0) + want.count;
     totals.set(id, { ...want, count });
-    validateSatisfiable(want.name, want.config, count, want.reserve);
+    validateSatisfiable(name, config, count, want.reserve);
   }
 }
 

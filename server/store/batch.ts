@@ -3,15 +3,10 @@ import type { RateLimitState } from "../../core/calculate.js";
 import { type Plan, plan } from "./plan.js";
 import type { RowIO, Statements, Tell } from "./row-io.js";
 import type { StateCache } from "./state-cache.js";
-import { type Call, type Decision, expiredError, rowKey, type RowId } from "./store.js";
+import { expiredError, rowKey, type RowId, type Submission } from "./store.js";
 
-/** A call that waits for its answer. */
-export interface Job {
-  decision: Decision<unknown>;
-  call: Call | undefined;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
-}
+/** A call that waits for its answer, whatever that is. */
+export type Job = Submission<unknown>;
 
 export interface Batch {
   jobs: readonly Job[];
@@ -108,7 +103,9 @@ async function attemptAll(
   }
   // While the rows were read, callers may have been told that the store failed.
   const planned = plan(
-    jobs.map(({ decision, call }) => (call?.expired ? { ...decision, decide: giveUp } : decision)),
+    jobs.map(({ decision, expired }) => {
+      return expired ? { rows: decision.rows, decide: giveUp } : decision;
+    }),
     states,
   );
   const { groups, relied, settled } = planned;

@@ -22,7 +22,7 @@ export interface Outcome<TResult> {
    * `undefined` to leave it. Absent: nothing is written. A row that is left is not guarded, so
    * leave only rows whose change in the meantime would not make the writes wrong.
    */
-  writes?: readonly (RateLimitState | null | undefined)[];
+  writes?: readonly (RateLimitState | null | undefined)[] | undefined;
 }
 
 /**
@@ -42,6 +42,13 @@ export interface Call {
   readonly expired: boolean;
 }
 
+/** A call for one decision that is told its result, rather than given a promise of it. */
+export interface Submission<TResult> extends Call {
+  readonly decision: Decision<TResult>;
+  resolve(result: TResult): void;
+  reject(error: unknown): void;
+}
+
 /** @typeParam TTransaction what the database's transactions are handed around as. */
 export interface RateLimitStore<TTransaction = unknown> {
   /**
@@ -53,6 +60,12 @@ export interface RateLimitStore<TTransaction = unknown> {
    * before they were sent: those are never applied.
    */
   apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]>;
+
+  /**
+   * `apply` for a single decision; for stores in which many calls wait at a
+   * time, where every promise between a caller and the database is one more per call. Never throws.
+   */
+  submit?<TResult>(submission: Submission<TResult>): void;
 
   /**
    * Applies decisions inside a transaction that its caller owns: they take effect when it commits.

@@ -1,0 +1,45 @@
+/** How the limiter's verbs reach a store, with a bound on how long they wait for it. */
+import { Deadline } from "./deadline.js";
+import type { Decision, RateLimitStore } from "./store/store.js";
+
+/** Whatever applies decisions, and answers in time. */
+export interface Applier {
+  apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]>;
+  /** The same for one of them, without a promise and a list on the way. */
+  submit<TResult>(
+    decision: Decision<TResult>,
+    done: (result: TResult) => void,
+    failed: (error: unknown) => void,
+  ): void;
+}
+
+/** Whoever waits longer than the deadline allows is told that the store failed. */
+export function boundBy(deadline: Deadline, store: RateLimitStore): Applier {
+  return {
+    apply: (decisions) =>
+      new Promise((done, failed) => {
+        const waiting = deadline.wait(decisions, done, failed);
+        store.apply(decisions, waiting).then(
+          (results) => waiting.resolve(results),
+          (error: unknown) => waiting.reject(error),
+        );
+      }),
+    submit(decision, done, failed) {
+      const waiting = deadline.wait(decision, done, failed);
+      if (store.submit !== undefined) return store.submit(waiting);
+      store.apply([decision], waiting).then(
+        ([result]) => waiting.resolve(result!),
+        (error: unknown) => waiting.reject(error),
+      );
+    },
+  };
+}
+
+/** For a store inside a transaction, whose owner minds its time. */
+export function unbound(store: Pick<RateLimitStore, "apply">): Applier {
+  return {
+    apply: (decisions) => store.apply(decisions),
+    submit: (decision, done, failed) =>
+      void store.apply([decision]).then(([result]) => done(result!), failed),
+  };
+}
