@@ -2,7 +2,6 @@
  * What is known of one limit that somebody looks at, and what was last said of it, so that only
  * changes are told.
  */
-import type { RateLimitConfig } from "../core/config.js";
 import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { Time } from "./local-clock.js";
@@ -77,8 +76,8 @@ export function idOf({ name, key }: RateLimitItem): string {
 export function setTruth(entry: Entry, snapshot: RateLimitSnapshot, serverNow: number): void {
   const known = entry.truth?.config;
   // An equal config stays the same object, so that nothing renders for its sake.
-  const config = known && sameConfig(known, snapshot.config) ? known : snapshot.config;
-  entry.truth = { ...snapshot, config };
+  const isSame = JSON.stringify(known) === JSON.stringify(snapshot.config);
+  entry.truth = isSame ? { ...snapshot, config: known! } : snapshot;
   // A debit outlives news that was read before it; one from the future is of a clock since set back.
   setDebits(
     entry,
@@ -157,15 +156,11 @@ export function nextChange(entry: Entry, { now, monotonic, offset }: Time): numb
   return Math.min(next, Math.max(refill, now + leftSince + LEFT_INTERVAL - monotonic));
 }
 
-function statusOf(
+/** @param before what was said last: it stays the same object until that changes. */
+export function statusOf(
   { retryAt }: CheckedRateLimit,
-  before: RateLimitStatus | undefined,
+  before?: RateLimitStatus | undefined,
 ): RateLimitStatus {
   if (retryAt === undefined) return OK;
   return before?.retryAt === retryAt ? before : { ok: false, retryAt };
-}
-
-function sameConfig(a: RateLimitConfig, b: RateLimitConfig): boolean {
-  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
-  return left.length === right.size && left.every(([option, value]) => right.get(option) === value);
 }

@@ -31,7 +31,7 @@ export interface RateLimitObserverOptions {
    */
   monotonic?: () => number;
   /** ms between two polls while there is no stream. @default 5000 */
-  pollInterval?: number;
+  pollInterval?: number | undefined;
 }
 
 export interface RateLimitObserver {

@@ -1,7 +1,7 @@
 /** What a snapshot says about an instant, in the reader's own time. Pure. */
 import { calculateRateLimit } from "../core/calculate.js";
 import { capacityOf, type RateLimitConfig } from "../core/config.js";
-import { isSatisfiable } from "../core/count.js";
+import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
 /**
@@ -31,8 +31,7 @@ export function predict(
   const now = at + offset;
   const { value, retryAfter } = calculateRateLimit(snapshot, config, now, count);
   if (retryAfter === undefined) return { value, config, retryAt: undefined, now };
-  const never = !isSatisfiable(config, count, false);
-  return { value, config, retryAt: never ? Infinity : at + retryAfter, now };
+  return { value, config, retryAt: mostHeld(config) < count ? Infinity : at + retryAfter, now };
 }
 
 /** The snapshot after a call that took `count` tokens at `at`, an instant of the server's. */

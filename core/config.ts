@@ -115,5 +115,6 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
 }
 
 const AT_LEAST_0 = "a finite number of at least 0";
-const { isFinite, isSafeInteger: isWhole } = Number;
+const isFinite = (value: unknown): boolean => Number.isFinite(value);
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

@@ -41,19 +41,22 @@ export function validateSatisfiable(
  * let through what would then be denied for ever.
  */
 export function isSatisfiable(config: RateLimitConfig, count: number, reserve: boolean): boolean {
-  const { held, owed } = mostOf(config, reserve);
-  return held - count >= -owed;
+  return mostHeld(config) - count >= -mostOwed(config, reserve);
 }
 
 /** About the largest count that a wait could satisfy: {@link isSatisfiable} is exact. */
 export function mostSatisfiable(config: RateLimitConfig, reserve: boolean): number {
-  const { held, owed } = mostOf(config, reserve);
-  return held + owed;
+  return mostHeld(config) + mostOwed(config, reserve);
 }
 
-/** The most tokens that the rows a call sees can hold, and can owe. */
-function mostOf(config: RateLimitConfig, reserve: boolean): { held: number; owed: number } {
-  const part = shardConfig(config);
-  const seen = Math.min(config.shards ?? 1, 2);
-  return { held: seen * capacityOf(part), owed: reserve ? seen * reservableOf(part) : 0 };
+/** The most tokens that the rows a call sees can hold. */
+export function mostHeld(config: RateLimitConfig): number {
+  const { shards = 1 } = config;
+  return Math.min(shards, 2) * (capacityOf(config) / shards);
+}
+
+/** The most that they can owe. */
+function mostOwed(config: RateLimitConfig, reserve: boolean): number {
+  if (!reserve) return 0;
+  return Math.min(config.shards ?? 1, 2) * reservableOf(shardConfig(config));
 }

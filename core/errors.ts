@@ -80,18 +80,9 @@ export class RateLimitStoreError extends Error {
 export function isRateLimitError<TName extends string = string>(
   error: unknown,
 ): error is { data: { rateLimit: RateLimitErrorData<TName> } } {
-  const rateLimit = property(property(error, "data"), "rateLimit");
-  return (
-    property(rateLimit, "kind") === "RateLimited" &&
-    typeof property(rateLimit, "name") === "string" &&
-    typeof property(rateLimit, "retryAfter") === "number"
-  );
-}
-
-function property(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
+  const { data } = Object(error) as { data?: { rateLimit?: Partial<RateLimitErrorData> } | null };
+  const { kind, name, retryAfter } = data?.rateLimit ?? {};
+  return kind === "RateLimited" && typeof name === "string" && typeof retryAfter === "number";
 }
 
 /** A short rendering for messages: never the whole of a hostile value. */

@@ -80,7 +80,7 @@ export function createRateLimitReact<
         createRateLimitObserver({
           transport: createTRPCTransport(client, path),
           cache,
-          ...(pollInterval !== undefined && { pollInterval }),
+          pollInterval,
         });
       return { observer, cache };
     }, [client, given, queryClient, pollInterval]);

@@ -63,9 +63,7 @@ export async function sendLimited<TData>(
 
 function refusal(observer: RateLimitObserver, item: RateLimitItem, count: number): RateLimitError {
   const at = Date.now();
-  const data = refusalOf(item.name, observer.check(item, at, count)!, at, count);
-  // By this machine's clock, like the hook's own `retryAt`.
-  return new RateLimitError({ ...data, now: at });
+  return new RateLimitError(refusalOf(item.name, observer.check(item, at, count)!, at, count));
 }
 
 /** Whether a failure carries the server's answer, as tRPC's errors do. */

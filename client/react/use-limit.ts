@@ -4,6 +4,7 @@ import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { ConnectionState } from "../connection.js";
+import { statusOf } from "../limit-entry.js";
 import type { RateLimitObserver, RateLimitStatus } from "../observer.js";
 import { type CheckedRateLimit, predict, predictLeft } from "../prediction.js";
 import type { QueryCache } from "./query-cache.js";
@@ -69,7 +70,6 @@ export function useLimit(
       value: readsValue.current ? observer.left(item) : undefined,
       config: observer.config(item),
       connection: observer.connection,
-      isLive: true,
     };
     // What is shown must be the same object while nothing in it has changed.
     return sameShown(last.current, next) ? last.current : (last.current = next);
@@ -82,26 +82,22 @@ export function useLimit(
       connection: shown.connection,
       get value() {
         readsValue.current = true;
-        return shown.value ?? (shown.isLive ? observer.left(item) : undefined);
+        return shown.value ?? (shown === initial ? undefined : observer.left(item));
       },
       check: (ts: number = Date.now(), wanted: number = count) =>
         enabled ? observer.check(item, ts, wanted) : undefined,
     }),
-    [observer, item, count, enabled, shown],
+    [observer, item, count, enabled, initial, shown],
   );
 }
 
-interface Shown extends Omit<UseRateLimitResult, "check"> {
-  /** Whether an observer says so, who then knows what is left, too. */
-  isLive: boolean;
-}
+type Shown = Omit<UseRateLimitResult, "check">;
 
 const UNKNOWN: Shown = {
   status: undefined,
   value: undefined,
   config: undefined,
   connection: "polling",
-  isLive: false,
 };
 
 /**
@@ -110,20 +106,14 @@ const UNKNOWN: Shown = {
  */
 function atItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
   const { now, config } = snapshot;
-  const { retryAt } = predict(snapshot, 0, now, count);
   return {
     ...UNKNOWN,
-    status: retryAt === undefined ? { ok: true, retryAt } : { ok: false, retryAt },
+    status: statusOf(predict(snapshot, 0, now, count)),
     value: predictLeft(snapshot, 0, now),
     config,
   };
 }
 
 function sameShown(a: Shown, b: Shown): boolean {
-  return (
-    a.status === b.status &&
-    a.value === b.value &&
-    a.config === b.config &&
-    a.connection === b.connection
-  );
+  return (Object.keys(a) as (keyof Shown)[]).every((part) => a[part] === b[part]);
 }

@@ -3,6 +3,7 @@ import { act, cleanup, renderHook } from "@testing-library/react";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { isRateLimitError, type UseRateLimitedMutationOptions } from "../../client/react/index.js";
+import type { MirrorOptions } from "../support/mirror.js";
 import { startPage, useRateLimitedMutation } from "../support/page.js";
 import { settled, soon } from "../support/soon.js";
 
@@ -18,8 +19,12 @@ interface Variables {
 type Options = Partial<UseRateLimitedMutationOptions<unknown, Error, Variables>>;
 
 /** A page with one mutation, which takes tokens of a limit, live. */
-async function startMutation(options: Options = {}, name: "hourly" | "sendMessage" = "hourly") {
-  const page = await startPage();
+async function startMutation(
+  options: Options = {},
+  name: "hourly" | "sendMessage" = "hourly",
+  mirror: MirrorOptions = {},
+) {
+  const page = await startPage(mirror);
   const take = (variables: Variables) => page.client.take.mutate({ name, ...variables });
   const lefts: (number | undefined)[] = [];
   const hook = renderHook(
@@ -125,19 +130,24 @@ describe("useRateLimitedMutation", () => {
   describe("while its limit is exhausted", () => {
     it("refuses at once, without a request, with a rate limit error", async () => {
       const onError = vi.fn();
-      await using form = await startMutation({ onError });
+      const clock = () => Date.now() + 3_600_000;
+      await using form = await startMutation({ onError }, "hourly", { clock });
       await form.page.limiter.limit("hourly", { count: 3 });
       await soon(() => expect(form.now().canMutate).toBe(false));
       await form.mutate();
       await soon(() => expect(form.now().isError).toBe(true));
       expect(form.page.server.requests(TAKE)).toBe(0);
-      const { error, retryAt } = form.now();
+      const { error, retryAt, limit } = form.now();
       expect(onError).toHaveBeenCalledTimes(1);
       expect(isRateLimitError(error)).toBe(true);
       const { rateLimit } = (error as unknown as { data: { rateLimit: Record<string, unknown> } })
         .data;
       expect(rateLimit).toMatchObject({ name: "hourly", config: { capacity: 3 } });
-      expect((rateLimit["now"] as number) + (rateLimit["retryAfter"] as number)).toBe(retryAt);
+      // `now` is by the server's clock, as in the errors that the server sends.
+      const offset = limit.check(0)!.now;
+      expect(offset).toBeGreaterThan(3_500_000);
+      const opensAt = (rateLimit["now"] as number) + (rateLimit["retryAfter"] as number);
+      expect(opensAt - offset).toBe(retryAt);
       expect(rateLimit["value"]).toBeCloseTo(0, 2);
     });
 
