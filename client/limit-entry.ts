@@ -157,10 +157,7 @@ export function nextChange(entry: Entry, { now, monotonic, offset }: Time): numb
 }
 
 /** @param before what was said last: it stays the same object until that changes. */
-export function statusOf(
-  { retryAt }: CheckedRateLimit,
-  before?: RateLimitStatus | undefined,
-): RateLimitStatus {
+export function statusOf({ retryAt }: CheckedRateLimit, before?: RateLimitStatus): RateLimitStatus {
   if (retryAt === undefined) return OK;
   return before?.retryAt === retryAt ? before : { ok: false, retryAt };
 }

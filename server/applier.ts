@@ -1,5 +1,5 @@
 /** How the limiter's verbs reach a store, with a bound on how long they wait for it. */
-import { Deadline } from "./deadline.js";
+import type { Deadline } from "./deadline.js";
 import type { Decision, RateLimitStore } from "./store/store.js";
 
 /** Whatever applies decisions, and answers in time. */

@@ -70,6 +70,7 @@ export function useLimit(
       value: readsValue.current ? observer.left(item) : undefined,
       config: observer.config(item),
       connection: observer.connection,
+      isLive: true,
     };
     // What is shown must be the same object while nothing in it has changed.
     return sameShown(last.current, next) ? last.current : (last.current = next);
@@ -82,22 +83,26 @@ export function useLimit(
       connection: shown.connection,
       get value() {
         readsValue.current = true;
-        return shown.value ?? (shown === initial ? undefined : observer.left(item));
+        return shown.value ?? (shown.isLive ? observer.left(item) : undefined);
       },
       check: (ts: number = Date.now(), wanted: number = count) =>
         enabled ? observer.check(item, ts, wanted) : undefined,
     }),
-    [observer, item, count, enabled, initial, shown],
+    [observer, item, count, enabled, shown],
   );
 }
 
-type Shown = Omit<UseRateLimitResult, "check">;
+interface Shown extends Omit<UseRateLimitResult, "check"> {
+  /** Whether an observer says so, who then knows what is left, too. */
+  isLive: boolean;
+}
 
 const UNKNOWN: Shown = {
   status: undefined,
   value: undefined,
   config: undefined,
   connection: "polling",
+  isLive: false,
 };
 
 /**

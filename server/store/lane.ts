@@ -10,6 +10,7 @@
  * had called again, with little to carry (half the throughput with three processes on many rows).
  */
 import { type Batch, commitBatch, type Job } from "./batch.js";
+import { createRaces } from "./races.js";
 import type { RowIO } from "./row-io.js";
 import { createStateCache } from "./state-cache.js";
 import {
@@ -32,12 +33,6 @@ const MAX_ROWS = 256;
 const MAX_CALLS = 512;
 /** About how many calls are prepared and answered in a ms. */
 const CALLS_PER_MS = 900;
-/** Races lost in a row for one row before it is left alone for a while. */
-const LOSSES_AT_ONCE = 2;
-/** And before it is locked while deciding, so that the call's turn comes. */
-const LOSSES_BEFORE_LOCK = 4;
-/** The longest such pause, ms: a few round trips, as many others may be waiting to write. */
-const MAX_PAUSE = 8;
 /** A trip that takes longer than this, ms, no longer keeps others from setting out. */
 const STUCK_AFTER = 5000;
 /** So many of them at most, because each keeps a connection. */
@@ -48,14 +43,13 @@ const MANY_WAITING = 1000;
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createLane(io: RowIO, random: () => number = Math.random): RateLimitStore {
   const cache = createStateCache(REMEMBERED);
+  const races = createRaces(io.locked !== undefined && !io.serializable, random);
   let queue: Job[] = [];
   /** Those that only read; they wait for nobody's rows, and go out together, however many. */
   let readers: Job[] = [];
   let readLast = false;
   /** Rows that a trip under way may write, or that rest; calls on them wait for the next one. */
   const busy = new Set<string>();
-  /** How many races in a row were lost for a row, where any were. */
-  const losses = new Map<string, number>();
   /** When each trip under way set out, by a clock of its own. */
   const underWay = new Map<Batch, number>();
   const stuck = new Set<Batch>();
@@ -63,10 +57,6 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   let quickest = Infinity;
   let starting = false;
   let purgeAt = MANY_WAITING;
-
-  const isContested = (id: string) => losses.has(id);
-  const mustLock = (id: string) =>
-    io.locked !== undefined && !io.serializable && (losses.get(id) ?? 0) >= LOSSES_BEFORE_LOCK;
 
   /** A tick later, so that calls made in the same tick share the first trip too. */
   function start(when: (run: () => void) => unknown = queueMicrotask): void {
@@ -95,7 +85,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   function takeReaders(): Batch {
-    const jobs = readers.filter((job) => !isExpired(job));
+    const jobs = readers.filter(isWaiting);
     readers = [];
     const rows = new Map<string, RowId>();
     for (const { decision } of jobs) for (const row of decision.rows) rows.set(rowKey(row), row);
@@ -106,7 +96,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     const startedAt = performance.now();
     underWay.set(batch, startedAt);
     if (!batch.readOnly) for (const id of batch.rows.keys()) busy.add(id);
-    const { again, lost, answer } = await commitBatch(batch, io, cache, isContested);
+    const { again, lost, answer } = await commitBatch(batch, io, cache, races.isContested);
     quickest = Math.min(quickest * 1.01, performance.now() - startedAt);
     // Ahead of whoever came later.
     if (again.length > 0) {
@@ -125,11 +115,13 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   function release({ rows }: Batch, lost: ReadonlySet<string>): void {
-    const resting = rest(lost);
-    for (const id of rows.keys()) {
-      if (!resting.has(id)) busy.delete(id);
-      if (!lost.has(id)) losses.delete(id);
-    }
+    const { resting, pause } = races.note(rows.keys(), lost);
+    for (const id of rows.keys()) if (!resting.has(id)) busy.delete(id);
+    if (resting.size === 0) return;
+    setTimeout(() => {
+      for (const id of resting) busy.delete(id);
+      start();
+    }, pause);
   }
 
   /**
@@ -144,31 +136,6 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       stuck.add(batch);
       if (!batch.readOnly) for (const id of batch.rows.keys()) busy.delete(id);
     }
-  }
-
-  /**
-   * Leaves rows alone on which race after race is lost, and returns them. The calls on them stay
-   * together meanwhile, to go out in one trip: a pause per call would scatter them over many.
-   */
-  function rest(lost: ReadonlySet<string>): Set<string> {
-    const resting = new Set<string>();
-    let most = 0;
-    for (const id of lost) {
-      const count = (losses.get(id) ?? 0) + 1;
-      losses.set(id, count);
-      const willLock = io.locked && !io.serializable && count >= LOSSES_BEFORE_LOCK;
-      if (count <= LOSSES_AT_ONCE || willLock) continue;
-      resting.add(id);
-      most = Math.max(most, count);
-    }
-    if (resting.size > 0) {
-      const pause = random() * Math.min(2 ** (most - LOSSES_AT_ONCE), MAX_PAUSE);
-      setTimeout(() => {
-        for (const id of resting) busy.delete(id);
-        start();
-      }, pause);
-    }
-    return resting;
   }
 
   /** The calls that have waited longest, of those whose rows no trip is writing. */
@@ -187,14 +154,14 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
       }
       const job = queue[index]!;
       const { rows: wanted } = job.decision;
-      if (isExpired(job)) continue;
+      if (!isWaiting(job)) continue;
       let [isBlocked, adds, locks] = [false, false, false];
       for (const row of wanted) {
         const id = rowKey(row);
         isBlocked ||= blocked.has(id);
         if (rows.has(id)) continue;
         adds = true;
-        locks ||= mustLock(id);
+        locks ||= races.mustLock(id);
       }
       // Rows are not kept locked for the sake of others.
       const isFull = jobs.length > 0 && (alone || locks || rows.size >= MAX_ROWS);
@@ -212,11 +179,11 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   /** Whose caller has been told that the store failed must not consume any more. */
-  function isExpired(job: Job): boolean {
-    if (!job.expired) return false;
-    for (const row of job.decision.rows) losses.delete(rowKey(row));
+  function isWaiting(job: Job): boolean {
+    if (!job.expired) return true;
+    for (const row of job.decision.rows) races.forget(rowKey(row));
     job.reject(expiredError());
-    return true;
+    return false;
   }
 
   function submit(job: Job): void {
@@ -225,8 +192,8 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     line.push(job);
     if (queue.length + readers.length > purgeAt) {
       // The database has been silent for long, or there are many callers.
-      queue = queue.filter((job) => !isExpired(job));
-      readers = readers.filter((job) => !isExpired(job));
+      queue = queue.filter(isWaiting);
+      readers = readers.filter(isWaiting);
       purgeAt = Math.max(MANY_WAITING, 2 * (queue.length + readers.length));
     }
     // Most of those that wait in their hundreds want a row that is busy, and whose release they
@@ -236,7 +203,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   return {
-    submit: submit as RateLimitStore["submit"] & {},
+    submit,
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       const decide = (decision: Decision<TResult>) =>
         new Promise((resolve, reject) => {
