@@ -64,7 +64,6 @@ export function createKnownRefusals(
         const seen = observer.check(use, now, count);
         if (seen) [at, checked] = [now, seen];
       }
-      if (checked?.retryAt === undefined || checked.retryAt === Infinity) return undefined;
       return refusalOf(name, checked, at, count);
     },
     took(use) {

@@ -6,21 +6,24 @@ import type { CheckedRateLimit } from "./prediction.js";
 import type { RateLimitItem } from "./transport.js";
 
 /**
- * What the server would say to a call that is predicted to be refused.
+ * What the server would say to a call that is predicted to be refused; `undefined` when it is not
+ * known to be, or would be for ever, which is for the server to explain.
  *
  * @param at when it was predicted for, on the clock of `retryAt`.
  * @param count the tokens that the call wants.
  */
 export function refusalOf(
   name: string,
-  { value, config, retryAt, now }: CheckedRateLimit,
+  checked: CheckedRateLimit | undefined,
   at: number,
   count: number,
-): RateLimitErrorData {
+): RateLimitErrorData | undefined {
+  if (checked?.retryAt === undefined || checked.retryAt === Infinity) return undefined;
+  const { value, config, retryAt, now } = checked;
   return {
     kind: "RateLimited",
     name,
-    retryAfter: Math.ceil((retryAt ?? at) - at),
+    retryAfter: Math.ceil(retryAt - at),
     value: value + count,
     config,
     now: Math.floor(now),
@@ -28,8 +31,9 @@ export function refusalOf(
 }
 
 /**
- * An error carries no key and no `ts`: a snapshot on which the same call waits for exactly `retryAfter`. That is what the server said,
- * and `value` alone would not always give it: a refused call on shards saw two of them only.
+ * An error carries no key and no `ts`: a snapshot on which the same call waits for exactly
+ * `retryAfter`. That is what the server said, and `value` alone would not always give it: a refused
+ * call on shards saw two of them only.
  *
  * @param count the tokens that the call wanted.
  */

@@ -1,9 +1,8 @@
 /** Sends one call under a limit, as often as that takes, and keeps the mirror's figure honest. */
 import { isRateLimitError, RateLimitError } from "../../core/errors.js";
 import type { RateLimitObserver } from "../observer.js";
-import { refusalOf } from "../refusal.js";
 import type { RateLimitItem } from "../transport.js";
-import { isRefused, type WaitingLine } from "./waiting-line.js";
+import { refusalNow, type WaitingLine } from "./waiting-line.js";
 
 export type WhenLimited = "reject" | "wait" | "send";
 
@@ -33,9 +32,11 @@ export async function sendLimited<TData>(
   const wait = (notBefore: number) => line.enter({ count, place, notBefore, go });
 
   if (whenLimited === "wait") await wait(0);
-  else if (whenLimited === "reject" && isRefused(observer, item, count)) {
-    throw refusal(observer, item, count);
-  } else go();
+  else {
+    const refusal = whenLimited === "reject" && refusalNow(observer, item, count);
+    if (refusal) throw new RateLimitError(refusal);
+    go();
+  }
   for (;;) {
     try {
       const data = await send();
@@ -59,11 +60,6 @@ export async function sendLimited<TData>(
       await turn;
     }
   }
-}
-
-function refusal(observer: RateLimitObserver, item: RateLimitItem, count: number): RateLimitError {
-  const at = Date.now();
-  return new RateLimitError(refusalOf(item.name, observer.check(item, at, count)!, at, count));
 }
 
 /** Whether a failure carries the server's answer, as tRPC's errors do. */

@@ -2,7 +2,9 @@
  * Calls that wait for their limit: each goes when its time comes, first come, first served, without
  * anybody asking the server. Knows nothing of React, nor of what the calls do.
  */
+import type { RateLimitErrorData } from "../../core/errors.js";
 import type { RateLimitObserver } from "../observer.js";
+import { refusalOf } from "../refusal.js";
 import type { RateLimitItem } from "../transport.js";
 
 interface Waiting {
@@ -47,7 +49,7 @@ export function createWaitingLine(
     for (let head; (head = line[0]);) {
       const { count, notBefore, go } = head.waiting;
       const pause = notBefore - Date.now();
-      if (pause > 0 || isRefused(observer, item, count)) {
+      if (pause > 0 || refusalNow(observer, item, count)) {
         const timer = pause > 0 ? setTimeout(advance, pause) : undefined;
         const stop = observer.observe(item, count, advance);
         unfollow = () => {
@@ -80,18 +82,12 @@ export function createWaitingLine(
   };
 }
 
-/**
- * Whether a call is known to be refused now, and to pass later. One that never could is for the
- * server to explain, and so is one about whose limit nothing is known yet.
- */
-export function isRefused(
+/** What a call is known to be refused with now, see {@link refusalOf}. */
+export function refusalNow(
   observer: RateLimitObserver,
   item: RateLimitItem,
   count: number,
-): boolean {
-  // Followed for a moment, so that the observer keeps nothing of a count that nobody looks at.
-  const unfollow = observer.observe(item, count, () => {});
-  const retryAt = observer.status(item, count)?.retryAt ?? Infinity;
-  unfollow();
-  return retryAt !== Infinity;
+): RateLimitErrorData | undefined {
+  const now = Date.now();
+  return refusalOf(item.name, observer.check(item, now, count), now, count);
 }
