@@ -33,6 +33,8 @@ export interface Entry {
   heard: boolean;
   /** Whether the server is being asked about this limit alone. */
   asking: boolean;
+  /** Whether it has to be asked once more then. */
+  asksAgain: boolean;
   /** What `truth` does not know of yet, in order. */
   debits: Debit[];
   /** `truth` after `debits`. */
@@ -57,6 +59,7 @@ export function createEntry({ name, key }: RateLimitItem): Entry {
     truth: undefined,
     heard: false,
     asking: false,
+    asksAgain: false,
     debits: [],
     snapshot: undefined,
     statuses: new Map(),

@@ -76,7 +76,9 @@ export interface RateLimitObserver {
   /**
    * Looks at the time, asks the server for everything that is followed, and tries a lost stream
    * again at once. For when a page wakes up: it is visible, in focus or online again.
+   *
+   * @param item asks for this limit alone, after something has happened to it.
    */
-  refresh(): void;
+  refresh(item?: RateLimitItem): void;
   close(): void;
 }

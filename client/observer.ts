@@ -92,10 +92,15 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     update([entry]);
   }
 
+  /** One request at a time, and one more after it where that may have been answered too early. */
   function ask(entry: Entry): void {
+    entry.asksAgain = entry.asking;
     if (entry.asking || entries.get(entry.item) !== entry) return;
     entry.asking = true;
-    void connection.ask(entry.item).finally(() => (entry.asking = false));
+    void connection.ask(entry.item).finally(() => {
+      entry.asking = false;
+      if (entry.asksAgain) ask(entry);
+    });
   }
 
   /** Looks anew at these limits, tells those whose answer changed, and sets the timer. */
@@ -189,14 +194,21 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       if (!entry?.snapshot || offset === undefined) return () => {};
       const debit = { at: now + offset, count, isCharged: false };
       changeDebits(entry, [...entry.debits, debit]);
+      let isSettled = false;
       return (isCharged = false) => {
+        if (isSettled) return;
+        isSettled = true;
         const others = entry.debits.filter((other) => other !== debit);
-        if (others.length === entry.debits.length) return;
-        if (!isCharged) return changeDebits(entry, others);
+        const stands = others.length < entry.debits.length;
+        if (!isCharged) {
+          if (stands) changeDebits(entry, others);
+          return;
+        }
         // News of the charge may have come and been taken for older than the debit, where the
-        // server's clock is believed to be ahead. Whatever is read from now on knows of it.
+        // server's clock is believed to be ahead. Whatever is read from now on knows of it. And what
+        // the debit gave way to may have been read before the charge, if it was no news of a change.
         debit.isCharged = true;
-        ask(entry);
+        if (stands || connectionState !== "live") ask(entry);
       };
     },
     receive,
@@ -206,9 +218,11 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       receive(snapshotOfRefusal(item, data, count));
       ask(entry);
     },
-    refresh() {
+    refresh(item) {
       update(entries.all());
-      connection.refresh();
+      const entry = item && entries.get(item);
+      if (entry) ask(entry);
+      else if (!item) connection.refresh();
     },
     close() {
       entries.clear();

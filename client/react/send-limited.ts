@@ -55,7 +55,7 @@ export async function sendLimited<TData>(
       if (denied !== undefined || !hasAnswer(error)) settleThis();
       else if (chargesErrors) observer.debit(item, count)(true);
       else settleThis(true);
-      observer.refresh();
+      observer.refresh(item);
       if (turn === undefined) throw error;
       await turn;
     }

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";
+
+const TRIP = 100;
+const POLL = 60_000;
+
+beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
+afterEach(() => void vi.useRealTimers());
+
+/** An observer without a stream, of a server that answers with how things stood half a trip ago. */
+async function startPolling() {
+  const config = { kind: "token bucket", rate: 3, period: 1e9 } as const;
+  const server = { value: 3, asked: [] as string[] };
+  const trip = () => new Promise((resolve) => setTimeout(resolve, TRIP / 2));
+  const observer = createRateLimitObserver({
+    clock: () => Date.now(),
+    pollInterval: POLL,
+    transport: {
+      async status({ name }): Promise<RateLimitSnapshot> {
+        server.asked.push(name);
+        await trip();
+        const snapshot = { name, value: server.value, ts: 0, config, now: Date.now() };
+        await trip();
+        return snapshot;
+      },
+      watch(_items, { onEnded }) {
+        onEnded();
+        return () => {};
+      },
+    },
+  });
+  for (const name of ["send", "other"]) observer.observe({ name }, 1, () => {});
+  // The stream is tried again all the while; the next poll is far away.
+  await vi.advanceTimersByTimeAsync(10 * TRIP);
+  expect(observer.left({ name: "send" })).toBe(3);
+  expect(observer.connection).toBe("polling");
+  server.asked = [];
+  return { observer, server };
+}
+
+it("a debit that was charged while an earlier one was asked about is asked about, too", async () => {
+  const { observer, server } = await startPolling();
+  const [first, second] = [1, 2].map(() => observer.debit({ name: "send" }, 1));
+  server.value = 2;
+  first!(true);
+  // What the server says now, it has read before the second charge.
+  await vi.advanceTimersByTimeAsync(TRIP - 1);
+  server.value = 1;
+  second!(true);
+  await vi.advanceTimersByTimeAsync(3 * TRIP);
+  expect(observer.left({ name: "send" })).toBe(1);
+  expect(server.asked).toEqual(["send", "send"]);
+  observer.close();
+});
+
+it("a debit that gave way to what was read before its charge is asked about once it is charged", async () => {
+  const { observer, server } = await startPolling();
+  observer.refresh({ name: "send" });
+  const settle = observer.debit({ name: "send" }, 1);
+  await vi.advanceTimersByTimeAsync(TRIP);
+  expect(observer.left({ name: "send" })).toBe(3);
+  server.value = 2;
+  settle(true);
+  settle(true);
+  await vi.advanceTimersByTimeAsync(3 * TRIP);
+  expect(observer.left({ name: "send" })).toBe(2);
+  expect(server.asked).toEqual(["send", "send"]);
+  observer.close();
+});
+
+it("a debit that was given back is not asked about", async () => {
+  const { observer, server } = await startPolling();
+  const settle = observer.debit({ name: "send" }, 1);
+  expect(observer.left({ name: "send" })).toBe(2);
+  settle();
+  settle(true);
+  await vi.advanceTimersByTimeAsync(3 * TRIP);
+  expect(observer.left({ name: "send" })).toBe(3);
+  expect(server.asked).toEqual([]);
+  observer.close();
+});
