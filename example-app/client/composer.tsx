@@ -1,34 +1,39 @@
 /** Where one writes. The button follows the limit: what is left, how long to wait, and go again. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type SubmitEvent, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { type SubmitEvent, useRef, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
-import { RateLimitCountdown, useRateLimit, useTRPC } from "./trpc.js";
+import { RateLimitCountdown, RateLimitMeter, useRateLimitedMutation, useTRPC } from "./trpc.js";
 
 export function Composer() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const { status, value: left } = useRateLimit("sendMessage");
   const [text, setText] = useState("");
-  const send = useMutation(
+  const input = useRef<HTMLInputElement>(null);
+  const send = useRateLimitedMutation(
+    "sendMessage",
     trpc.chat.send.mutationOptions({
-      onSuccess: () => {
-        setText("");
+      onSuccess: (_data, sent) => {
+        // Only what was sent goes: somebody may have typed on meanwhile.
+        setText((typed) => (typed === sent.text ? "" : typed));
         return queryClient.invalidateQueries(trpc.chat.list.queryFilter());
       },
     }),
   );
+  const left = send.limit.value;
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     send.mutate({ text });
+    // The button is about to be disabled, and would take the focus with it.
+    input.current?.focus();
   }
 
-  const waiting = status?.ok === false;
   return (
     <form className="composer" onSubmit={submit}>
       <label>
         <span className="hidden">Message</span>
         <input
+          ref={input}
           value={text}
           onChange={(event) => setText(event.target.value)}
           placeholder="Say something…"
@@ -37,15 +42,16 @@ export function Composer() {
           autoFocus
         />
       </label>
-      <button type="submit" disabled={waiting || send.isPending || text.trim() === ""}>
-        {waiting ? (
-          <>
-            Wait <RateLimitCountdown retryAt={status.retryAt} />
-          </>
-        ) : (
+      <button type="submit" disabled={!send.canMutate || send.isPending || text.trim() === ""}>
+        {send.canMutate ? (
           <>Send{left !== undefined && ` (${left} left)`}</>
+        ) : (
+          <>
+            Wait <RateLimitCountdown retryAt={send.retryAt} />
+          </>
         )}
       </button>
+      <RateLimitMeter name="sendMessage" label="Messages left" className="meter" />
       {send.error && (
         <p role="alert">
           {isRateLimitError(send.error)

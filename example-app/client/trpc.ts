@@ -15,5 +15,5 @@ export const client = createTRPCClient<AppRouter>({
 });
 
 export const { TRPCProvider, useTRPC } = createTRPCContext<AppRouter>();
-export const { RateLimitProvider, useRateLimit, RateLimitCountdown } =
+export const { RateLimitProvider, useRateLimitedMutation, RateLimitCountdown, RateLimitMeter } =
   createRateLimitReact<AppRouter>();

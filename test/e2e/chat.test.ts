@@ -1,6 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+  type Route,
+} from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Demo, startDemo } from "../support/demo.js";
 
@@ -56,26 +63,48 @@ async function openChat(context: BrowserContext = visitor): Promise<Page & { pro
 
 const button = (page: Page) => page.locator("button[type=submit]");
 const labelled = (page: Page, text: string | RegExp) => button(page).filter({ hasText: text });
+const field = (page: Page) => page.getByRole("textbox");
+const messages = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+/** The meter as a screen reader finds it, while it shows so many. */
+const meter = (page: Page, left: number): Locator =>
+  page
+    .getByRole("meter", { name: "Messages left", exact: true })
+    .and(page.locator(`[aria-valuenow="${left}"][aria-valuetext="${left} of 3"]`));
 
 async function send(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox").fill(text);
+  await field(page).fill(text);
   await button(page).click();
-  await page.getByRole("listitem").filter({ hasText: text }).waitFor();
+  await messages(page, text).waitFor();
+}
+
+/** Sends a message and keeps it from the server, for the test to let it go or to lose it. */
+async function sendAndHold(page: Page, text: string): Promise<Route> {
+  const held: Route[] = [];
+  await page.route("**/trpc/chat.send*", (route) => void held.push(route), { times: 1 });
+  await field(page).fill(text);
+  await button(page).click();
+  await expect.poll(() => held.length).toBe(1);
+  return held[0]!;
 }
 
 describe("the chat", () => {
   it("counts down from what is left to a wait, and back to sending at the promised second", async () => {
     const page = await openChat();
     await labelled(page, "Send (3 left)").waitFor();
+    await meter(page, 3).waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}1-ready.png` });
     await send(page, "one");
     await labelled(page, "Send (2 left)").waitFor();
+    await meter(page, 2).waitFor();
     await send(page, "two");
     await labelled(page, "Send (1 left)").waitFor();
+    await meter(page, 1).waitFor();
     await send(page, "three");
     await labelled(page, "Wait").waitFor();
     const waitingSince = Date.now();
-    await page.getByRole("textbox").fill("four");
+    await meter(page, 0).waitFor();
+    await field(page).fill("four");
+    await field(page).press("Enter");
     await page.screenshot({ path: `${SCREENSHOTS}2-waiting.png` });
     expect(await button(page).isDisabled()).toBe(true);
     expect(await page.getByRole("timer").textContent()).toMatch(/^[1-6]s$/);
@@ -83,10 +112,45 @@ describe("the chat", () => {
     await labelled(page, "Send (1 left)").waitFor();
     // It came back by itself, no later than the refill, give or take a slow machine.
     expect(Date.now() - waitingSince).toBeLessThan(REFILL + 1000);
+    // What was typed while nothing could be sent is still there, and has not gone by itself.
+    expect(await field(page).inputValue()).toBe("four");
+    expect(await messages(page, "four").count()).toBe(0);
     await button(page).click();
-    await page.getByRole("listitem").filter({ hasText: "four" }).waitFor();
+    await messages(page, "four").waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}3-sent-again.png` });
     expect(page.problems).toEqual([]);
+  });
+
+  it("takes a message off the meter at the click, before the server has heard of it", async () => {
+    const page = await openChat();
+    await meter(page, 3).waitFor();
+    const message = await sendAndHold(page, "one");
+    await meter(page, 2).waitFor();
+    await labelled(page, "Send (2 left)").waitFor();
+    expect(await messages(page, "one").count()).toBe(0);
+    // One can go on typing, and what is typed outlives what is being sent.
+    await page.keyboard.type(" and more");
+    await message.continue();
+    await messages(page, "one").waitFor();
+    expect(await field(page).inputValue()).toBe("one and more");
+    expect(page.problems).toEqual([]);
+  });
+
+  it("gives back a message that gets nowhere: its text, and its place on the meter", async () => {
+    const page = await openChat();
+    await meter(page, 3).waitFor();
+    // Nobody tells the page that nothing was charged.
+    await page.route(/rateLimit\.status/, (route) => route.abort());
+    const message = await sendAndHold(page, "one");
+    await meter(page, 2).waitFor();
+    await message.abort();
+    await page.getByRole("alert").filter({ hasText: "could not be sent" }).waitFor();
+    // Not waited for: the bucket would be full again in a few seconds anyway.
+    expect(await meter(page, 3).count()).toBe(1);
+    expect(await field(page).inputValue()).toBe("one");
+    await button(page).click();
+    await messages(page, "one").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
   });
 
   it("keeps two tabs of one visitor in step, and leaves another visitor alone", async () => {
@@ -118,8 +182,7 @@ describe("the chat", () => {
     await labelled(page, "Send (1 left)").waitFor();
     await send(page, "a4");
     await labelled(page, "Wait").waitFor();
-    const mine = page.getByRole("listitem").filter({ hasText: "You" });
-    expect(await mine.count()).toBe(4);
+    expect(await messages(page, "You").count()).toBe(4);
   });
 
   it("stops cleanly on Ctrl-C while a page is open", async () => {
