@@ -1,12 +1,16 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
 import { Composer } from "./composer.js";
 import { Messages } from "./messages.js";
 import "./styles.css";
 import { client, RateLimitProvider, TRPCProvider } from "./trpc.js";
 
-const queryClient = new QueryClient();
+const queryClient = new QueryClient({
+  // A refused query is tried again when it can pass, every other one as usual.
+  defaultOptions: { queries: { retry: rateLimitRetry(), retryDelay: rateLimitRetryDelay } },
+});
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

@@ -1,11 +1,14 @@
 /** The typed client, and the hooks that know the names of the server's limits. */
 import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
+import { rateLimitLink } from "trpc-rate-limit/client";
 import { createRateLimitReact } from "trpc-rate-limit/react";
 import type { AppRouter } from "../server/router.js";
 
 export const client = createTRPCClient<AppRouter>({
   links: [
+    // Before the links that send: what a refusal says, the hooks then know at once.
+    rateLimitLink(),
     splitLink({
       condition: (operation) => operation.type === "subscription",
       true: httpSubscriptionLink({ url: "/trpc" }),

@@ -153,6 +153,30 @@ describe("the chat", () => {
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
+  it("learns of a refusal from the refusal itself, and keeps the text", async () => {
+    // A page that hears of its limit once, and never again.
+    let asked = 0;
+    await visitor.route(/rateLimit\.watch/, (route) => route.abort());
+    await visitor.route(/rateLimit\.status/, (route) =>
+      asked++ === 0 ? route.continue() : route.abort(),
+    );
+    const page = await openChat();
+    await meter(page, 3).waitFor();
+    for (const text of ["b1", "b2", "b3"]) {
+      const answer = await visitor.request.post(`${demo.url}/trpc/chat.send`, { data: { text } });
+      expect(answer.status()).toBe(200);
+    }
+    await field(page).fill("b4");
+    await button(page).click();
+    await page.getByRole("alert").filter({ hasText: "too quick" }).waitFor();
+    await labelled(page, "Wait").waitFor();
+    await meter(page, 0).waitFor();
+    expect(await field(page).inputValue()).toBe("b4");
+    await labelled(page, "Send (1 left)").waitFor();
+    await button(page).click();
+    await messages(page, "b4").waitFor();
+  });
+
   it("keeps two tabs of one visitor in step, and leaves another visitor alone", async () => {
     const [first, second] = [await openChat(), await openChat()];
     const stranger = await openChat(await browser.newContext());
