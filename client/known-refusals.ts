@@ -27,6 +27,8 @@ export interface KnownRefusals {
    * has to hold still. Such a call may reserve, and be granted where others are not.
    */
   find(use: LimitUse, learnt: boolean): RateLimitErrorData | undefined;
+  /** Whether whoever makes the call has debited the observers, so having decided that it may go. */
+  isDebited(use: LimitUse): boolean;
   /**
    * A call that had to wait is sent: what it takes is not there for the next one.
    *
@@ -66,10 +68,15 @@ export function createKnownRefusals(
       }
       return refusalOf(name, checked, at, count);
     },
+    isDebited: (use) => Array.from(observers, (observer) => observer.send(use)).includes(true),
     took(use) {
       const { count = 1 } = use;
       const known = refused.get(idOf(use));
-      const settles = Array.from(observers, (observer) => observer.debit(use, count));
+      const settles = Array.from(observers, (observer) => {
+        const settle = observer.debit(use, count);
+        observer.send(use);
+        return settle;
+      });
       const settle = () => settles.forEach((each) => each(true));
       if (known === undefined) return settle;
       const before = known.snapshot;

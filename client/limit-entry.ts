@@ -23,6 +23,8 @@ export interface Debit {
   count: number;
   /** Whether the call has been answered, so that whatever is read later knows of it. */
   isCharged: boolean;
+  /** Whether a call has been sent that it stands for. */
+  isSent: boolean;
 }
 
 export interface Entry {

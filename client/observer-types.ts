@@ -64,6 +64,11 @@ export interface RateLimitObserver {
    * @throws RateLimitInputError when `count` is negative or not finite.
    */
   debit(item: RateLimitItem, count: number): (isCharged?: boolean) => void;
+  /**
+   * Told that a call is about to be sent: whether a debit stands for it. Each stands for one call,
+   * which must not be taken for refused because of what it takes itself.
+   */
+  send(item: RateLimitItem): boolean;
   /** Takes a snapshot that came some other way, such as with a mutation's answer. */
   receive(snapshot: RateLimitSnapshot): void;
   /**

@@ -192,7 +192,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       const entry = entries.get(item);
       const { now, offset } = look();
       if (!entry?.snapshot || offset === undefined) return () => {};
-      const debit = { at: now + offset, count, isCharged: false };
+      const debit = { at: now + offset, count, isCharged: false, isSent: false };
       changeDebits(entry, [...entry.debits, debit]);
       let isSettled = false;
       return (isCharged = false) => {
@@ -210,6 +210,11 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
         debit.isCharged = true;
         if (stands || connectionState !== "live") ask(entry);
       };
+    },
+    send(item) {
+      const debit = entries.get(item)?.debits.find(({ isSent }) => !isSent);
+      if (debit) debit.isSent = true;
+      return debit !== undefined;
     },
     receive,
     refused(item, data, count = 1) {

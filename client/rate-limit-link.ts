@@ -110,10 +110,13 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           });
         }
 
-        const data = whenRefused === "send" || op.signal?.aborted ? undefined : refusal();
-        if (data && whenRefused === "fail") fail(data);
-        else if (use && whenRefused === "wait" && (data || queue.has(use))) hold(use);
-        else send();
+        if (!use || whenRefused === "send" || op.signal?.aborted || known.isDebited(use)) send();
+        else {
+          const data = refusal();
+          if (data && whenRefused === "fail") fail(data);
+          else if (whenRefused === "wait" && (data || queue.has(use))) hold(use);
+          else send();
+        }
         return () => stop();
       });
   };

@@ -1,6 +1,7 @@
 /** A page in jsdom whose hooks mirror a real server's limits. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, type RenderOptions, type RenderResult } from "@testing-library/react";
+import type { TRPCLink } from "@trpc/client";
 import { type ReactNode, StrictMode } from "react";
 import { createRateLimitReact } from "../../client/react/index.js";
 import { HOUR, SECOND } from "../../server/index.js";
@@ -35,10 +36,14 @@ export interface PageOptions extends RenderOptions {
   query?: boolean;
 }
 
-export async function startPage(options: MirrorOptions = {}) {
+/** @param links what the page's client has before the links that send. */
+export async function startPage({
+  links = [],
+  ...options
+}: MirrorOptions & { links?: TRPCLink<AppRouter>[] } = {}) {
   const mirror = await startLimits(options);
   const queryClient = new QueryClient();
-  const client = mirror.server.connect();
+  const client = mirror.server.connect({ links });
   const rendered: RenderResult[] = [];
 
   /** What stands around a part of the page in an application. */
