@@ -56,7 +56,7 @@ export interface RateLimitObserver {
   check(item: RateLimitItem, at: number, count: number): CheckedRateLimit | undefined;
   readonly connection: ConnectionState;
   /**
-   * Assumes that a call has just taken `count` tokens, until the server tells of a later state.
+   * Assumes that a call, about to be sent, takes `count` tokens, until the server tells of a later state.
    * Does nothing while nothing is known of the limit.
    *
    * @returns to be called with what became of the call: that it was charged, or that it was not,
