@@ -1,30 +1,18 @@
 import { QueryClient } from "@tanstack/react-query";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
-import { initTRPC, TRPCError } from "@trpc/server";
+import { TRPCError } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { isRateLimitError, rateLimitRetry, rateLimitRetryDelay } from "../../client/index.js";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  HOUR,
-  memoryStore,
-} from "../../server/index.js";
+import { HOUR } from "../../server/index.js";
 import { startServer } from "../support/http.js";
+import { createLimitedTRPC } from "../support/limited-trpc.js";
 
 /** A server with limited queries, and a QueryClient with the package's defaults. */
 async function startQueries(maxRetries?: number) {
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    limits: {
-      quick: { kind: "token bucket", rate: 1, period: 500 },
-      hourly: { kind: "token bucket", rate: 1, period: HOUR },
-    },
+  const { limiter, t, rl } = createLimitedTRPC({
+    quick: { kind: "token bucket", rate: 1, period: 500 },
+    hourly: { kind: "token bucket", rate: 1, period: HOUR },
   });
-  const t = initTRPC.create({
-    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
-  });
-  const rl = createRateLimitTRPC({ t, limiter });
   const attempts: number[] = [];
   const noting = t.procedure.use(({ next }) => {
     attempts.push(performance.now());

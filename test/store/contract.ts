@@ -14,12 +14,6 @@ export interface StoreUnderTest {
   close(): Promise<void>;
 }
 
-/** The ways in which `prismaStore` writes; both have to pass. */
-export const isolations = [
-  ["guarded", {}],
-  ["serializable", { isolation: "serializable" }],
-] as const;
-
 const row = (key: string, shard = 0): RowId => ({ name: "contract", key, shard });
 
 /** Takes 1 where there is 1, starting from `full`; the result says whether it did. */

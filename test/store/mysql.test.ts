@@ -1,23 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
 import { createMysql, mysqlUrl } from "../support/database.js";
-import { describeStore, isolations } from "./contract.js";
+import { describePrismaStore } from "./prisma-contract.js";
 
 if (mysqlUrl === undefined) {
   describe("prismaStore on MySQL or MariaDB", () => {
     it("passes the contract", ({ skip }) => skip("TEST_MYSQL_URL names no server"));
   });
 } else {
-  for (const [name, options] of isolations) {
-    describeStore(`prismaStore on MySQL or MariaDB, ${name},`, async () => {
-      const database = await createMysql();
-      return {
-        store: prismaStore(database.prisma, options),
-        peer: prismaStore(database.connect(), options),
-        close: () => database[Symbol.asyncDispose](),
-      };
-    });
-  }
+  describePrismaStore("MySQL or MariaDB", () => createMysql());
 
   describe("prismaStore on MySQL or MariaDB", () => {
     it("refuses to work on columns that fold case, and works once they do not", async () => {

@@ -3,18 +3,9 @@ import { RateLimitStoreError } from "../../core/errors.js";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
 import { createSqlite, intercept } from "../support/database.js";
-import { describeStore, isolations } from "./contract.js";
+import { describePrismaStore } from "./prisma-contract.js";
 
-for (const [name, options] of isolations) {
-  describeStore(`prismaStore on SQLite, ${name},`, async () => {
-    const database = await createSqlite();
-    return {
-      store: prismaStore(database.prisma, options),
-      peer: prismaStore(database.connect(), options),
-      close: () => database[Symbol.asyncDispose](),
-    };
-  });
-}
+describePrismaStore("SQLite", createSqlite);
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 

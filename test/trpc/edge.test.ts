@@ -1,26 +1,14 @@
 // @vitest-environment edge-runtime
-import { initTRPC } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { expect, it } from "vitest";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  memoryStore,
-  MINUTE,
-  rateLimitResponseMeta,
-} from "../../server/index.js";
+import { MINUTE, rateLimitResponseMeta } from "../../server/index.js";
+import { createLimitedTRPC } from "../support/limited-trpc.js";
 
 it("limits, refuses and streams where there is no Node", async () => {
   expect((globalThis as { EdgeRuntime?: string }).EdgeRuntime).toBeDefined();
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    limits: { send: { kind: "token bucket", rate: 1, period: MINUTE } },
+  const { t, rl } = createLimitedTRPC({
+    send: { kind: "token bucket", rate: 1, period: MINUTE },
   });
-  const t = initTRPC.create({
-    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
-  });
-  const rl = createRateLimitTRPC({ t, limiter });
   const router = t.router({
     rateLimit: rl.router,
     send: t.procedure.use(rl.rateLimited("send")).query(() => true),

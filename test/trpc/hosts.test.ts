@@ -1,27 +1,14 @@
 import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
-import { initTRPC } from "@trpc/server";
 import { EventSource } from "eventsource";
 import { describe, expect, it, vi } from "vitest";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  isRateLimitError,
-  memoryStore,
-  MINUTE,
-  type RateLimitSnapshot,
-} from "../../server/index.js";
+import { isRateLimitError, MINUTE, type RateLimitSnapshot } from "../../server/index.js";
 import { hosts } from "../support/hosts.js";
+import { createLimitedTRPC } from "../support/limited-trpc.js";
 
 function createApp() {
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    limits: { send: { kind: "token bucket", rate: 2, period: MINUTE } },
+  const { limiter, t, rl } = createLimitedTRPC({
+    send: { kind: "token bucket", rate: 2, period: MINUTE },
   });
-  const t = initTRPC.create({
-    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
-  });
-  const rl = createRateLimitTRPC({ t, limiter });
   const router = t.router({
     rateLimit: rl.router,
     send: t.procedure.use(rl.rateLimited("send")).mutation(({ ctx }) => ctx.rateLimit.value),

@@ -1,4 +1,3 @@
-import { initTRPC } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
 import { once } from "node:events";
@@ -7,35 +6,21 @@ import { type Item, parseList } from "structured-headers";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createManualClock } from "../../core/testing.js";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  memoryStore,
-  MINUTE,
-  rateLimitResponseMeta,
-  SECOND,
-} from "../../server/index.js";
+import { MINUTE, rateLimitResponseMeta, SECOND } from "../../server/index.js";
+import { createLimitedTRPC } from "../support/limited-trpc.js";
 
 const strange = 'né "5"\\';
 
 async function startApp() {
   // In the middle of a window.
   const clock = createManualClock(100 * MINUTE + 30_000);
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    clock,
-    limits: {
-      send: { kind: "token bucket", rate: 2, period: 3 * SECOND },
-      quota: { kind: "fixed window", rate: 5, period: MINUTE, start: 0 },
-      quick: { kind: "token bucket", rate: 3, period: 500 },
-      [strange]: { kind: "token bucket", rate: 1.5, period: SECOND, capacity: 2 },
-    },
-  });
-  const t = initTRPC.create({
-    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
-  });
-  const rl = createRateLimitTRPC({ t, limiter });
+  const limits = {
+    send: { kind: "token bucket", rate: 2, period: 3 * SECOND },
+    quota: { kind: "fixed window", rate: 5, period: MINUTE, start: 0 },
+    quick: { kind: "token bucket", rate: 3, period: 500 },
+    [strange]: { kind: "token bucket", rate: 1.5, period: SECOND, capacity: 2 },
+  } as const;
+  const { limiter, t, rl } = createLimitedTRPC(limits, { clock });
   const router = t.router({
     send: t.procedure.use(rl.rateLimited("send")).mutation(() => true),
     quota: t.procedure.use(rl.rateLimited("quota")).query(() => true),

@@ -1,0 +1,27 @@
+/** tRPC with limits in memory: what the small routers of the tests have in common. */
+import { initTRPC } from "@trpc/server";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  formatRateLimitError,
+  type LimitConfigs,
+  memoryStore,
+} from "../../server/index.js";
+
+export interface LimitedTRPCOptions {
+  /** The server's time. @default Date.now */
+  clock?: () => number;
+  /** What picks shards. @default Math.random */
+  random?: () => number;
+}
+
+export function createLimitedTRPC<const TLimits extends LimitConfigs>(
+  limits: TLimits,
+  options: LimitedTRPCOptions = {},
+) {
+  const limiter = createRateLimiter({ store: memoryStore(), limits, ...options });
+  const t = initTRPC.create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+  });
+  return { limiter, t, rl: createRateLimitTRPC({ t, limiter }) };
+}
