@@ -1,0 +1,201 @@
+/**
+ * A call sees two random shards of a limit, and a snapshot holds the sum of all: so an observer
+ * cannot tell what the next call will get. What holds for a sum of `value`, over n shards of which
+ * each holds at most c and all together owe at most d, whichever two a call sees:
+ *
+ * - no two shards grant `count` before the observer says that `count - d` passes. So where nobody
+ *   may owe, whoever is told to wait would wait;
+ * - any two grant `value - (n - 2) * c`: the others cannot hold more than that. So of two shards,
+ *   which are the whole limit, the answer is the server's;
+ * - some two grant `2 / n * value`, which is what two of them hold on average.
+ *
+ * The examples below show that no more than that is true.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { calculateRateLimit } from "../../core/calculate.js";
+import { capacityOf, shardConfig } from "../../core/config.js";
+import { mostSatisfiable } from "../../core/count.js";
+import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "../../server/index.js";
+import { anyEvent, type Step } from "../support/schedule.js";
+import { createWorld, follow, type Pair, pairsOf } from "../support/world.js";
+
+const common = { maxReserved: 0 };
+const LIMITS = {
+  pair: { kind: "token bucket", rate: 6, period: MINUTE, shards: 2, ...common },
+  pairOfWindows: { kind: "fixed window", rate: 4, period: 10 * SECOND, shards: 2, ...common },
+  three: { kind: "fixed window", rate: 2, period: MINUTE, capacity: 9, shards: 3, ...common },
+  four: { kind: "token bucket", rate: 12, period: MINUTE, shards: 4, ...common },
+  owing: { kind: "token bucket", rate: 8, period: SECOND, shards: 4, maxReserved: 2 },
+  owingPair: { kind: "fixed window", rate: 4, period: HOUR, shards: 2, maxReserved: 3 },
+} satisfies Record<string, RateLimitConfig>;
+type Name = keyof typeof LIMITS;
+const NAMES = Object.keys(LIMITS) as Name[];
+
+/** More than what rounding makes of a few tokens, and less than what a ms brings. */
+const NOISE = 1e-9;
+const NO_TRIP = [0, 0] as const;
+const anySchedule = fc.array<Step>(anyEvent, { maxLength: 12 });
+const anyPart = fc.double({ min: 0, max: 1, noNaN: true });
+
+type World = ReturnType<typeof createWorld>;
+type Follower = Awaited<ReturnType<typeof follow>>;
+
+/** What each two of the shards say to a call now. */
+async function askPairs({ onPair }: World, name: Name, count: number) {
+  const results = [];
+  for (const pair of pairsOf(LIMITS[name].shards)) {
+    results.push(await onPair(pair, (limiter) => limiter.check(name, { count })));
+  }
+  return results;
+}
+
+/** Holds as long as the observer has heard of all that others did, however long ago. */
+async function expectTrueRefusals(
+  world: World,
+  { observer, item, local }: Follower,
+  name: Name,
+  counts: readonly number[],
+): Promise<void> {
+  const { value } = await world.limiter.getValue(name);
+  expect(observer.check(item, local(), 0)!.value).toBeGreaterThan(value - NOISE);
+  for (const count of counts) {
+    const least = count - LIMITS[name].maxReserved - NOISE;
+    if (least < 0) continue;
+    const { retryAt = local() } = observer.check(item, local(), least)!;
+    for (const { ok, retryAfter = 0 } of await askPairs(world, name, count)) {
+      expect(local() + (ok ? 0 : retryAfter)).toBeGreaterThanOrEqual(retryAt);
+    }
+  }
+}
+
+/** Holds when the observer has heard of the state as it is. */
+async function expectWholeTruth(
+  world: World,
+  { observer, item, local }: Follower,
+  name: Name,
+  counts: readonly number[],
+): Promise<void> {
+  const config: RateLimitConfig = LIMITS[name];
+  const { shards = 1, kind, period } = config;
+  const part = shardConfig(config);
+  const { value, ts } = await world.limiter.getValue(name);
+  expect(observer.check(item, local(), 0)!.value).toBe(value);
+  /** What any two shards hold at least. */
+  const least = value - (shards - 2) * capacityOf(part);
+  for (const count of counts) {
+    const told = observer.status(item, count)!;
+    expect(told.ok).toBe(count <= value);
+    const { retryAfter: wait = 0 } = calculateRateLimit({ value, ts }, config, ts, count);
+    if (!told.ok) expect(told.retryAt).toBeGreaterThanOrEqual(local() + ts - world.clock() + wait);
+    const got = await askPairs(world, name, count);
+    const granted = got.filter(({ ok }) => ok).length;
+    if (count < (2 / shards) * value - NOISE) expect(granted).toBeGreaterThan(0);
+    if (count < least - NOISE) expect(granted).toBe(got.length);
+    // Where one of two is full already, time fills only the other one.
+    const periods = Math.max(0, count + NOISE - least) / part.rate;
+    const longest = kind === "token bucket" ? periods * period + 1 : Math.ceil(periods) * period;
+    for (const { retryAfter = 0 } of got) expect(retryAfter).toBeLessThanOrEqual(longest);
+  }
+}
+
+describe("an observer of a sharded limit", () => {
+  it.each(NAMES)("says of %s what is true of any two shards", async (name) => {
+    const world = createWorld(LIMITS);
+    const most = mostSatisfiable(LIMITS[name], false);
+    await fc.assert(
+      fc.asyncProperty(anySchedule, anyPart, async (steps, of) => {
+        using follower = await follow(world, name, HOUR, NO_TRIP);
+        const counts = [2 * NOISE, 1, of * most, most];
+        for (const [i, step] of steps.entries()) {
+          const sent = await follower.take(step, most);
+          const mayOwe = LIMITS[name].maxReserved > 0;
+          if (sent?.told.ok === false && !mayOwe) expect(sent.got.ok).toBe(false);
+          await expectTrueRefusals(world, follower, name, counts);
+          // Every other time, so that what time has done without news is seen to add up.
+          if (i % 2 === 0) continue;
+          await follower.hear("asked");
+          await expectTrueRefusals(world, follower, name, counts);
+          await expectWholeTruth(world, follower, name, counts);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const [AB, AC, AD, BC, BD, CD] = pairsOf(4) as [Pair, Pair, Pair, Pair, Pair, Pair];
+  const all = [AB, AC, AD, BC, BD, CD];
+
+  it.each<[string, Name, [Pair, number][], number, boolean, Pair[]]>([
+    ["all shards are full", "four", [], 6, true, all],
+    ["two shards hold all", "four", [[AB, 6]], 6, true, [CD]],
+    [
+      "one shard holds all",
+      "four",
+      [
+        [AB, 6],
+        [CD, 3],
+      ],
+      3,
+      true,
+      [AD, BD, CD],
+    ],
+    [
+      "each shard holds a little",
+      "four",
+      [
+        [AB, 4],
+        [CD, 4],
+      ],
+      3,
+      true,
+      [],
+    ],
+    [
+      "each two hold just enough",
+      "four",
+      [
+        [AB, 4],
+        [CD, 4],
+      ],
+      2,
+      true,
+      all,
+    ],
+    [
+      "there is not enough",
+      "four",
+      [
+        [AB, 6],
+        [CD, 4],
+      ],
+      2.5,
+      false,
+      [],
+    ],
+    [
+      "the others owe",
+      "owing",
+      [
+        [AB, 5],
+        [CD, 0.5],
+      ],
+      3,
+      false,
+      [CD],
+    ],
+  ])(
+    "where %s, cannot tell which two shards the call will see",
+    async (_, name, taken, count, ok, granting) => {
+      const world = createWorld(LIMITS);
+      using follower = await follow(world, name, 0, NO_TRIP);
+      for (const [pair, tokens] of taken) {
+        await world.onPair(pair, (of) => of.limit(name, { count: tokens, reserve: true }));
+      }
+      await follower.hear("asked");
+      expect(follower.observer.status(follower.item, count)!.ok).toBe(ok);
+      const granted = (await askPairs(world, name, count)).map((result) => result.ok);
+      expect(granted).toEqual(all.map((pair) => granting.includes(pair)));
+    },
+  );
+});
