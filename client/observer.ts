@@ -191,7 +191,8 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       validateCount(count);
       const entry = entries.get(item);
       const { now, offset } = look();
-      if (!entry?.snapshot || offset === undefined) return () => {};
+      // The server writes nothing for a count of 0, so its row does not move.
+      if (!entry?.snapshot || offset === undefined || count === 0) return () => {};
       const debit = { at: now + offset, count, isCharged: false, isSent: false };
       changeDebits(entry, [...entry.debits, debit]);
       let isSettled = false;

@@ -29,9 +29,28 @@ export function predict(
 ): CheckedRateLimit {
   const { config } = snapshot;
   const now = at + offset;
-  const { value, retryAfter } = calculateRateLimit(snapshot, config, now, count);
-  if (retryAfter === undefined) return { value, config, retryAt: undefined, now };
-  return { value, config, retryAt: mostHeld(config) < count ? Infinity : at + retryAfter, now };
+  const { value } = calculateRateLimit(snapshot, config, now, count);
+  const wait = waitOf(snapshot, now, count);
+  return { value, config, retryAt: wait === undefined ? undefined : at + wait, now };
+}
+
+/**
+ * Whole ms from `now`, the server's, until a call for `count` tokens can pass at the earliest;
+ * `undefined` where it can now, `Infinity` where it never can. A call sees two shards: at best they
+ * hold all that there is, but they refill no faster than two do. Debts are taken to be spread evenly.
+ */
+export function waitOf(
+  { value, ts, config }: RateLimitSnapshot,
+  now: number,
+  count: number,
+): number | undefined {
+  const { shards = 1, rate } = config;
+  const seen = Math.min(shards, 2);
+  const capacity = mostHeld(config);
+  if (count > capacity) return Infinity;
+  const pair = { ...config, rate: seen * (rate / shards), capacity };
+  const held = Math.max(value, (value * seen) / shards);
+  return calculateRateLimit({ value: held, ts }, pair, now, count).retryAfter;
 }
 
 /** The snapshot after a call that took `count` tokens at `at`, an instant of the server's. */

@@ -1,8 +1,7 @@
 /** Refusals: foretold from a prediction, and traced back from an error to a state that explains it. */
-import { calculateRateLimit } from "../core/calculate.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import type { CheckedRateLimit } from "./prediction.js";
+import { type CheckedRateLimit, waitOf } from "./prediction.js";
 import type { RateLimitItem } from "./transport.js";
 
 /**
@@ -42,15 +41,16 @@ export function snapshotOfRefusal(
   { value, config, retryAfter, now }: RateLimitErrorData,
   count: number,
 ): RateLimitSnapshot {
-  const { kind, rate, period } = config;
+  const { kind, rate, period, shards = 1 } = config;
+  const part = Math.min(shards, 2) / shards;
   const step = kind === "token bucket" ? 1 : period;
   const steps = Math.ceil(retryAfter / step);
   // Tokens come to a fixed window when a window starts, so that is when the wait ends.
   const ts = kind === "token bucket" ? now : now + retryAfter - steps * period;
   const snapshot = { name, ...(key !== undefined && { key }), value, ts, config, now };
-  const waits = calculateRateLimit(snapshot, config, now, count).retryAfter;
   // More than the call is known to have wanted: then its `value` is all there is to go by.
-  if (waits === retryAfter || value >= count) return snapshot;
+  if (waitOf(snapshot, now, count) === retryAfter || value >= count) return snapshot;
   // In the middle of what the last step brings, where rounding cannot reach either end.
-  return { ...snapshot, value: count - ((steps - 0.5) * step * rate) / period };
+  const held = count - ((steps - 0.5) * step * part * rate) / period;
+  return { ...snapshot, value: Math.min(held, held / part) };
 }

@@ -123,6 +123,38 @@ describe("an observer of a sharded limit", () => {
     );
   });
 
+  it.each(["pair", "pairOfWindows", "three", "four"] as const)(
+    "waits for %s as long as any two shards do, where none has anything left",
+    async (name) => {
+      const world = createWorld(LIMITS);
+      using follower = await follow(world, name, HOUR, NO_TRIP);
+      for (const pair of pairsOf(LIMITS[name].shards)) {
+        const { value } = await world.onPair(pair, (of) => of.check(name, { count: 0 }));
+        await world.onPair(pair, (of) => of.limit(name, { count: value }));
+        const rest = await world.onPair(pair, (of) => of.check(name, { count: 0 }));
+        await world.onPair(pair, (of) => of.limit(name, { count: rest.value }));
+      }
+      await follower.hear("asked");
+      const { observer, item, local } = follower;
+      expect(observer.check(item, local(), 0)!.value).toBe(0);
+      for (const count of [1, mostSatisfiable(LIMITS[name], false)]) {
+        const wait = observer.status(item, count)!.retryAt! - local();
+        for (const { ok, retryAfter } of await askPairs(world, name, count)) {
+          expect({ ok, retryAfter }).toEqual({ ok: false, retryAfter: wait });
+        }
+      }
+    },
+  );
+
+  it("says never of what no two shards hold, however much there is", async () => {
+    const world = createWorld(LIMITS);
+    using follower = await follow(world, "four", HOUR, NO_TRIP);
+    const { observer, item } = follower;
+    expect(observer.status(item, 6)).toEqual({ ok: true, retryAt: undefined });
+    expect(observer.status(item, 7)).toEqual({ ok: false, retryAt: Infinity });
+    await expect(world.limiter.check("four", { count: 7 })).rejects.toThrow("can never be granted");
+  });
+
   const [AB, AC, AD, BC, BD, CD] = pairsOf(4) as [Pair, Pair, Pair, Pair, Pair, Pair];
   const all = [AB, AC, AD, BC, BD, CD];
 
