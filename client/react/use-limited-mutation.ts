@@ -72,7 +72,7 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
   const item = useMemo(() => ({ name, key }), [name, key]);
   const [held, setHeld] = useState(0);
   const line = useMemo(() => createWaitingLine(observer, item, setHeld), [observer, item]);
-  useEffect(() => () => line.cancel(), [line]);
+  useEffect(() => line.open(), [line]);
   const { mutationFn, retry } = useQueryClient().defaultMutationOptions(own);
 
   const mutation = useMutation({

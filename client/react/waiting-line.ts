@@ -25,6 +25,11 @@ export interface WaitingLine {
   enter(waiting: Waiting): Promise<void>;
   /** Sends everybody home, with a {@link WaitCancelled}. */
   cancel(): void;
+  /**
+   * Opens a line that was closed; returns how to close it, which sends everybody home. Then nobody
+   * waits any more: a call made just before its page was left gets here just after.
+   */
+  open(): () => void;
 }
 
 /** A call was held back until its time, and will not be sent any more. */
@@ -41,6 +46,7 @@ export function createWaitingLine(
 ): WaitingLine {
   const line: { waiting: Waiting; gone(): void; cancelled(error: Error): void }[] = [];
   let drawn = 0;
+  let isOpen = true;
   let unfollow = () => {};
 
   function advance(): void {
@@ -65,6 +71,13 @@ export function createWaitingLine(
     onLength(line.length);
   }
 
+  function cancel(): void {
+    for (const { cancelled } of line.splice(0)) {
+      cancelled(new WaitCancelled("The call waited for its rate limit, and was cancelled"));
+    }
+    advance();
+  }
+
   return {
     draw: () => drawn++,
     enter: (waiting) =>
@@ -72,12 +85,15 @@ export function createWaitingLine(
         const behind = line.findIndex((other) => other.waiting.place > waiting.place);
         line.splice(behind < 0 ? line.length : behind, 0, { waiting, gone, cancelled });
         advance();
+        if (!isOpen) cancel();
       }),
-    cancel() {
-      for (const { cancelled } of line.splice(0)) {
-        cancelled(new WaitCancelled("The call waited for its rate limit, and was cancelled"));
-      }
-      advance();
+    cancel,
+    open() {
+      isOpen = true;
+      return () => {
+        isOpen = false;
+        cancel();
+      };
     },
   };
 }
