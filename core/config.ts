@@ -92,6 +92,16 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   if (typeof config !== "object" || config === null) {
     throw new RateLimitConfigError(path, config, "a rate limit config");
   }
+  for (const option of Object.keys(config)) {
+    if (OPTIONS.has(option)) continue;
+    const value = (config as unknown as Record<string, unknown>)[option];
+    const known = [...OPTIONS].join(", ");
+    throw new RateLimitConfigError(
+      `${path}.${option}`,
+      value,
+      `left out: the options are ${known}`,
+    );
+  }
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
   // Looked up rather than destructured: a token bucket from plain JavaScript may carry one too.
   const { start = 0 } = config as { start?: unknown };
@@ -117,4 +127,13 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
 const AT_LEAST_0 = "a finite number of at least 0";
 const isFinite = (value: unknown): boolean => Number.isFinite(value);
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value);
+const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof FixedWindowConfig>([
+  "kind",
+  "rate",
+  "period",
+  "capacity",
+  "maxReserved",
+  "shards",
+  "start",
+]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

@@ -10,8 +10,17 @@ type At<TValue, TPath extends string> = TPath extends `${infer THead}.${infer TR
     ? TValue[TPath]
     : never;
 
-/** The names of the limits of the rate limit router that stands at `TPath` in `TRouter`. */
-export type LimitNames<TRouter extends AnyTRPCRouter, TPath extends string> =
-  At<inferRouterInputs<TRouter>, TPath> extends { status: { name: infer TName extends string } }
+/**
+ * The names of the limits of the rate limit router that stands at `TPath` in `TRouter`; none where
+ * there is no such router.
+ */
+export type LimitNames<TRouter extends AnyTRPCRouter, TPath extends string> = NamesIn<
+  At<inferRouterInputs<TRouter>, TPath>
+>;
+
+// Asked of `never` itself, a conditional type would infer any string at all.
+type NamesIn<TInputs> = [TInputs] extends [never]
+  ? never
+  : TInputs extends { status: { name: infer TName extends string } }
     ? TName
     : never;

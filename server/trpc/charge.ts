@@ -2,7 +2,7 @@
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
-import { noteDecisions } from "./decisions-of-call.js";
+import { decisionsOf, noteDecisions } from "./decisions-of-call.js";
 import { throwingTRPCErrors, toTRPCError } from "./errors.js";
 import { type KeyResolver, resolveKey } from "./key.js";
 import type { ChargeOnErrorOptions, RateLimitedCall, RateLimitedOptions } from "./rate-limited.js";
@@ -28,6 +28,7 @@ export async function charge(
   call: Call,
 ): ReturnType<Middleware> {
   const { limiter } = charging;
+  const before = decisionsOf(call.getRawInput);
   const { items, rateLimit } = await throwingTRPCErrors(async () => {
     const wanted = await itemsOf(charging, call);
     return { items: wanted, rateLimit: await take(limiter, charging, wanted, call) };
@@ -36,7 +37,7 @@ export async function charge(
   const costs = on === "call" || (!result.ok && (on === "error" || on(result.error)));
   const gives = result.ok && resetOnSuccess ? "all" : costs ? undefined : "what was taken";
   if (gives !== undefined) {
-    noteDecisions(call.getRawInput, []);
+    noteDecisions(call.getRawInput, [], before);
     // What has happened has happened, so a store that fails now must not change the answer: the
     // tokens stay taken.
     await Promise.allSettled(
@@ -58,10 +59,13 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
       message: `Subscription "${call.path}" would outlive its transaction`,
     });
   }
+  const before = decisionsOf(call.getRawInput);
   const items = await throwingTRPCErrors(() => itemsOf(charging, call));
   let failure: Awaited<ReturnType<Middleware>> | undefined;
   try {
     return await charging.limiter.transaction(async ({ tx, ...scope }) => {
+      // What an earlier try decided was rolled back.
+      noteDecisions(call.getRawInput, [], before);
       const rateLimit = await take(scope, charging, items, call);
       const result = await call.next({ ctx: { rateLimit, tx } });
       if (result.ok) return result;
@@ -70,6 +74,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
       throw result.error;
     });
   } catch (error) {
+    noteDecisions(call.getRawInput, [], before);
     if (failure?.ok === false && failure.error === error) return failure;
     throw toTRPCError(error);
   }

@@ -59,15 +59,23 @@ export function createRateLimitTRPC<
 
   type Chargeable = TName | readonly TName[];
   type Options = RateLimitedOptions<never, never>;
-  const charging = (charged: Chargeable, chosen: Options | undefined): Charging =>
-    ({ limiter, resolver, names: charged, options: chosen ?? {} }) as Charging;
+  const charging = (charged: Chargeable, chosen: Options | undefined): Charging => {
+    if (charged.length === 0) {
+      throw new RateLimitConfigError("rateLimited's names", charged, "at least one limit");
+    }
+    return { limiter, resolver, names: charged, options: chosen ?? {} } as Charging;
+  };
   // What a middleware does is the same for every application; its types are the interface's doing.
   const rateLimited = Object.assign(
-    (charged: Chargeable, chosen?: Options & ChargeOnErrorOptions) => (call: Call) =>
-      charge(charging(charged, chosen), chosen ?? {}, call),
+    (charged: Chargeable, chosen?: Options & ChargeOnErrorOptions) => {
+      const made = charging(charged, chosen);
+      return (call: Call) => charge(made, chosen ?? {}, call);
+    },
     {
-      transaction: (charged: Chargeable, chosen?: Options) => (call: Call) =>
-        chargeInTransaction(charging(charged, chosen), call),
+      transaction(charged: Chargeable, chosen?: Options) {
+        const made = charging(charged, chosen);
+        return (call: Call) => chargeInTransaction(made, call);
+      },
     },
   ) as unknown as RateLimited<TContext, TMeta, TName, TTransaction>;
 

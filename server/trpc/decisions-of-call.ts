@@ -16,12 +16,12 @@ export interface NotedDecision {
 
 const decisions = new WeakMap<() => Promise<unknown>, readonly NotedDecision[]>();
 
-/** Adds to a call's decisions; none at all forgets those it has. */
+/** @param before those that stand beside them: all that the call has, unless some were undone. */
 export function noteDecisions(
   getRawInput: () => Promise<unknown>,
   noted: readonly NotedDecision[],
+  before: readonly NotedDecision[] = decisionsOf(getRawInput),
 ): void {
-  const before = noted.length === 0 ? [] : decisionsOf(getRawInput);
   decisions.set(getRawInput, [...before, ...noted]);
 }
 

@@ -52,6 +52,8 @@ describe.each([bucket, window])("a $kind", (base) => {
       base,
     ),
     [{ ...base, capacity: 0, maxReserved: 0 }, "capacity", "0"],
+    // What is misspelt would otherwise be its default.
+    [{ ...base, capcity: 3 }, "capcity", "3"],
     [{ ...base, rate: 1e-9, period: DAY, capacity: 1 }, "rate", "1e-9"],
     [{ ...base, rate: 1e-9, period: DAY, maxReserved: 1 }, "rate", "1e-9"],
   ];

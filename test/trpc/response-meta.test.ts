@@ -35,6 +35,12 @@ async function startApp() {
       .input(z.string().optional())
       .query(() => true),
     failing: t.procedure.use(rl.rateLimited("send", { on: "error" })).query(() => true),
+    rolledBack: t.procedure
+      .use(rl.rateLimited("quick"))
+      .use(rl.rateLimited.transaction("send"))
+      .query(() => {
+        throw new Error("too bad");
+      }),
     ticks: t.procedure.subscription(async function* () {
       yield 1;
     }),
@@ -155,6 +161,13 @@ describe("rateLimitResponseMeta", () => {
     expect(fieldsOf(await app.query("free"))).toEqual(none);
     expect(fieldsOf(await app.query("failing"))).toEqual(none);
     expect(fieldsOf(await app.query("missing"))).toEqual(none);
+  });
+
+  it("tells nothing of what was rolled back, and all that was not", async () => {
+    await using app = await startApp();
+    const response = await app.query("rolledBack");
+    expect(response.status).toBe(500);
+    expect(Object.keys(fieldsOf(response).state!)).toEqual(["quick"]);
   });
 
   it("adds nothing to streams, whose headers leave before their calls are decided", async () => {

@@ -17,6 +17,8 @@ assert<Equal<Parameters<typeof useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof useRateLimitedMutation>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof nested.useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof nowhere.useRateLimit>[0], never>>();
+const missing = createRateLimitReact<AppRouter, "limits.mine">({ path: "limits.mine" });
+assert<Equal<Parameters<typeof missing.useRateLimit>[0], never>>();
 
 export function Hooks() {
   const { status, check } = useRateLimit("sendMessage", { count: 2 });
