@@ -105,8 +105,10 @@ export function createRateLimitReact<
 
   function useMirror(user: string): Mirror {
     const mirror = useContext(MirrorContext);
-    if (mirror === undefined) throw new Error(`${user} needs a <RateLimitProvider> above it`);
-    return mirror;
+    if (mirror !== undefined) return mirror;
+    throw new Error(
+      `${user} needs a <RateLimitProvider> above it, of the same createRateLimitReact()`,
+    );
   }
 
   /**
