@@ -2,6 +2,7 @@
  * Bounds how long calls wait. All calls of a limiter wait equally long, so they expire in the order
  * in which they came: one timer, for the oldest, serves them all.
  */
+import { MAX_TIMEOUT } from "./sleep.js";
 import type { Call } from "./store/store.js";
 
 /** A call that waits for a decision, or for several, and whom to tell what came of it. */
@@ -84,7 +85,7 @@ export class Deadline {
   private arm(): void {
     if (this.oldest === undefined || this.timeout === Infinity) return;
     const left = this.oldest.expiresAt - performance.now();
-    this.timer = setTimeout(() => this.expire(), Math.max(0, left));
+    this.timer = setTimeout(() => this.expire(), Math.min(Math.max(0, left), MAX_TIMEOUT));
   }
 
   private expire(): void {

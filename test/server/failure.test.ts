@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createRateLimiter, MINUTE, prismaStore, RateLimitStoreError } from "../../server/index.js";
 import type { SqliteClient } from "../support/clients.js";
 import { createSqlite, intercept, type TestDatabase } from "../support/database.js";
@@ -41,6 +41,17 @@ describe("a store that fails", () => {
     );
     gate.open();
     await expect(limiter.limit("once", { key: "b" })).resolves.toMatchObject({ ok: true });
+  });
+
+  it("is waited for with one timer, though that cannot wait for as long as it may take", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    const wait = new Promise<never>(() => {});
+    const limiter = createRateLimiter({ store: { apply: () => wait }, limits, timeout: 2 ** 32 });
+    void limiter.limit("once");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const longest = timers.mock.calls.map(([, ms = 0]) => ms).filter((ms) => ms > MINUTE);
+    expect(longest).toEqual([2 ** 31 - 1]);
+    timers.mockRestore();
   });
 
   it("consumes nothing for calls that were given up while they waited for their turn", async () => {
