@@ -50,7 +50,12 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
           // What has been decided stands, whatever those do who hear of it.
         }
       }
-      channel?.publish(name, key);
+      try {
+        channel?.publish(name, key);
+      } catch {
+        // Nor whatever carries the news: the calls that are answered along with this one, too, would
+        // not be told what became of them.
+      }
     },
   };
   const applier = boundBy(deadline, store);

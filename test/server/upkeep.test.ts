@@ -143,4 +143,22 @@ describe.each(stores)("on %s", (_name, open) => {
     await expect(spoilt.limit("daily")).resolves.toMatchObject({ ok: true });
     await opened[Symbol.asyncDispose]();
   });
+
+  it("a channel that throws spoils no decision either, nor those that are answered with it", async () => {
+    const opened = await open();
+    const limiter = createRateLimiter({
+      store: opened.store,
+      limits,
+      channel: {
+        publish() {
+          throw new Error("the channel is down");
+        },
+        subscribe: () => () => {},
+      },
+    });
+    const calls = ["a", "b", "c"].map((key) => limiter.limit("daily", { key }));
+    const results = await Promise.all(calls);
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, true]);
+    await opened[Symbol.asyncDispose]();
+  });
 });
