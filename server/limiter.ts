@@ -26,10 +26,12 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
 ): RateLimiter<TLimits, TTransaction> {
   const { store, limits, clock = () => Date.now(), random = Math.random } = options;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, onDecision, channel } = options;
-  const configs = new Map(Object.entries<RateLimitConfig>(limits));
-  for (const [name, config] of configs) {
+  const configs = new Map<string, RateLimitConfig>();
+  for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
     validateName(name);
     validateConfig(config, `limits.${name}`);
+    // As it was checked: one that is changed later would count for some keys and not for others.
+    configs.set(name, { ...config });
   }
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 

@@ -47,6 +47,8 @@ export function createTargets(configs: ReadonlyMap<string, RateLimitConfig>) {
       );
     }
     target = targetOf(name, key, config);
+    // Callers get to see it, and those who come later go by it.
+    Object.freeze(target.config);
     if (targets === undefined || targets.size >= REMEMBERED) {
       targets = new Map();
       remembered.set(name, targets);

@@ -182,6 +182,25 @@ describe("createRateLimiter", () => {
     );
   });
 
+  it("keeps to the configs that it has checked, for keys old and new", async () => {
+    const window = { kind: "fixed window" as const, rate: 2, period: MINUTE };
+    const bucket = { kind: "token bucket" as const, rate: 2, period: MINUTE, shards: 1 };
+    const limiter = createRateLimiter({ store: memoryStore(), limits: { window, bucket } });
+    const left = async (name: "window" | "bucket", key: string) =>
+      (await limiter.check(name, { key, count: 0 })).value;
+    expect([await left("window", "old"), await left("bucket", "old")]).toEqual([2, 2]);
+    Object.assign(window, { rate: 100 });
+    Object.assign(bucket, { rate: 100, shards: 10 });
+    for (const key of ["old", "new"]) {
+      expect([await left("window", key), await left("bucket", key)]).toEqual([2, 2]);
+      const { config } = await limiter.getValue("window", { key });
+      expect(() => Object.assign(config, { rate: 100 })).toThrow(TypeError);
+    }
+    const own = { kind: "token bucket" as const, rate: 1, period: MINUTE };
+    await limiter.limit("window", { config: own });
+    expect(Object.isFrozen(own)).toBe(false);
+  });
+
   it("tells listeners of changes, and of changes only", async () => {
     const { limiter } = setUp();
     const seen: unknown[] = [];
