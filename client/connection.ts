@@ -2,6 +2,7 @@
  * Keeps snapshots coming: one `watch` stream for everything a page shows, and while there is none,
  * `status` queries now and then. The observer only says which limits are wanted.
  */
+import { MAX_TIMEOUT } from "../core/durations.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { BATCH_OVERHEAD, groupsOf, STREAM_OVERHEAD } from "./item-groups.js";
 import type { RateLimitItem, RateLimitTransport } from "./transport.js";
@@ -94,7 +95,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       // Stopped meanwhile, or even started anew, and then somebody else goes on.
       if (pollTimer !== mine) return;
       onState(answered ? "polling" : "offline");
-      pollTimer = setTimeout(() => void poll(), pollInterval);
+      pollTimer = setTimeout(() => void poll(), Math.min(pollInterval, MAX_TIMEOUT));
     };
     // Set before the first answer, so that a stream that comes up meanwhile can stop the polling.
     pollTimer = setTimeout(() => void poll(), 0);

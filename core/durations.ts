@@ -4,3 +4,6 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const WEEK = 7 * DAY;
+
+/** About the longest time that a timer takes, ms: from 2^31 on, it would go off at once. */
+export const MAX_TIMEOUT = 2e9;

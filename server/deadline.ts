@@ -2,7 +2,7 @@
  * Bounds how long calls wait. All calls of a limiter wait equally long, so they expire in the order
  * in which they came: one timer, for the oldest, serves them all.
  */
-import { MAX_TIMEOUT } from "./sleep.js";
+import { MAX_TIMEOUT } from "../core/durations.js";
 import type { Call } from "./store/store.js";
 
 /** A call that waits for a decision, or for several, and whom to tell what came of it. */

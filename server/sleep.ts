@@ -1,7 +1,5 @@
 /** Waiting, for any number of ms, unless it is called off. */
-
-/** The longest time that a timer takes, ms; longer ones would fire at once. */
-export const MAX_TIMEOUT = 2 ** 31 - 1;
+import { MAX_TIMEOUT } from "../core/durations.js";
 
 /** Resolves after `ms`. Rejects with the signal's reason when that is aborted first. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {

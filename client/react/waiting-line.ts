@@ -2,6 +2,7 @@
  * Calls that wait for their limit: each goes when its time comes, first come, first served, without
  * anybody asking the server. Knows nothing of React, nor of what the calls do.
  */
+import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitErrorData } from "../../core/errors.js";
 import type { RateLimitObserver } from "../observer.js";
 import { refusalOf } from "../refusal.js";
@@ -56,7 +57,7 @@ export function createWaitingLine(
       const { count, notBefore, go } = head.waiting;
       const pause = notBefore - Date.now();
       if (pause > 0 || refusalNow(observer, item, count)) {
-        const timer = pause > 0 ? setTimeout(advance, pause) : undefined;
+        const timer = pause > 0 ? setTimeout(advance, Math.min(pause, MAX_TIMEOUT)) : undefined;
         const stop = observer.observe(item, count, advance);
         unfollow = () => {
           clearTimeout(timer);

@@ -6,6 +6,7 @@
  * State is last-value: a reader that is slow misses intermediate states and never the last one.
  */
 import { calculateRateLimit } from "../../core/calculate.js";
+import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { ChangeListener } from "../limiter-types.js";
 
@@ -56,7 +57,8 @@ export function createWatchHub<TName extends string>(
       const entry = entries.get(idOf(name, key));
       if (entry !== undefined) refresh([entry]);
     });
-    const ticker = setInterval(() => refresh(entries.values()), interval);
+    const pause = Math.min(interval, MAX_TIMEOUT);
+    const ticker = setInterval(() => refresh(entries.values()), pause);
     return () => {
       unsubscribe();
       clearInterval(ticker);

@@ -69,6 +69,16 @@ describe.concurrent("without a stream", () => {
     expect(polls).toBeGreaterThan(0);
   });
 
+  it("asks once, where it is to poll never", async () => {
+    await using mirror = await startMirror(LIMITS);
+    const observer = mirror.observer({ stream: false, pollInterval: Infinity });
+    observer.observe(item, 1, () => {});
+    await soon(() => expect(observer.status(item, 1)).toBeDefined());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    // When it is first looked at, and when there turns out to be no stream.
+    expect(mirror.server.requests(STATUS)).toBeLessThanOrEqual(2);
+  });
+
   it("asks no more once nothing is observed", async () => {
     await using mirror = await startMirror(LIMITS);
     const observer = mirror.observer({ stream: false, pollInterval: 20 });

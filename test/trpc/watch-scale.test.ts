@@ -12,7 +12,7 @@ import { createSqlite, intercept } from "../support/database.js";
 
 const INTERVAL = 50;
 
-async function startApp() {
+async function startApp(interval = INTERVAL) {
   const database = await createSqlite();
   let queries = 0;
   const limiter = createRateLimiter({
@@ -39,7 +39,7 @@ async function startApp() {
   const rl = createRateLimitTRPC({
     t,
     limiter: counted,
-    interval: INTERVAL,
+    interval,
     key: ({ ctx, name }) => (name === "own" ? ctx.user : undefined),
   });
   const createCaller = t.createCallerFactory(rl.router);
@@ -91,6 +91,17 @@ describe("many who watch", () => {
     const after = app.queries();
     await ticks(4);
     expect(app.queries()).toBe(after);
+  });
+
+  it("cost nothing more where there is to be no tick", async () => {
+    await using app = await startApp(Infinity);
+    let seen = 0;
+    const { close } = await app.connect("user", () => seen++);
+    await vi.waitFor(() => expect(seen).toBe(2));
+    const before = app.queries();
+    await ticks(6);
+    expect(app.queries()).toBe(before);
+    await close();
   });
 
   it("hear of one change together, each once", async () => {
