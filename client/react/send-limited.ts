@@ -1,4 +1,5 @@
 /** Sends one call under a limit, as often as that takes, and keeps the mirror's figure honest. */
+import { validateCount } from "../../core/count.js";
 import { isRateLimitError, RateLimitError } from "../../core/errors.js";
 import type { RateLimitObserver } from "../observer.js";
 import type { RateLimitItem } from "../transport.js";
@@ -17,13 +18,15 @@ export interface LimitedCall {
 }
 
 /**
- * @throws RateLimitError instead of sending, with `"reject"`; WaitCancelled with `"wait"`; and
- * whatever `send` throws.
+ * @throws RateLimitError instead of sending, with `"reject"`; WaitCancelled with `"wait"`;
+ * RateLimitInputError when `count` is negative or not finite; and whatever `send` throws.
  */
 export async function sendLimited<TData>(
   send: () => Promise<TData>,
   { observer, item, line, whenLimited, chargesErrors, count }: LimitedCall,
 ): Promise<TData> {
+  // Or it would stay at the head of the line, where every later call comes to grief over it.
+  validateCount(count);
   const place = line.draw();
   let settle: (isCharged?: boolean) => void = () => {};
   const go = () => {

@@ -39,6 +39,12 @@ async function startWaiting() {
     });
 }
 
+it("a call with a count that is none does not keep later ones from being sent", async () => {
+  const send = await startWaiting();
+  await expect(send(async () => "never", NaN)).rejects.toThrow("count must be a finite number");
+  await expect(send(async () => "sent")).resolves.toBe("sent");
+});
+
 it("a call waits calmly for longer than a timer can", async () => {
   const send = await startWaiting();
   let tries = 0;
