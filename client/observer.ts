@@ -199,16 +199,16 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       return (isCharged = false) => {
         if (isSettled) return;
         isSettled = true;
-        const others = entry.debits.filter((other) => other !== debit);
-        const stands = others.length < entry.debits.length;
+        const stands = entry.debits.includes(debit);
         if (!isCharged) {
-          if (stands) changeDebits(entry, others);
-          return;
+          const others = entry.debits.filter((other) => other !== debit);
+          return stands ? changeDebits(entry, others) : undefined;
         }
         // News of the charge may have come and been taken for older than the debit, where the
         // server's clock is believed to be ahead. Whatever is read from now on knows of it. And what
         // the debit gave way to may have been read before the charge, if it was no news of a change.
-        debit.isCharged = true;
+        // No later call may take the debit for its own.
+        debit.isCharged = debit.isSent = true;
         if (stands || connectionState !== "live") ask(entry);
       };
     },

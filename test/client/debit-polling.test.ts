@@ -68,6 +68,20 @@ it("a debit that gave way to what was read before its charge is asked about once
   observer.close();
 });
 
+it("a debit stands for its own call, and for no later one", async () => {
+  const { observer } = await startPolling();
+  const item = { name: "send" };
+  const settle = observer.debit(item, 1);
+  expect(observer.send(item)).toBe(true);
+  expect(observer.send(item)).toBe(false);
+  settle(true);
+  // What is charged for a failure is known once the call has been answered.
+  observer.debit(item, 2)(true);
+  expect(observer.left(item)).toBe(0);
+  expect(observer.send(item)).toBe(false);
+  observer.close();
+});
+
 it("a debit that was given back is not asked about", async () => {
   const { observer, server } = await startPolling();
   const settle = observer.debit({ name: "send" }, 1);
