@@ -82,6 +82,8 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
                 if (given === undefined) learnt.set(op.path, charged);
                 known.learn(charged, rateLimit);
               }
+              // Whether it was charged, only the server knows, and no news come of what was not.
+              answered();
               observer.error(error);
             },
             complete: () => observer.complete(),

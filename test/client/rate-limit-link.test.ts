@@ -215,6 +215,21 @@ describe.concurrent("whenRefused: wait", () => {
     expect(page.server.requests(TAKE)).toBe(2);
   });
 
+  it("asks what a held call took that has failed", async () => {
+    const item = { name: "hourly" };
+    await using page = await startLinked({ whenRefused: "wait", limits: { [TAKE]: "hourly" } });
+    const observer = page.observe(page.client, { pollInterval: 60_000 });
+    observer.observe(item, 1, () => {});
+    await soon(() => expect(observer.connection).toBe("live"));
+    await page.limiter.limit("hourly", { count: 3 });
+    await soon(() => expect(observer.left(item)).toBe(0));
+    // Refused for its input once it goes, so that nothing is charged and no news come of it.
+    const failed = page.take("hourly", "many" as never);
+    await page.limiter.reset("hourly");
+    await expect(failed).rejects.toMatchObject({ data: { code: "BAD_REQUEST" } });
+    await soon(() => expect(observer.left(item)).toBe(3));
+  });
+
   it("fails a call at once that would have to wait too long", async () => {
     await using page = await startLinked({ whenRefused: "wait", maxWait: 10 * SECOND });
     await page.limiter.limit("hourly", { count: 3 });
