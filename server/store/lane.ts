@@ -69,7 +69,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
   }
 
   function setOut(): void {
-    if (underWay.size === io.maxTrips) leaveStuckBehind();
+    leaveStuckBehind();
     while (underWay.size < io.maxTrips) {
       // One trip of readers at a time, and then a trip of writers if there are any, so that neither
       // keep the others from setting out.
@@ -96,7 +96,10 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     const startedAt = performance.now();
     underWay.set(batch, startedAt);
     if (!batch.readOnly) for (const id of batch.rows.keys()) busy.add(id);
+    // Calls on its rows do not set out, so none of them would find out that it is stuck.
+    const watch = setTimeout(setOut, STUCK_AFTER + 1);
     const { again, lost, answer } = await commitBatch(batch, io, cache, races.isContested);
+    clearTimeout(watch);
     quickest = Math.min(quickest * 1.01, performance.now() - startedAt);
     // Ahead of whoever came later.
     if (again.length > 0) {

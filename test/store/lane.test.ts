@@ -221,4 +221,21 @@ describe("a lane", () => {
     await vi.advanceTimersByTimeAsync(1);
     await expect(answer).resolves.toEqual([[100]]);
   });
+
+  it("does so when all calls are on the one row whose trip never returns", async () => {
+    vi.useFakeTimers();
+    let isSilent = true;
+    const { io } = database({
+      beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
+    });
+    const lane = createLane(io);
+    void lane.apply([take(row("a"))]);
+    await vi.advanceTimersByTimeAsync(1);
+    isSilent = false;
+    const waiting = lane.apply([take(row("a"))]);
+    await vi.advanceTimersByTimeAsync(6000);
+    await expect(waiting).resolves.toEqual([[100]]);
+    await expect(lane.apply([take(row("a"))])).resolves.toEqual([[99]]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
