@@ -1,4 +1,5 @@
 /** How the limiter's verbs reach a store, with a bound on how long they wait for it. */
+import { RateLimitStoreError } from "../core/errors.js";
 import type { Deadline } from "./deadline.js";
 import type { Decision, RateLimitStore } from "./store/store.js";
 
@@ -28,7 +29,11 @@ export function boundBy(deadline: Deadline, store: RateLimitStore): Applier {
       const waiting = deadline.wait(decision, done, failed);
       if (store.submit !== undefined) return store.submit(waiting);
       store.apply([decision], waiting).then(
-        ([result]) => waiting.resolve(result!),
+        (results) => {
+          // Or what comes of nothing would be thrown where nobody hears of it, caller included.
+          if (!Array.isArray(results) || results.length !== 1) waiting.reject(noResultError());
+          else waiting.resolve(results[0]!);
+        },
         (error: unknown) => waiting.reject(error),
       );
     },
@@ -40,6 +45,13 @@ export function unbound(store: Pick<RateLimitStore, "apply">): Applier {
   return {
     apply: (decisions) => store.apply(decisions),
     submit: (decision, done, failed) =>
-      void store.apply([decision]).then(([result]) => done(result!), failed),
+      void store.apply([decision]).then((results) => {
+        if (!Array.isArray(results) || results.length !== 1) failed(noResultError());
+        else done(results[0]!);
+      }, failed),
   };
+}
+
+function noResultError(): RateLimitStoreError {
+  return new RateLimitStoreError("the store did not answer one decision with one result");
 }

@@ -33,6 +33,7 @@ export interface Decision<TResult> {
   rows: readonly RowId[];
   /** Never writes, so that it need not wait for those that do. */
   readOnly?: boolean;
+  /** Belongs to its decision, so a copy made of the decision's own properties lacks it. */
   decide(states: readonly (RateLimitState | null)[]): Outcome<TResult>;
 }
 

@@ -43,6 +43,18 @@ describe("a store that fails", () => {
     await expect(limiter.limit("once", { key: "b" })).resolves.toMatchObject({ ok: true });
   });
 
+  it.each([
+    ["nothing", undefined],
+    ["no results", []],
+  ])("is told apart from one that answers with %s", async (_, answer) => {
+    const apply = async () => answer as never;
+    const store = { apply, using: () => ({ apply }) };
+    const limiter = createRateLimiter({ store, limits });
+    for (const call of [limiter.limit("once"), limiter.using(undefined as never).limit("once")]) {
+      await expect(call).rejects.toThrow("did not answer one decision with one result");
+    }
+  });
+
   it("is waited for with one timer, though that cannot wait for as long as it may take", async () => {
     const timers = vi.spyOn(globalThis, "setTimeout");
     const wait = new Promise<never>(() => {});
