@@ -32,6 +32,8 @@ export interface MemoryStoreOptions {
 export interface MemoryTransaction {
   readonly was: Map<string, RateLimitState | null>;
   readonly next: Map<string, RateLimitState | null>;
+  /** Those written, by `rowKey`. */
+  readonly rows: Map<string, RowId>;
 }
 
 export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<MemoryTransaction> {
@@ -68,18 +70,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
           if (state) seen.set(id, state);
         }
         return run(decisions, seen, (row, next) => {
-          ids.set(rowKey(row), row);
+          tx.rows.set(rowKey(row), row);
           tx.next.set(rowKey(row), next);
         });
       },
     };
   }
 
-  function commit({ was, next }: MemoryTransaction): void {
+  function commit({ was, next, rows: written }: MemoryTransaction): void {
     for (const [id, state] of was) {
       if ((rows.get(id) ?? null) !== state) throw new WriteConflictError();
     }
-    for (const [id, state] of next) put(id, ids.get(id), state);
+    for (const [id, state] of next) put(id, written.get(id), state);
   }
 
   return {
@@ -92,7 +94,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       const isConflict = (error: unknown) => error instanceof WriteConflictError;
       return retryConflicts(
         async () => {
-          const tx: MemoryTransaction = { was: new Map(), next: new Map() };
+          const tx: MemoryTransaction = { was: new Map(), next: new Map(), rows: new Map() };
           const result = await body(tx, using(tx));
           commit(tx);
           return result;

@@ -18,6 +18,19 @@ describe("memoryStore", () => {
     expect(await limiter.check("once", { key: "c" })).toMatchObject({ ok: false });
   });
 
+  it("keeps nothing of a transaction that is rolled back", async () => {
+    const store = memoryStore();
+    const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
+    const limiter = createRateLimiter({ store, limits });
+    const failing = limiter.transaction(async ({ limit }) => {
+      await limit("once", { key: "a" });
+      throw new Error("rolled back");
+    });
+    await expect(failing).rejects.toThrow("rolled back");
+    await limiter.transaction(({ limit }) => limit("once", { key: "b" }));
+    expect(await store.list!("once", undefined, 10)).toMatchObject([{ key: "b" }]);
+  });
+
   it("refuses a maxRows that is not a whole number above 0", () => {
     for (const maxRows of [0, -1, 1.5, NaN]) {
       expect(() => memoryStore({ maxRows })).toThrow(`maxRows must be a whole number above 0`);
