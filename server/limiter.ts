@@ -8,7 +8,12 @@ import { validateName } from "../core/key.js";
 import { acquire } from "./acquire.js";
 import { type Applier, boundBy, unbound } from "./applier.js";
 import { Deadline } from "./deadline.js";
-import type { LimitConfigs, RateLimiter, RateLimiterOptions } from "./limiter-types.js";
+import type {
+  ChangeListener,
+  LimitConfigs,
+  RateLimiter,
+  RateLimiterOptions,
+} from "./limiter-types.js";
 import { createOperations, type OperationsOptions } from "./operations.js";
 import { prune } from "./prune.js";
 import { sleep as realSleep } from "./sleep.js";
@@ -35,7 +40,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   }
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 
-  const listeners = new Set<(name: string, key: string | undefined) => void>();
+  const listeners = new Set<ChangeListener>();
   const deadline = new Deadline(
     timeout,
     () => new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`),
@@ -45,18 +50,11 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     environment: { clock, random },
     onDecision,
     onChange(name, key) {
-      for (const listener of listeners) {
-        try {
-          listener(name, key);
-        } catch {
-          // What has been decided stands, whatever those do who hear of it.
-        }
-      }
+      for (const listener of listeners) listener(name, key);
       try {
         channel?.publish(name, key);
       } catch {
-        // Nor whatever carries the news: the calls that are answered along with this one, too, would
-        // not be told what became of them.
+        // Or the calls that are answered along with this one would not be told what became of them.
       }
     },
   };
@@ -91,7 +89,14 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       for (const change of changes) shared.onChange(...change);
       return result;
     },
-    onChange(listener: (name: string, key: string | undefined) => void) {
+    onChange(told: ChangeListener) {
+      const listener: ChangeListener = (name, key) => {
+        try {
+          told(name, key);
+        } catch {
+          // What has been decided stands, whatever those do who hear of it.
+        }
+      };
       listeners.add(listener);
       const unsubscribe = channel?.subscribe(listener);
       return () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import {
+  type ChangeChannel,
+  type ChangeListener,
   createRateLimiter,
   isRateLimitError,
   memoryStore,
@@ -215,5 +217,26 @@ describe("createRateLimiter", () => {
       ["signUp", "k"],
       ["signUp", undefined],
     ]);
+  });
+
+  it("tells nobody what a listener throws, whoever has made the change", async () => {
+    const heard: ChangeListener[] = [];
+    const channel: ChangeChannel = {
+      publish() {},
+      subscribe: (listener) => {
+        heard.push(listener);
+        return () => {};
+      },
+    };
+    const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
+    const limiter = createRateLimiter({ store: memoryStore(), limits, channel });
+    let told = 0;
+    limiter.onChange(() => {
+      told++;
+      throw new Error("not the limiter's business");
+    });
+    await limiter.limit("once");
+    for (const hear of heard) hear("once", undefined);
+    expect(told).toBe(2);
   });
 });
