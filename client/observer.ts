@@ -222,7 +222,8 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       const entry = entries.get(item);
       if (entry === undefined) return;
       receive(snapshotOfRefusal(item, data, count));
-      ask(entry);
+      // It may be the asking that was refused, and would be again and again.
+      if (!entry.asking) ask(entry);
     },
     refresh(item) {
       update(entries.all());

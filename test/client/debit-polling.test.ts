@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 /** An observer without a stream, of a server that answers with how things stood half a trip ago. */
 async function startPolling() {
   const config = { kind: "token bucket", rate: 3, period: 1e9 } as const;
-  const server = { value: 3, asked: [] as string[] };
+  const server = { value: 3, asked: [] as string[], onAsked() {} };
   const trip = () => new Promise((resolve) => setTimeout(resolve, TRIP / 2));
   const observer = createRateLimitObserver({
     clock: () => Date.now(),
@@ -19,6 +19,7 @@ async function startPolling() {
       async status({ name }): Promise<RateLimitSnapshot> {
         server.asked.push(name);
         await trip();
+        server.onAsked();
         const snapshot = { name, value: server.value, ts: 0, config, now: Date.now() };
         await trip();
         return snapshot;
@@ -91,5 +92,24 @@ it("a debit that was given back is not asked about", async () => {
   await vi.advanceTimersByTimeAsync(3 * TRIP);
   expect(observer.left({ name: "send" })).toBe(3);
   expect(server.asked).toEqual([]);
+  observer.close();
+});
+
+it("a limit that refuses to be asked about, too, is not asked about on end", async () => {
+  const { observer, server } = await startPolling();
+  const { config } = observer.check({ name: "send" }, Date.now(), 0)!;
+  const refuse = () => {
+    const data = { name: "send", retryAfter: 1e8, value: 0, config, now: Date.now() };
+    observer.refused({ name: "send" }, { kind: "RateLimited", ...data });
+  };
+  // As a link does that hears of it first.
+  server.onAsked = () => {
+    refuse();
+    throw new Error("refused");
+  };
+  refuse();
+  await vi.advanceTimersByTimeAsync(100 * TRIP);
+  expect(server.asked).toEqual(["send"]);
+  expect(observer.left({ name: "send" })).toBe(0);
   observer.close();
 });
