@@ -19,14 +19,15 @@ export interface Target {
 }
 
 /**
- * The most targets remembered per limit, some 300 bytes each. Who calls often is not checked, and
- * its row not named, anew each time, which was a fifth of what a call costs this process.
+ * The most targets remembered, of all limits together; some 300 bytes each. Who calls often is then
+ * not checked, and its row not named, anew each time.
  */
 const REMEMBERED = 10_000;
 
 /** @returns what resolves a name and a key. Throws a `RateLimitInputError` for those it cannot. */
 export function createTargets(configs: ReadonlyMap<string, RateLimitConfig>) {
   const remembered = new Map<string, Map<string | undefined, Target>>();
+  let count = 0;
 
   return (name: string, { key, config: inline }: KeyOptions): Target => {
     if (inline !== undefined) {
@@ -34,8 +35,7 @@ export function createTargets(configs: ReadonlyMap<string, RateLimitConfig>) {
       validateConfig(inline);
       return targetOf(name, key, inline);
     }
-    let targets = remembered.get(name);
-    let target = targets?.get(key);
+    let target = remembered.get(name)?.get(key);
     if (target !== undefined) return target;
     const config = configs.get(name);
     if (config === undefined) {
@@ -49,11 +49,13 @@ export function createTargets(configs: ReadonlyMap<string, RateLimitConfig>) {
     target = targetOf(name, key, config);
     // Callers get to see it, and those who come later go by it.
     Object.freeze(target.config);
-    if (targets === undefined || targets.size >= REMEMBERED) {
-      targets = new Map();
-      remembered.set(name, targets);
+    if (++count > REMEMBERED) {
+      remembered.clear();
+      count = 1;
     }
-    targets.set(key, target);
+    const targets = remembered.get(name);
+    if (targets === undefined) remembered.set(name, new Map([[key, target]]));
+    else targets.set(key, target);
     return target;
   };
 }
