@@ -7,15 +7,14 @@ import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { createAlarm } from "./alarm.js";
 import { type ConnectionState, createConnection } from "./connection.js";
+import { claimDebit, placeDebit } from "./debits.js";
 import {
   check,
   countLeft,
-  type Debit,
   type Entry,
   evaluate,
   lookAnew,
   nextChange,
-  setDebits,
   setTruth,
 } from "./limit-entry.js";
 import { createEntries } from "./limit-entries.js";
@@ -142,11 +141,6 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     });
   }
 
-  function changeDebits(entry: Entry, debits: Debit[]): void {
-    setDebits(entry, debits);
-    update([entry]);
-  }
-
   const observer: RateLimitObserver = {
     observe(item, count, onChange, wantsLeft = () => false) {
       const entry = entries.open(item);
@@ -193,30 +187,13 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
       const { now, offset } = look();
       // The server writes nothing for a count of 0, so its row does not move.
       if (!entry?.snapshot || offset === undefined || count === 0) return () => {};
-      const debit = { at: now + offset, count, isCharged: false, isSent: false };
-      changeDebits(entry, [...entry.debits, debit]);
-      let isSettled = false;
-      return (isCharged = false) => {
-        if (isSettled) return;
-        isSettled = true;
-        const stands = entry.debits.includes(debit);
-        if (!isCharged) {
-          const others = entry.debits.filter((other) => other !== debit);
-          return stands ? changeDebits(entry, others) : undefined;
-        }
-        // News of the charge may have come and been taken for older than the debit, where the
-        // server's clock is believed to be ahead. Whatever is read from now on knows of it. And what
-        // the debit gave way to may have been read before the charge, if it was no news of a change.
-        // No later call may take the debit for its own.
-        debit.isCharged = debit.isSent = true;
-        if (stands || connectionState !== "live") ask(entry);
-      };
+      return placeDebit(entry, now + offset, count, {
+        onChange: (changed) => update([changed]),
+        ask,
+        isLive: () => connectionState === "live",
+      });
     },
-    send(item) {
-      const debit = entries.get(item)?.debits.find(({ isSent }) => !isSent);
-      if (debit) debit.isSent = true;
-      return debit !== undefined;
-    },
+    send: (item) => claimDebit(entries.get(item)),
     receive,
     refused(item, data, count = 1) {
       const entry = entries.get(item);
