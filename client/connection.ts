@@ -25,7 +25,7 @@ export interface ConnectionOptions {
    * A snapshot that answered a request.
    *
    * @param duration ms between sending the one and receiving the other.
-   * @param pushed whether the stream has told of the same limit in between.
+   * @param pushed whether something else has told of the same limit in between.
    */
   onAnswer(snapshot: RateLimitSnapshot, duration: number, pushed: boolean): void;
   onState(state: ConnectionState): void;
@@ -36,6 +36,8 @@ export interface Connection {
   follow(items: readonly RateLimitItem[], known: (item: RateLimitItem) => boolean): void;
   /** Asks for the state of one limit. */
   ask(item: RateLimitItem): Promise<unknown>;
+  /** Something later than what requests under way will answer has been heard of a limit. */
+  overtake(item: RateLimitItem): void;
   /** Asks for the state of all that is followed, and opens a lost stream without further pause. */
   refresh(): void;
   close(): void;
@@ -44,6 +46,8 @@ export interface Connection {
 /** Pauses before a stream that ended is opened again, ms: doubling between these, with jitter. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
+/** After how long an answer is no longer waited for, ms: those behind it have to be asked, too. */
+const PATIENCE = 10_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { transport, monotonic, pollInterval, onSnapshot, onAnswer, onState } = options;
@@ -52,7 +56,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Distinguishes the streams that are wanted from those being replaced, whose end means nothing. */
   let generation = 0;
   let failures = 0;
-  /** Requests under way, and whether the stream has overtaken them. */
+  /** Requests under way, and whether other news have overtaken them. */
   const asked = new Set<{ item: RateLimitItem; pushed: boolean }>();
   let asking = Promise.resolve(false);
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -80,11 +84,23 @@ export function createConnection(options: ConnectionOptions): Connection {
     const turn = async () => {
       let answered = false;
       for (const group of groupsOf(some, BATCH_OVERHEAD)) {
-        if ((await Promise.all(group.map(ask))).includes(true)) answered = true;
+        let timer: ReturnType<typeof setTimeout>;
+        const late = new Promise<boolean[]>((resolve) => {
+          timer = setTimeout(resolve, PATIENCE, []);
+        });
+        const answers = Promise.all(group.map(ask)).finally(() => clearTimeout(timer));
+        if ((await Promise.race([answers, late])).includes(true)) answered = true;
       }
       return answered;
     };
     return (asking = asking.then(turn, turn));
+  }
+
+  function overtake({ name, key }: RateLimitItem): void {
+    for (const answering of asked) {
+      const { item } = answering;
+      if (item.name === name && item.key === key) answering.pushed = true;
+    }
   }
 
   function startPolling(): void {
@@ -125,10 +141,6 @@ export function createConnection(options: ConnectionOptions): Connection {
       const close = transport.watch(group, {
         onSnapshot(snapshot) {
           closeReplaced();
-          for (const answering of asked) {
-            const { name, key } = answering.item;
-            if (snapshot.name === name && snapshot.key === key) answering.pushed = true;
-          }
           onSnapshot(snapshot);
           if (mine !== generation || up.has(group)) return;
           up.add(group);
@@ -174,6 +186,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (items.length === 0) stopPolling();
     },
     ask: (item) => askAll([item]),
+    overtake,
     refresh,
     close() {
       items = [];

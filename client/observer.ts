@@ -58,7 +58,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
     onSnapshot: receive,
     onAnswer(snapshot, duration, pushed) {
       const known = entries.get(snapshot)?.snapshot;
-      // Within one ms of the server, the stream has the last word: it tells of every change.
+      // Within one ms of the server, other news has the last word: it tells of a change.
       const overtaken = pushed && known !== undefined && known.now >= snapshot.now;
       const { now } = look();
       const moved = serverClock.roundTrip(now - duration, now, snapshot.now);
@@ -76,6 +76,7 @@ export function createRateLimitObserver(options: RateLimitObserverOptions): Rate
   });
 
   function receive(snapshot: RateLimitSnapshot): void {
+    connection.overtake(snapshot);
     const { now } = look();
     const moved = serverClock.push(now, snapshot.now);
     accept(snapshot, now);
