@@ -62,19 +62,21 @@ export function postgresChannel(
 
   function open(): void {
     if (client !== undefined || isClosed || retryTimer !== undefined) return;
-    const mine = connect();
+    let mine: PostgresClientLike;
+    try {
+      mine = connect();
+    } catch {
+      // As with a server that is not there: it may be there later, and until then calls go on.
+      retryLater();
+      return;
+    }
     client = mine;
     const lost = () => {
       if (client !== mine) return;
       client = undefined;
       ready = false;
       void mine.end().catch(() => {});
-      if (isClosed) return;
-      const pause = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
-      retryTimer = setTimeout(() => {
-        retryTimer = undefined;
-        open();
-      }, pause);
+      retryLater();
     };
     mine.on("error", lost);
     mine.on("end", lost);
@@ -87,6 +89,15 @@ export function postgresChannel(
         failures = 0;
       })
       .catch(lost);
+  }
+
+  function retryLater(): void {
+    if (isClosed) return;
+    const pause = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
+    retryTimer = setTimeout(() => {
+      retryTimer = undefined;
+      open();
+    }, pause);
   }
 
   function hear({ payload = "" }: PostgresNotification): void {

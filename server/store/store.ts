@@ -65,6 +65,7 @@ export interface RateLimitStore<TTransaction = unknown> {
   /**
    * `apply` for a single decision; for stores in which many calls wait at a
    * time, where every promise between a caller and the database is one more per call. Never throws.
+   * Who wraps the `apply` of a store has to leave this out, or to wrap it as well.
    */
   submit?<TResult>(submission: Submission<TResult>): void;
 

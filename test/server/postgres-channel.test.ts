@@ -1,6 +1,12 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createRateLimiter, MINUTE, postgresChannel, prismaStore } from "../../server/index.js";
+import {
+  createRateLimiter,
+  memoryStore,
+  MINUTE,
+  postgresChannel,
+  prismaStore,
+} from "../../server/index.js";
 import { createPostgres } from "../support/database.js";
 
 const limits = { send: { kind: "token bucket", rate: 1000, period: MINUTE } } as const;
@@ -80,6 +86,25 @@ describe("postgresChannel", () => {
     await vi.waitFor(async () => expect(await listening()).toHaveLength(2), { timeout: 10_000 });
     await one.limiter.limit("send", { key: "after" });
     await vi.waitFor(() => expect(two.heard).toContain("send after"));
+  });
+
+  it("tries again when there cannot even be a connection, and calls go on meanwhile", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const connect = vi.fn((): pg.Client => {
+      throw new TypeError("Invalid URL");
+    });
+    const channel = postgresChannel(connect);
+    const limiter = createRateLimiter({ store: memoryStore(), limits, channel });
+    limiter.onChange(() => {});
+    await expect(limiter.limit("send")).resolves.toMatchObject({ ok: true });
+    expect(connect).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(connect.mock.calls.length).toBeGreaterThan(2);
+    await channel.close();
+    const tried = connect.mock.calls.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(connect).toHaveBeenCalledTimes(tried);
   });
 
   it("makes nothing of what is not its own", async () => {
