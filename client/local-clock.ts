@@ -26,13 +26,20 @@ export function createLocalClock(
   serverClock: ServerClock,
   onStep: () => void,
 ): () => Time {
-  let lead = clock() - monotonic();
+  /** By how much the clock was ahead of the monotonic one at the last look. */
+  let seen = clock() - monotonic();
+  /** And when the server's lead was last told, which is what steps are counted from. */
+  let lead = seen;
+  let told = serverClock.told;
   return () => {
     // Whole ms, or what opens at one and the same ms would seem to open at another with every look.
     const [now, steady] = [Math.floor(clock()), monotonic()];
-    const step = now - steady - lead;
+    if (told !== serverClock.told) lead = seen;
+    told = serverClock.told;
+    seen = now - steady;
+    const step = seen - lead;
     if (Math.abs(step) > TOLERANCE) {
-      lead += step;
+      lead = seen;
       serverClock.step(step);
       onStep();
     }

@@ -7,6 +7,8 @@
 export interface ServerClock {
   /** Server time minus local time, whole ms; `undefined` before the first sample. */
   readonly offset: number | undefined;
+  /** How often it was told anew, be it the same. */
+  readonly told: number;
   /** A request sent and answered at these local instants. Returns whether the offset changed. */
   roundTrip(sentAt: number, receivedAt: number, serverNow: number): boolean;
   /** A message that arrived by itself. Returns whether the offset changed. */
@@ -19,10 +21,12 @@ export function createServerClock(): ServerClock {
   let offset: number | undefined;
   /** By how much `offset` may be off, ms. */
   let doubt = Infinity;
+  let told = 0;
 
   function settle(next: number, nextDoubt: number): boolean {
     // Rounded down: a server believed to be behind is asked a little late, never too early.
     const before = offset;
+    told++;
     offset = Math.floor(next);
     doubt = nextDoubt;
     return offset !== before;
@@ -31,6 +35,9 @@ export function createServerClock(): ServerClock {
   return {
     get offset() {
       return offset;
+    },
+    get told() {
+      return told;
     },
     roundTrip(sentAt, receivedAt, serverNow) {
       const sampleDoubt = Math.max(0, receivedAt - sentAt) / 2;

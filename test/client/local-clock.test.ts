@@ -1,0 +1,64 @@
+import { expect, it, vi } from "vitest";
+import { createLocalClock } from "../../client/local-clock.js";
+import { createServerClock } from "../../client/server-clock.js";
+import { createManualClock } from "../../core/testing.js";
+
+function start() {
+  const [wall, steady] = [createManualClock(10_000), createManualClock(0)];
+  const serverClock = createServerClock();
+  const onStep = vi.fn();
+  const look = createLocalClock(wall, steady, serverClock, onStep);
+  return {
+    wall,
+    serverClock,
+    onStep,
+    look,
+    /** The server, whose clock stands still at 50,000, answers at once. */
+    answer() {
+      const { now } = look();
+      serverClock.roundTrip(now, now, 50_000);
+    },
+  };
+}
+
+it("corrects a step once, whatever little was corrected before it", () => {
+  const { wall, onStep, look, answer } = start();
+  answer();
+  expect(look().offset).toBe(40_000);
+  // Too little to be noticed, until the server is heard of.
+  wall.advance(200);
+  expect(look().offset).toBe(40_000);
+  answer();
+  expect(look().offset).toBe(39_800);
+  wall.advance(200);
+  look();
+  expect(onStep).not.toHaveBeenCalled();
+  wall.advance(100);
+  expect(look().offset).toBe(39_500);
+  expect(onStep).toHaveBeenCalledTimes(1);
+  // And the other way round.
+  answer();
+  wall.advance(-300);
+  expect(look().offset).toBe(39_800);
+  expect(onStep).toHaveBeenCalledTimes(2);
+});
+
+it("counts what was too little to be noticed, while nobody has corrected it", () => {
+  const { wall, onStep, look, answer } = start();
+  answer();
+  for (let step = 0; step < 3; step++) {
+    wall.advance(100);
+    look();
+  }
+  expect(onStep).toHaveBeenCalledTimes(1);
+  expect(look().offset).toBe(39_700);
+});
+
+it("tells of a step once, though nothing is known of the server", () => {
+  const { wall, onStep, look } = start();
+  wall.advance(1000);
+  look();
+  look();
+  expect(onStep).toHaveBeenCalledTimes(1);
+  expect(look().offset).toBeUndefined();
+});
