@@ -145,8 +145,8 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   ): Promise<RateLimitResult>;
 
   /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
-  limitAll(
-    items: readonly LimitAllItemOf<TLimits>[],
+  limitAll<const TNames extends readonly LimitName<TLimits>[]>(
+    items: LimitAllItemsOf<TLimits, TNames>,
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
 
@@ -172,10 +172,12 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   ): Promise<RateLimitState & { config: RateLimitConfig }>;
 }
 
-/** An item of `limitAll`: names that the limiter does not know have to bring a `config`. */
-export type LimitAllItemOf<TLimits> =
-  | (LimitAllItem & { name: keyof TLimits & string })
-  | (LimitAllItem & { name: string; config: RateLimitConfig });
+/** The items of `limitAll`: names that the limiter does not know have to bring a `config`. */
+export type LimitAllItemsOf<TLimits, TNames extends readonly string[]> = {
+  readonly [TIndex in keyof TNames]: Omit<LimitAllItem, "name"> & {
+    name: TNames[TIndex];
+  } & (TNames[TIndex] extends keyof TLimits ? unknown : { config: RateLimitConfig });
+};
 
 export interface RateLimiter<
   TLimits extends LimitConfigs = LimitConfigs,

@@ -49,6 +49,17 @@ export async function calls(name: string, userId: string | undefined) {
   // @ts-expect-error `start` belongs to fixed windows
   await limiter.limit("oneOff", { config: { kind: "token bucket", rate: 1, period: 1, start: 0 } });
 
+  await limiter.limitAll([{ name: "sendMessage", key: userId }, { name: "signUp" }]);
+  await limiter.limitAll([{ name: "sendMessage" }, { name: "oneOff", config: inline }]);
+  const both = ["sendMessage", "signUp"] as const;
+  await limiter.limitAll(both.map((each) => ({ name: each, count: 2 })));
+  // @ts-expect-error an unknown name needs a config, whatever stands beside it
+  await limiter.limitAll([{ name: "sendMessage" }, { name: "oneOff" }]);
+  // @ts-expect-error so does a name that is only known at run time
+  await limiter.limitAll([{ name }]);
+  // @ts-expect-error a misspelt option
+  await limiter.limitAll([{ name: "signUp", cuont: 2 }]);
+
   const result = await limiter.limit("signUp");
   if (result.ok) assert<Equal<typeof result.retryAfter, number | undefined>>();
   else assert<Equal<typeof result.retryAfter, number>>();
