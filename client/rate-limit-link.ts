@@ -9,8 +9,9 @@ import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
 import { createCallQueue } from "./call-queue.js";
 import { observersOf } from "./client-observers.js";
 import { createKnownRefusals, type LimitUse } from "./known-refusals.js";
+import type { ProcedurePath, RouterLimitName } from "./router-names.js";
 
-export interface RateLimitLinkOptions {
+export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> {
   /**
    * Which limit a call takes from, by the procedure's path, or as a function of the call: a name,
    * or name, `key` and `count`. `null` is none: the link then keeps out of the call altogether. Say
@@ -18,8 +19,8 @@ export interface RateLimitLinkOptions {
    * @default learnt from refusals, which name the limit but no key
    */
   limits?:
-    | Readonly<Record<string, string | LimitUse | null>>
-    | ((op: Operation) => string | LimitUse | null | undefined);
+    | { readonly [TPath in ProcedurePath<TRouter>]?: ChargedLimit<TRouter> | null }
+    | ((op: Operation) => ChargedLimit<TRouter> | null | undefined);
   /**
    * What becomes of a call that is known to be refused.
    *
@@ -39,16 +40,20 @@ export interface RateLimitLinkOptions {
   monotonic?: () => number;
 }
 
+type ChargedLimit<TRouter extends AnyTRPCRouter> =
+  RouterLimitName<TRouter> | (LimitUse & { name: RouterLimitName<TRouter> });
+
 /** Put it before the links that send. A call that is sent behaves as without it. */
 export function rateLimitLink<TRouter extends AnyTRPCRouter>(
-  options: RateLimitLinkOptions = {},
+  options: RateLimitLinkOptions<TRouter> = {},
 ): TRPCLink<TRouter> {
   const { limits = {}, whenRefused = "send", maxWait = Infinity, jitter = 500 } = options;
   const { clock = () => Date.now() } = options;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
 
   function declared(op: Operation): LimitUse | null | undefined {
-    const use = typeof limits === "function" ? limits(op) : limits[op.path];
+    const byPath = limits as Readonly<Record<string, ChargedLimit<TRouter> | null>>;
+    const use = typeof limits === "function" ? limits(op) : byPath[op.path];
     return typeof use === "string" ? { name: use } : use;
   }
 

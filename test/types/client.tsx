@@ -1,6 +1,7 @@
 /** What must and must not compile on the client; checked by `tsc`, never run. */
-import type { TRPCClient, TRPCClientError } from "@trpc/client";
+import { createTRPCClient, type TRPCClient, type TRPCClientError } from "@trpc/client";
 import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
+import { rateLimitLink } from "trpc-rate-limit/client";
 import { createRateLimitReact, type RateLimitObserver } from "trpc-rate-limit/react";
 import type { AppRouter } from "./server.js";
 
@@ -99,3 +100,21 @@ export function inferred(error: TRPCClientError<AppRouter>) {
   const name = error.data?.rateLimit?.name;
   assert<Equal<typeof name, "sendMessage" | "signUp" | undefined>>();
 }
+
+createTRPCClient<AppRouter>({
+  links: [
+    rateLimitLink({ limits: { send: "sendMessage", "nested.limits.check": null } }),
+    rateLimitLink({ limits: { send: { name: "signUp", key: "k", count: 2 } } }),
+    rateLimitLink({ limits: ({ path }) => (path === "send" ? "sendMessage" : undefined) }),
+    // @ts-expect-error a misspelt path
+    rateLimitLink({ limits: { sned: "sendMessage" } }),
+    // @ts-expect-error a misspelt name
+    rateLimitLink({ limits: { send: "sendMesage" } }),
+    // @ts-expect-error a misspelt name
+    rateLimitLink({ limits: { send: { name: "sendMesage" } } }),
+    // @ts-expect-error a misspelt name
+    rateLimitLink({ limits: () => "sendMesage" }),
+  ],
+});
+// Of a router that is not known, any path and any name will do.
+rateLimitLink({ limits: { anything: "anything" } });
