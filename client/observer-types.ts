@@ -20,8 +20,8 @@ export interface SnapshotCache {
   set(item: RateLimitItem, snapshot: RateLimitSnapshot): void;
 }
 
-export interface RateLimitObserverOptions {
-  transport: RateLimitTransport;
+export interface RateLimitObserverOptions<TName extends string = string> {
+  transport: RateLimitTransport<TName>;
   cache?: SnapshotCache | undefined;
   /** This machine's time, epoch ms. @default Date.now */
   clock?: () => number;
@@ -34,7 +34,8 @@ export interface RateLimitObserverOptions {
   pollInterval?: number | undefined;
 }
 
-export interface RateLimitObserver {
+/** @typeParam TName the limits' names, as the transport knows them. */
+export interface RateLimitObserver<TName extends string = string> {
   /**
    * Follows a limit until the returned function is called. `onChange` is called after the status
    * for `count` or the connection has changed, and while `wantsLeft` says so after `left` has.
@@ -42,18 +43,18 @@ export interface RateLimitObserver {
    * @throws RateLimitInputError when `count` is negative or not finite.
    */
   observe(
-    item: RateLimitItem,
+    item: RateLimitItem<TName>,
     count: number,
     onChange: () => void,
     wantsLeft?: () => boolean,
   ): () => void;
   /** The same object until the answer changes; `undefined` while nothing is known. */
-  status(item: RateLimitItem, count: number): RateLimitStatus | undefined;
+  status(item: RateLimitItem<TName>, count: number): RateLimitStatus | undefined;
   /** Whole tokens left, 0 while some are owed; follows refills once a second at most. */
-  left(item: RateLimitItem): number | undefined;
-  config(item: RateLimitItem): RateLimitConfig | undefined;
+  left(item: RateLimitItem<TName>): number | undefined;
+  config(item: RateLimitItem<TName>): RateLimitConfig | undefined;
   /** What a call for `count` tokens at `at` (epoch ms, this machine's clock) would get. */
-  check(item: RateLimitItem, at: number, count: number): CheckedRateLimit | undefined;
+  check(item: RateLimitItem<TName>, at: number, count: number): CheckedRateLimit | undefined;
   readonly connection: ConnectionState;
   /**
    * Assumes that a call, about to be sent, takes `count` tokens, until the server tells of a later state.
@@ -63,12 +64,12 @@ export interface RateLimitObserver {
    * which gives the tokens back if the server has not spoken since. Called again, it does nothing.
    * @throws RateLimitInputError when `count` is negative or not finite.
    */
-  debit(item: RateLimitItem, count: number): (isCharged?: boolean) => void;
+  debit(item: RateLimitItem<TName>, count: number): (isCharged?: boolean) => void;
   /**
    * Told that a call is about to be sent: whether a debit stands for it. Each stands for one call,
    * which must not be taken for refused because of what it takes itself.
    */
-  send(item: RateLimitItem): boolean;
+  send(item: RateLimitItem<TName>): boolean;
   /** Takes a snapshot that came some other way, such as with a mutation's answer. */
   receive(snapshot: RateLimitSnapshot): void;
   /**
@@ -77,13 +78,13 @@ export interface RateLimitObserver {
    *
    * @param count tokens that the call wanted. @default 1
    */
-  refused(item: RateLimitItem, data: RateLimitErrorData, count?: number): void;
+  refused(item: RateLimitItem<TName>, data: RateLimitErrorData, count?: number): void;
   /**
    * Looks at the time, asks the server for everything that is followed, and tries a lost stream
    * again at once. For when a page wakes up: it is visible, in focus or online again.
    *
    * @param item asks for this limit alone, after something has happened to it.
    */
-  refresh(item?: RateLimitItem): void;
+  refresh(item?: RateLimitItem<TName>): void;
   close(): void;
 }

@@ -25,7 +25,9 @@ import { createServerClock } from "./server-clock.js";
 
 export type * from "./observer-types.js";
 
-export function createRateLimitObserver(options: RateLimitObserverOptions): RateLimitObserver {
+export function createRateLimitObserver<TName extends string = string>(
+  options: RateLimitObserverOptions<TName>,
+): RateLimitObserver<TName> {
   const { transport, cache, clock = () => Date.now(), pollInterval = 5000 } = options;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
   const entries = createEntries((item) => {

@@ -4,6 +4,7 @@ import { getUntypedClient, type TRPCClient } from "@trpc/client";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { observersOf } from "./client-observers.js";
 import type { RateLimitObserver } from "./observer-types.js";
+import type { RouterLimitName } from "./router-names.js";
 
 export interface RateLimitItem<TName extends string = string> {
   name: TName;
@@ -19,10 +20,10 @@ export interface WatchHandlers {
   onEnded(): void;
 }
 
-export interface RateLimitTransport {
-  status(item: RateLimitItem): Promise<RateLimitSnapshot>;
+export interface RateLimitTransport<TName extends string = string> {
+  status(item: RateLimitItem<TName>): Promise<RateLimitSnapshot>;
   /** Opens one stream for all the items; returns how to close it. */
-  watch(items: readonly RateLimitItem[], handlers: WatchHandlers): () => void;
+  watch(items: readonly RateLimitItem<TName>[], handlers: WatchHandlers): () => void;
   /** Where a `rateLimitLink` finds the observers to tell and to ask. */
   readonly observers?: Set<RateLimitObserver>;
 }
@@ -31,7 +32,7 @@ export interface RateLimitTransport {
 export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
   client: TRPCClient<TRouter>,
   path: string,
-): RateLimitTransport {
+): RateLimitTransport<RouterLimitName<TRouter>> {
   const untyped = getUntypedClient(client);
   return {
     observers: observersOf(untyped.runtime),

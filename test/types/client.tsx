@@ -1,7 +1,12 @@
 /** What must and must not compile on the client; checked by `tsc`, never run. */
 import { createTRPCClient, type TRPCClient, type TRPCClientError } from "@trpc/client";
 import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
-import { rateLimitLink } from "trpc-rate-limit/client";
+import {
+  createRateLimitObserver,
+  createTRPCTransport,
+  rateLimitLink,
+  type RateLimitTransport,
+} from "trpc-rate-limit/client";
 import { createRateLimitReact, type RateLimitObserver } from "trpc-rate-limit/react";
 import type { AppRouter } from "./server.js";
 
@@ -118,3 +123,16 @@ createTRPCClient<AppRouter>({
 });
 // Of a router that is not known, any path and any name will do.
 rateLimitLink({ limits: { anything: "anything" } });
+
+export function observe(client: TRPCClient<AppRouter>, untyped: RateLimitTransport) {
+  const observer = createRateLimitObserver({
+    transport: createTRPCTransport(client, "rateLimit"),
+  });
+  observer.observe({ name: "sendMessage" }, 1, () => {});
+  observer.debit({ name: "signUp", key: "k" }, 1);
+  // @ts-expect-error a misspelt name
+  observer.status({ name: "sendMesage" }, 1);
+  // Of a transport that knows no names, any will do.
+  createRateLimitObserver({ transport: untyped }).refresh({ name: "anything" });
+  return <RateLimitProvider observer={observer} />;
+}
