@@ -202,7 +202,7 @@ export function createLane(io: RowIO, random: () => number = Math.random): RateL
     // Most of those that wait in their hundreds want a row that is busy, and whose release they
     // follow; to look through all of them for each one more would take longer than to decide them.
     const mustWait = !decision.readOnly && busy.has(rowKey(decision.rows[0]!));
-    if (!mustWait || underWay.size === io.maxTrips) start();
+    if (!mustWait) start();
   }
 
   return {
