@@ -1,7 +1,7 @@
 /** How the limiter's verbs reach a store, with a bound on how long they wait for it. */
 import { RateLimitStoreError } from "../core/errors.js";
 import type { Deadline } from "./deadline.js";
-import type { Decision, RateLimitStore } from "./store/store.js";
+import type { Call, Decision, RateLimitStore } from "./store/store.js";
 
 /** Whatever applies decisions, and answers in time. */
 export interface Applier {
@@ -28,13 +28,12 @@ export function boundBy(deadline: Deadline, store: RateLimitStore): Applier {
     submit(decision, done, failed) {
       const waiting = deadline.wait(decision, done, failed);
       if (store.submit !== undefined) return store.submit(waiting);
-      store.apply([decision], waiting).then(
-        (results) => {
-          // Or what comes of nothing would be thrown where nobody hears of it, caller included.
-          if (!Array.isArray(results) || results.length !== 1) waiting.reject(noResultError());
-          else waiting.resolve(results[0]!);
-        },
-        (error: unknown) => waiting.reject(error),
+      applyOne(
+        store,
+        decision,
+        waiting,
+        (result) => waiting.resolve(result),
+        (error) => waiting.reject(error),
       );
     },
   };
@@ -44,14 +43,20 @@ export function boundBy(deadline: Deadline, store: RateLimitStore): Applier {
 export function unbound(store: Pick<RateLimitStore, "apply">): Applier {
   return {
     apply: (decisions) => store.apply(decisions),
-    submit: (decision, done, failed) =>
-      void store.apply([decision]).then((results) => {
-        if (!Array.isArray(results) || results.length !== 1) failed(noResultError());
-        else done(results[0]!);
-      }, failed),
+    submit: (decision, done, failed) => applyOne(store, decision, undefined, done, failed),
   };
 }
 
-function noResultError(): RateLimitStoreError {
-  return new RateLimitStoreError("the store did not answer one decision with one result");
+function applyOne<TResult>(
+  store: Pick<RateLimitStore, "apply">,
+  decision: Decision<TResult>,
+  call: Call | undefined,
+  done: (result: TResult) => void,
+  failed: (error: unknown) => void,
+): void {
+  store.apply([decision], call).then((results) => {
+    // Or what comes of nothing would be thrown where nobody hears of it, the caller included.
+    if (Array.isArray(results) && results.length === 1) done(results[0]!);
+    else failed(new RateLimitStoreError("the store did not answer one decision with one result"));
+  }, failed);
 }
