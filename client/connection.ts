@@ -25,9 +25,9 @@ export interface ConnectionOptions {
    * A snapshot that answered a request.
    *
    * @param duration ms between sending the one and receiving the other.
-   * @param pushed whether something else has told of the same limit in between.
+   * @param overtaken whether something else has told of the same limit in between.
    */
-  onAnswer(snapshot: RateLimitSnapshot, duration: number, pushed: boolean): void;
+  onAnswer(snapshot: RateLimitSnapshot, duration: number, overtaken: boolean): void;
   onState(state: ConnectionState): void;
 }
 
@@ -57,20 +57,20 @@ export function createConnection(options: ConnectionOptions): Connection {
   let generation = 0;
   let failures = 0;
   /** Requests under way, and whether other news have overtaken them. */
-  const asked = new Set<{ item: RateLimitItem; pushed: boolean }>();
+  const asked = new Set<{ item: RateLimitItem; overtaken: boolean }>();
   let asking = Promise.resolve(false);
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
 
   function ask(item: RateLimitItem): Promise<boolean> {
     const sentAt = monotonic();
-    const answering = { item, pushed: false };
+    const answering = { item, overtaken: false };
     asked.add(answering);
     return transport
       .status(item)
       .then(
         (snapshot) => {
-          onAnswer(snapshot, monotonic() - sentAt, answering.pushed);
+          onAnswer(snapshot, monotonic() - sentAt, answering.overtaken);
           return true;
         },
         () => false,
@@ -99,7 +99,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   function overtake({ name, key }: RateLimitItem): void {
     for (const answering of asked) {
       const { item } = answering;
-      if (item.name === name && item.key === key) answering.pushed = true;
+      if (item.name === name && item.key === key) answering.overtaken = true;
     }
   }
 

@@ -4,7 +4,7 @@ import { type Debit, type Entry, setDebits } from "./limit-entry.js";
 export interface DebitOptions {
   /** The limit's figure has changed. */
   onChange(entry: Entry): void;
-  /** The server has news of the limit. */
+  /** Asks the server how the limit stands. */
   ask(entry: Entry): void;
   /** Whether changes arrive by themselves. */
   isLive(): boolean;

@@ -58,13 +58,13 @@ export function createRateLimitObserver<TName extends string = string>(
     monotonic,
     pollInterval,
     onSnapshot: receive,
-    onAnswer(snapshot, duration, pushed) {
+    onAnswer(snapshot, duration, overtaken) {
       const known = entries.get(snapshot)?.snapshot;
       // Within one ms of the server, other news has the last word: it tells of a change.
-      const overtaken = pushed && known !== undefined && known.now >= snapshot.now;
+      const isOld = overtaken && known !== undefined && known.now >= snapshot.now;
       const { now } = look();
       const moved = serverClock.roundTrip(now - duration, now, snapshot.now);
-      if (!overtaken) accept(snapshot, now);
+      if (!isOld) accept(snapshot, now);
       if (moved) update(entries.all());
     },
     onState(state) {

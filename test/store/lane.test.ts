@@ -72,6 +72,16 @@ function database(options: {
   return { io, rows, trips, meddle };
 }
 
+/** A lane whose reads never return, until it is told to speak, by fake timers. */
+function silent() {
+  vi.useFakeTimers();
+  let isSilent = true;
+  const { io, trips } = database({
+    beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
+  });
+  return { lane: createLane(io), trips, speak: () => void (isSilent = false) };
+}
+
 describe("a lane", () => {
   afterEach(() => vi.useRealTimers());
 
@@ -180,12 +190,7 @@ describe("a lane", () => {
   });
 
   it("leaves trips behind that never return, but no more than a few of them", async () => {
-    vi.useFakeTimers();
-    let isSilent = true;
-    const { io, trips } = database({
-      beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
-    });
-    const lane = createLane(io);
+    const { lane, trips, speak } = silent();
     const call = async (key: string) => {
       const answer = lane.apply([take(row(key))]);
       await vi.advanceTimersByTimeAsync(1);
@@ -198,7 +203,7 @@ describe("a lane", () => {
       await call(`more ${i}`);
     }
     expect(trips.reads).toBe(4);
-    isSilent = false;
+    speak();
     await vi.advanceTimersByTimeAsync(60_000);
     // All connections that the lane may use are lost now: nothing can be done but wait.
     await call("one more");
@@ -206,32 +211,22 @@ describe("a lane", () => {
   });
 
   it("answers again through other connections while one is silent", async () => {
-    vi.useFakeTimers();
-    let isSilent = true;
-    const { io } = database({
-      beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
-    });
-    const lane = createLane(io);
+    const { lane, speak } = silent();
     void lane.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
     void lane.apply([take(row("b"))]);
     await vi.advanceTimersByTimeAsync(6000);
-    isSilent = false;
+    speak();
     const answer = lane.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
     await expect(answer).resolves.toEqual([[100]]);
   });
 
   it("does so when all calls are on the one row whose trip never returns", async () => {
-    vi.useFakeTimers();
-    let isSilent = true;
-    const { io } = database({
-      beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
-    });
-    const lane = createLane(io);
+    const { lane, speak } = silent();
     void lane.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
-    isSilent = false;
+    speak();
     const waiting = lane.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(6000);
     await expect(waiting).resolves.toEqual([[100]]);
