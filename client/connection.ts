@@ -16,31 +16,24 @@ export type ConnectionState = "live" | "polling" | "offline";
 
 export interface ConnectionOptions {
   transport: RateLimitTransport;
-  /** ms since some fixed instant; never set. */
-  monotonic: () => number;
   /** ms between two polls while there is no stream. */
   pollInterval: number;
   onSnapshot(snapshot: RateLimitSnapshot): void;
-  /**
-   * A snapshot that answered a request.
-   *
-   * @param duration ms between sending the one and receiving the other.
-   * @param overtaken whether something else has told of the same limit in between.
-   */
-  onAnswer(snapshot: RateLimitSnapshot, duration: number, overtaken: boolean): void;
+  /** Asks the server for the state of one limit, and takes its answer; rejects where none comes. */
+  request(item: RateLimitItem): Promise<void>;
   onState(state: ConnectionState): void;
 }
 
+/** An item is told by its identity: the same limit is the same object. */
 export interface Connection {
-  /** Follows exactly these from now on; those not in `known` are asked for at once. */
-  follow(items: readonly RateLimitItem[], known: (item: RateLimitItem) => boolean): void;
-  /** Asks for the state of one limit. */
-  ask(item: RateLimitItem): Promise<unknown>;
-  /** Something later than what requests under way will answer has been heard of a limit. */
-  overtake(item: RateLimitItem): void;
+  /** Follows exactly these from now on; those that are new are asked for at once. */
+  follow(items: readonly RateLimitItem[]): void;
+  /** Asks for the state of these: once more after what is under way, which may be older. */
+  ask(items: readonly RateLimitItem[]): void;
+  /** Whether it is being asked for right now. */
+  isAsking(item: RateLimitItem): boolean;
   /** Asks for the state of all that is followed, and opens a lost stream without further pause. */
   refresh(): void;
-  close(): void;
 }
 
 /** Pauses before a stream that ended is opened again, ms: doubling between these, with jitter. */
@@ -50,102 +43,84 @@ const LAST_RETRY = 30_000;
 const PATIENCE = 10_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { transport, monotonic, pollInterval, onSnapshot, onAnswer, onState } = options;
+  const { transport, pollInterval, onSnapshot, request, onState } = options;
   let items: readonly RateLimitItem[] = [];
-  let streams: { close(): void }[] = [];
-  /** Distinguishes the streams that are wanted from those being replaced, whose end means nothing. */
-  let generation = 0;
+  let streams: (() => void)[] = [];
   let failures = 0;
-  /** Requests under way, and whether other news have overtaken them. */
-  const asked = new Set<{ item: RateLimitItem; overtaken: boolean }>();
-  let asking = Promise.resolve(false);
+  /** To be asked for, and being asked for. */
+  const wanted = new Set<RateLimitItem>();
+  let asked: readonly RateLimitItem[] = [];
+  let isWorking = false;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
-  let pollTimer: ReturnType<typeof setTimeout> | undefined;
+  let pollTimer: ReturnType<typeof setInterval> | undefined;
 
-  function ask(item: RateLimitItem): Promise<boolean> {
-    const sentAt = monotonic();
-    const answering = { item, overtaken: false };
-    asked.add(answering);
-    return transport
-      .status(item)
-      .then(
-        (snapshot) => {
-          onAnswer(snapshot, monotonic() - sentAt, answering.overtaken);
-          return true;
-        },
-        () => false,
-      )
-      .finally(() => asked.delete(answering));
+  function ask(some: readonly RateLimitItem[]): void {
+    for (const item of some) wanted.add(item);
+    // Whatever else is asked for in this tick goes along.
+    if (!isWorking) queueMicrotask(() => void work());
+    isWorking = true;
   }
 
-  /** Returns whether there was any answer. */
-  function askAll(some: readonly RateLimitItem[]): Promise<boolean> {
-    // One after the other: what is asked in one tick may be sent as one batch, in one URL.
-    const turn = async () => {
+  /** One group after the other: what is asked in one tick may be sent as one batch, in one URL. */
+  async function work(): Promise<void> {
+    for (;;) {
+      [asked = []] = groupsOf([...wanted], BATCH_OVERHEAD);
+      if (asked.length === 0) break;
       let answered = false;
-      for (const group of groupsOf(some, BATCH_OVERHEAD)) {
-        let timer: ReturnType<typeof setTimeout>;
-        const late = new Promise<boolean[]>((resolve) => {
-          timer = setTimeout(resolve, PATIENCE, []);
-        });
-        const answers = Promise.all(group.map(ask)).finally(() => clearTimeout(timer));
-        if ((await Promise.race([answers, late])).includes(true)) answered = true;
-      }
-      return answered;
-    };
-    return (asking = asking.then(turn, turn));
-  }
-
-  function overtake({ name, key }: RateLimitItem): void {
-    for (const answering of asked) {
-      const { item } = answering;
-      if (item.name === name && item.key === key) answering.overtaken = true;
+      const answers = asked.map(async (item) => {
+        wanted.delete(item);
+        await request(item);
+        answered = true;
+      });
+      let timer: ReturnType<typeof setTimeout>;
+      const late = new Promise((resolve) => {
+        timer = setTimeout(resolve, PATIENCE);
+      });
+      await Promise.race([Promise.allSettled(answers).finally(() => clearTimeout(timer)), late]);
+      if (pollTimer !== undefined) onState(answered ? "polling" : "offline");
     }
+    isWorking = false;
   }
 
   function startPolling(): void {
     if (pollTimer !== undefined || items.length === 0) return;
-    const poll = async () => {
-      const mine = pollTimer;
-      const answered = await askAll(items);
-      // Stopped meanwhile, or even started anew, and then somebody else goes on.
-      if (pollTimer !== mine) return;
-      onState(answered ? "polling" : "offline");
-      pollTimer = setTimeout(() => void poll(), Math.min(pollInterval, MAX_TIMEOUT));
-    };
-    // Set before the first answer, so that a stream that comes up meanwhile can stop the polling.
-    pollTimer = setTimeout(() => void poll(), 0);
+    pollTimer = setInterval(() => ask(items), Math.min(pollInterval, MAX_TIMEOUT));
+    ask(items);
   }
 
   function stopPolling(): void {
-    clearTimeout(pollTimer);
+    clearInterval(pollTimer);
     pollTimer = undefined;
   }
 
   function open(): void {
     clearTimeout(retryTimer);
     retryTimer = undefined;
-    const mine = ++generation;
     const replaced = streams;
-    // The old streams stay until the new ones speak, so that no change falls between them.
+    // The old streams stay until the new ones speak, so that no change has to wait for those.
     const closeReplaced = () => {
-      for (const stream of replaced.splice(0)) stream.close();
+      for (const close of replaced.splice(0)) close();
     };
     if (items.length === 0) closeReplaced();
-    streams = [];
+    // Also tells these from those that replace them, after which their end means nothing.
+    const mine: typeof streams = (streams = []);
     const groups = groupsOf(items, STREAM_OVERHEAD);
-    /** Those that have spoken: a stream that is refused is open for a moment, too. */
-    const up = new Set<typeof items>();
+    /** Those that have not spoken: a stream that is refused is open for a moment, too. */
+    const silent = new Set(groups);
     let wasLost = false;
     for (const group of groups) {
+      const onLost = () => {
+        if (mine !== streams) return;
+        silent.add(group);
+        wasLost = true;
+        startPolling();
+      };
       const close = transport.watch(group, {
         onSnapshot(snapshot) {
           closeReplaced();
           onSnapshot(snapshot);
-          if (mine !== generation || up.has(group)) return;
-          up.add(group);
           // The others' items still have to be asked for.
-          if (up.size < groups.length) return;
+          if (mine !== streams || !silent.delete(group) || silent.size > 0) return;
           failures = 0;
           stopPolling();
           onState("live");
@@ -153,45 +128,35 @@ export function createConnection(options: ConnectionOptions): Connection {
           if (wasLost) refresh();
           wasLost = false;
         },
-        onLost() {
-          if (mine !== generation) return;
-          up.delete(group);
-          wasLost = true;
-          startPolling();
-        },
+        onLost,
         onEnded() {
           closeReplaced();
-          if (mine !== generation) return;
-          up.delete(group);
-          startPolling();
+          if (mine !== streams) return;
+          onLost();
           clearTimeout(retryTimer);
           const pause = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
           retryTimer = setTimeout(open, pause * (0.5 + Math.random() / 2));
         },
       });
-      streams.push({ close });
+      mine.push(close);
     }
   }
 
   function refresh(): void {
     if (retryTimer !== undefined) open();
-    void askAll(items);
+    ask(items);
   }
 
   return {
-    follow(next, known) {
+    follow(next) {
+      const added = next.filter((item) => !items.includes(item));
       items = next;
-      open();
-      void askAll(items.filter((item) => !known(item)));
       if (items.length === 0) stopPolling();
-    },
-    ask: (item) => askAll([item]),
-    overtake,
-    refresh,
-    close() {
-      items = [];
       open();
-      stopPolling();
+      ask(added);
     },
+    ask,
+    isAsking: (item) => asked.includes(item),
+    refresh,
   };
 }

@@ -10,11 +10,10 @@ export {
   createRateLimitObserver,
   type RateLimitObserver,
   type RateLimitObserverOptions,
-  type RateLimitStatus,
   type SnapshotCache,
 } from "./observer.js";
 export type { LimitUse } from "./known-refusals.js";
-export type { CheckedRateLimit } from "./prediction.js";
+export type { CheckedRateLimit, RateLimitStatus } from "./prediction.js";
 export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
 export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
 export {

@@ -4,9 +4,8 @@
  */
 import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import type { Time } from "./local-clock.js";
-import type { RateLimitStatus } from "./observer-types.js";
-import { type CheckedRateLimit, predict, predictLeft, predictRefill, take } from "./prediction.js";
+import { leftAt, predictStatus, type RateLimitStatus, refillsAt, take } from "./prediction.js";
+import type { Time } from "./server-clock.js";
 import type { RateLimitItem } from "./transport.js";
 
 export interface Watcher {
@@ -31,12 +30,8 @@ export interface Entry {
   item: RateLimitItem;
   /** What the server said last, or an earlier visit left behind. */
   truth: RateLimitSnapshot | undefined;
-  /** Whether the server has said anything during this visit. */
-  heard: boolean;
-  /** Whether the server is being asked about this limit alone. */
-  asking: boolean;
-  /** Whether it has to be asked once more then. */
-  asksAgain: boolean;
+  /** The number of the last news that nobody had asked for, of all that the observer got. */
+  news: number;
   /** What `truth` does not know of yet, in order. */
   debits: Debit[];
   /** `truth` after `debits`. */
@@ -44,14 +39,15 @@ export interface Entry {
   /** By each count that was asked for; an unchanged answer stays the same object. */
   statuses: Map<number, RateLimitStatus | undefined>;
   left: number | undefined;
-  /** When `left` last changed, on the monotonic clock. */
+  /** When `left` last changed. */
   leftSince: number;
   /** Whether somebody shows `left`, so that it must not change without a word. */
-  leftShown: boolean;
+  isLeftShown: boolean;
+  /** The first instant at which something that is shown changes. */
+  due: number;
   watchers: Set<Watcher>;
 }
 
-const OK: RateLimitStatus = { ok: true, retryAt: undefined };
 /** How often a refill is shown at most, ms: some limits gain hundreds of tokens a second. */
 const LEFT_INTERVAL = 1000;
 
@@ -59,15 +55,14 @@ export function createEntry({ name, key }: RateLimitItem): Entry {
   return {
     item: key === undefined ? { name } : { name, key },
     truth: undefined,
-    heard: false,
-    asking: false,
-    asksAgain: false,
+    news: 0,
     debits: [],
     snapshot: undefined,
     statuses: new Map(),
     left: undefined,
     leftSince: -Infinity,
-    leftShown: false,
+    isLeftShown: false,
+    due: Infinity,
     watchers: new Set(),
   };
 }
@@ -98,34 +93,22 @@ export function setDebits(entry: Entry, debits: Debit[]): void {
   );
 }
 
-/** @param at epoch ms, this machine's. */
-export function check(
-  { snapshot }: Entry,
-  { now, offset }: Time,
-  count: number,
-  at: number = now,
-): CheckedRateLimit | undefined {
-  return snapshot && offset !== undefined ? predict(snapshot, offset, at, count) : undefined;
-}
-
-export function evaluate(entry: Entry, time: Time, count: number): RateLimitStatus | undefined {
+export function statusOf(entry: Entry, time: Time, count: number): RateLimitStatus | undefined {
   // A wrong count is thrown at whoever brings it: out of a timer it would stop everybody's news.
   validateCount(count);
-  const checked = check(entry, time, count);
-  const before = entry.statuses.get(count);
-  const status = checked && statusOf(checked, before);
-  entry.statuses.set(count, status);
+  const { snapshot, statuses } = entry;
+  const { now, offset } = time;
+  const status = snapshot && predictStatus(snapshot, offset, now, count, statuses.get(count));
+  statuses.set(count, status);
   return status;
 }
 
-/** Sets `left` to what it is now. Returns whether it changed. */
-export function countLeft(entry: Entry, { now, monotonic, offset }: Time): boolean {
-  if (entry.snapshot === undefined || offset === undefined) return false;
-  const left = predictLeft(entry.snapshot, offset, now);
-  if (left === entry.left) return false;
+/** Sets `left` to what it is now. */
+export function countLeft(entry: Entry, { now, offset }: Time): void {
+  const left = entry.snapshot && leftAt(entry.snapshot, now + offset);
+  if (left === entry.left) return;
   entry.left = left;
-  entry.leftSince = monotonic;
-  return true;
+  entry.leftSince = now;
 }
 
 /**
@@ -135,34 +118,27 @@ export function countLeft(entry: Entry, { now, monotonic, offset }: Time): boole
  * @returns whom the change concerns.
  */
 export function lookAnew(entry: Entry, time: Time, paced: boolean): Watcher[] {
-  const { statuses, leftSince } = entry;
+  const { left, leftSince } = entry;
   const watchers = [...entry.watchers];
-  for (const count of statuses.keys()) evaluate(entry, time, count);
-  const changed = watchers.filter(({ count, told }) => told !== statuses.get(count));
-  for (const watcher of changed) watcher.told = statuses.get(watcher.count);
+  const turned = watchers.filter((watcher) => {
+    const before = watcher.told;
+    watcher.told = statusOf(entry, time, watcher.count);
+    return watcher.told !== before;
+  });
   // With a status that turns ok goes what is left: nobody shows "0 left" beside it.
-  const early = paced && changed.length === 0 && time.monotonic < leftSince + LEFT_INTERVAL;
-  const leftChanged = !early && countLeft(entry, time);
-  return watchers.filter(
-    (watcher) => changed.includes(watcher) || (leftChanged && watcher.wantsLeft()),
+  if (!paced || turned.length > 0 || time.now >= leftSince + LEFT_INTERVAL) countLeft(entry, time);
+  entry.isLeftShown = watchers.some((watcher) => watcher.wantsLeft());
+  entry.due = Math.min(
+    nextRefill(entry, time),
+    ...watchers.map(({ told }) => told?.retryAt ?? Infinity),
   );
+  if (entry.left === left) return turned;
+  return watchers.filter((watcher) => turned.includes(watcher) || watcher.wantsLeft());
 }
 
-/** The first instant at which something of this limit that is shown changes. */
-export function nextChange(entry: Entry, { now, monotonic, offset }: Time): number {
-  let next = Infinity;
-  for (const status of entry.statuses.values()) next = Math.min(next, status?.retryAt ?? next);
-  entry.leftShown = false;
-  for (const watcher of entry.watchers) entry.leftShown ||= watcher.wantsLeft();
-  const { snapshot, left, leftSince, leftShown } = entry;
-  if (!leftShown || !snapshot || left === undefined || offset === undefined) return next;
-  const refill = predictRefill(snapshot, offset, now, left);
+/** When `left` is next to change, if anybody shows it. */
+function nextRefill({ snapshot, left, leftSince, isLeftShown }: Entry, { offset }: Time): number {
+  if (!isLeftShown || !snapshot || left === undefined) return Infinity;
   // Counted from its own last change, or other limits' news would put it off for ever.
-  return Math.min(next, Math.max(refill, now + leftSince + LEFT_INTERVAL - monotonic));
-}
-
-/** @param before what was said last: it stays the same object until that changes. */
-export function statusOf({ retryAt }: CheckedRateLimit, before?: RateLimitStatus): RateLimitStatus {
-  if (retryAt === undefined) return OK;
-  return before?.retryAt === retryAt ? before : { ok: false, retryAt };
+  return Math.max(refillsAt(snapshot, left) - offset, leftSince + LEFT_INTERVAL);
 }

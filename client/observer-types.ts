@@ -3,16 +3,8 @@ import type { RateLimitConfig } from "../core/config.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { ConnectionState } from "./connection.js";
-import type { CheckedRateLimit } from "./prediction.js";
+import type { CheckedRateLimit, RateLimitStatus } from "./prediction.js";
 import type { RateLimitItem, RateLimitTransport } from "./transport.js";
-
-/**
- * Whether a call would pass. `retryAt` is epoch ms on this machine's clock: the very ms at which it
- * would, with nobody else consuming; `Infinity` for a count that never could.
- */
-export type RateLimitStatus =
-  | { readonly ok: true; readonly retryAt: undefined }
-  | { readonly ok: false; readonly retryAt: number };
 
 /** Where snapshots are kept between visits and shown to devtools. */
 export interface SnapshotCache {

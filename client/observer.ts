@@ -5,121 +5,101 @@
  */
 import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { createAlarm } from "./alarm.js";
 import { type ConnectionState, createConnection } from "./connection.js";
 import { claimDebit, placeDebit } from "./debits.js";
-import {
-  check,
-  countLeft,
-  type Entry,
-  evaluate,
-  lookAnew,
-  nextChange,
-  setTruth,
-} from "./limit-entry.js";
-import { createEntries } from "./limit-entries.js";
-import { createLocalClock } from "./local-clock.js";
+import { countLeft, createEntry, type Entry, idOf, setTruth, statusOf } from "./limit-entry.js";
 import type { RateLimitObserver, RateLimitObserverOptions } from "./observer-types.js";
+import { predict } from "./prediction.js";
 import { snapshotOfRefusal } from "./refusal.js";
 import { createServerClock } from "./server-clock.js";
+import type { RateLimitItem, RateLimitTransport } from "./transport.js";
+import { createUpdates } from "./updates.js";
 
 export type * from "./observer-types.js";
 
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,
 ): RateLimitObserver<TName> {
-  const { transport, cache, clock = () => Date.now(), pollInterval = 5000 } = options;
+  const { cache, clock = () => Date.now(), pollInterval = 5000 } = options;
+  const transport: RateLimitTransport = options.transport;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
-  const entries = createEntries((item) => {
-    const cached = cache?.get(item);
-    // As old as it may be, it is a start; the server's clock was at least at its `now`.
-    if (cached !== undefined) serverClock.push(look().now, cached.now);
-    return cached;
-  });
-  const serverClock = createServerClock();
+  const entries = new Map<string, Entry>();
+  const find = (item: RateLimitItem) => entries.get(idOf(item));
   let connectionState: ConnectionState = "polling";
-  let followed = "";
-  let syncing = false;
+  /** How much the server has told without being asked. */
+  let news = 0;
+  /** Whether others are looked at than are followed. */
+  let isStale = false;
+  let isSyncing = false;
 
-  const look = createLocalClock(clock, monotonic, serverClock, () => {
+  const { look, roundTrip, push } = createServerClock(clock, monotonic, () => {
     // Whoever looks may be rendering: the others are told once that is done.
-    queueMicrotask(() => update(entries.all()));
+    queueMicrotask(() => update(entries.values()));
     connection.refresh();
   });
 
-  const alarm = createAlarm(
-    look,
-    () => update(entries.all(), true),
-    () => connection.refresh(),
-  );
+  const update = createUpdates(entries, look, () => connection.refresh());
 
   const connection = createConnection({
     transport,
-    monotonic,
     pollInterval,
     onSnapshot: receive,
-    onAnswer(snapshot, duration, overtaken) {
-      const known = entries.get(snapshot)?.snapshot;
-      // Within one ms of the server, other news has the last word: it tells of a change.
-      const isOld = overtaken && known !== undefined && known.now >= snapshot.now;
-      const { now } = look();
-      const moved = serverClock.roundTrip(now - duration, now, snapshot.now);
-      if (!isOld) accept(snapshot, now);
-      if (moved) update(entries.all());
+    async request(item) {
+      const [before, sentAt] = [news, monotonic()];
+      const snapshot = await transport.status(item);
+      accept(snapshot, roundTrip(monotonic() - sentAt, snapshot.now), before);
     },
     onState(state) {
       if (state === connectionState) return;
       connectionState = state;
-      for (const { watchers } of entries.all()) {
+      for (const { watchers } of entries.values()) {
         // A copy, since who is told may come and go.
         for (const watcher of Array.from(watchers)) watcher.onChange();
       }
     },
   });
 
-  function receive(snapshot: RateLimitSnapshot): void {
-    connection.overtake(snapshot);
-    const { now } = look();
-    const moved = serverClock.push(now, snapshot.now);
-    accept(snapshot, now);
-    if (moved) update(entries.all());
-  }
-
-  function accept(snapshot: RateLimitSnapshot, now: number): void {
-    const entry = entries.get(snapshot);
-    if (entry === undefined) return;
-    setTruth(entry, snapshot, now + serverClock.offset!);
-    entry.heard = true;
-    cache?.set(entry.item, entry.truth!);
-    update([entry]);
-  }
-
-  /** One request at a time, and one more after it where that may have been answered too early. */
-  function ask(entry: Entry): void {
-    entry.asksAgain = entry.asking;
-    if (entry.asking || entries.get(entry.item) !== entry) return;
-    entry.asking = true;
-    void connection.ask(entry.item).finally(() => {
-      entry.asking = false;
-      if (entry.asksAgain) ask(entry);
-    });
-  }
-
-  /** Looks anew at these limits, tells those whose answer changed, and sets the timer. */
-  function update(some: Iterable<Entry>, paced = false): void {
-    const time = look();
-    for (const entry of some) {
-      for (const { onChange } of lookAnew(entry, time, paced)) onChange();
+  function open(item: RateLimitItem): Entry {
+    const known = find(item);
+    if (known) return known;
+    const entry = createEntry(item);
+    entries.set(idOf(item), entry);
+    isStale = true;
+    // As old as it may be, it is a start; the server's clock was at least at its `now`.
+    const cached = cache?.get(entry.item);
+    if (cached) {
+      push(cached.now);
+      setTruth(entry, cached, cached.now);
     }
-    arm();
+    return entry;
   }
 
-  /** One timer for the page, at the first instant at which something that is shown changes. */
-  function arm(): void {
-    const time = look();
-    let due = Infinity;
-    for (const entry of entries.all()) due = Math.min(due, nextChange(entry, time));
-    alarm.set(due, time);
+  function receive(snapshot: RateLimitSnapshot): void {
+    const entry = find(snapshot);
+    if (entry) entry.news = ++news;
+    accept(snapshot, push(snapshot.now));
+  }
+
+  /**
+   * @param moved whether it told what time the server has, too, which concerns all the others.
+   * @param before how much had been told when it was asked for.
+   */
+  function accept(snapshot: RateLimitSnapshot, moved: boolean, before: number = Infinity): void {
+    const entry = find(snapshot);
+    // Within one ms of the server, other news has the last word: it tells of a change.
+    const isOld = entry?.truth && entry.news > before && entry.truth.now >= snapshot.now;
+    if (entry && !isOld) {
+      const { now, offset } = look();
+      setTruth(entry, snapshot, now + offset);
+      cache?.set(entry.item, entry.truth!);
+    }
+    if (moved) update(entries.values());
+    else if (entry) update([entry]);
+  }
+
+  function ask(item: RateLimitItem): void {
+    const entry = find(item);
+    if (entry) connection.ask([entry.item]);
   }
 
   /**
@@ -127,96 +107,95 @@ export function createRateLimitObserver<TName extends string = string>(
    * one tick, and remounting takes some away and back.
    */
   function sync(): void {
-    if (syncing) return;
-    syncing = true;
+    if (isSyncing) return;
+    isSyncing = true;
     queueMicrotask(() => {
-      syncing = false;
-      const ids = entries.prune();
-      arm();
-      if (ids === followed) return;
-      followed = ids;
-      if (ids === "") transport.observers?.delete(observer);
-      else transport.observers?.add(observer);
-      connection.follow(
-        [...entries.all()].map((entry) => entry.item),
-        (item) => entries.get(item)?.heard === true,
-      );
+      isSyncing = false;
+      for (const [id, { watchers }] of entries) {
+        if (watchers.size === 0) isStale = entries.delete(id);
+      }
+      update(entries.values(), true);
+      if (isStale) follow();
     });
+  }
+
+  function follow(): void {
+    isStale = false;
+    if (entries.size === 0) transport.observers?.delete(observer);
+    else transport.observers?.add(observer);
+    connection.follow(Array.from(entries.values(), ({ item }) => item));
   }
 
   const observer: RateLimitObserver = {
     observe(item, count, onChange, wantsLeft = () => false) {
-      const entry = entries.open(item);
-      const told = evaluate(entry, look(), count);
-      const watcher = { count, told, onChange, wantsLeft };
-      entry.watchers.add(watcher);
+      const entry = open(item);
+      const { statuses, watchers } = entry;
+      const watcher = { count, told: statusOf(entry, look(), count), onChange, wantsLeft };
+      watchers.add(watcher);
       sync();
       return () => {
-        entry.watchers.delete(watcher);
-        if (![...entry.watchers].some((other) => other.count === count)) {
-          entry.statuses.delete(count);
-        }
+        watchers.delete(watcher);
+        if (![...watchers].some((other) => other.count === count)) statuses.delete(count);
         sync();
       };
     },
-    status(item, count) {
-      const entry = entries.get(item);
-      if (entry === undefined) return undefined;
-      if (!entry.statuses.has(count)) sync();
-      // Anew, since the timer may be late.
-      return evaluate(entry, look(), count);
-    },
+    // Anew, since the timer may be late; and from the cache, where nobody is looking yet.
+    status: (item, count) => statusOf(open(item), look(), count),
     left(item) {
-      const entry = entries.get(item);
+      const entry = find(item);
       // Whoever starts to look sees what is left now, and from then on is told.
-      if (entry?.leftShown === false) {
+      if (entry?.isLeftShown === false) {
         countLeft(entry, look());
-        entry.leftShown = true;
+        entry.isLeftShown = true;
         sync();
       }
       return entry?.left;
     },
-    config: (item) => entries.get(item)?.snapshot?.config,
+    config: (item) => find(item)?.snapshot?.config,
     check(item, at, count) {
-      const entry = entries.get(item);
-      return entry && check(entry, look(), count, at);
+      const snapshot = find(item)?.snapshot;
+      return snapshot && predict(snapshot, look().offset, at, count);
     },
     get connection() {
       return connectionState;
     },
     debit(item, count) {
       validateCount(count);
-      const entry = entries.get(item);
-      const { now, offset } = look();
+      const entry = find(item);
       // The server writes nothing for a count of 0, so its row does not move.
-      if (!entry?.snapshot || offset === undefined || count === 0) return () => {};
-      return placeDebit(entry, now + offset, count, {
-        onChange: (changed) => update([changed]),
-        ask,
-        isLive: () => connectionState === "live",
-      });
+      if (!entry?.snapshot || count === 0) return () => {};
+      const { now, offset } = look();
+      return placeDebit(
+        entry,
+        now + offset,
+        count,
+        () => update([entry]),
+        // News of the charge may have come and been taken for older than the debit, where the
+        // server's clock is believed to be ahead. Whatever is read from now on knows of it. And what
+        // the debit gave way to may have been read before the charge, if it was no news of a change.
+        (stands) => {
+          if (stands || connectionState !== "live") ask(item);
+        },
+      );
     },
-    send: (item) => claimDebit(entries.get(item)),
+    send: (item) => claimDebit(find(item)),
     receive,
     refused(item, data, count = 1) {
-      const entry = entries.get(item);
-      if (entry === undefined) return;
+      const entry = find(item);
+      if (!entry) return;
       receive(snapshotOfRefusal(item, data, count));
       // It may be the asking that was refused, and would be again and again.
-      if (!entry.asking) ask(entry);
+      if (!connection.isAsking(entry.item)) ask(item);
     },
     refresh(item) {
-      update(entries.all());
-      const entry = item && entries.get(item);
-      if (entry) ask(entry);
-      else if (!item) connection.refresh();
+      update(entries.values());
+      if (item) ask(item);
+      else connection.refresh();
     },
     close() {
       entries.clear();
-      arm();
-      followed = "";
-      connection.close();
-      transport.observers?.delete(observer);
+      update([]);
+      follow();
     },
   };
   return observer;

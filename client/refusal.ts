@@ -1,7 +1,7 @@
 /** Refusals: foretold from a prediction, and traced back from an error to a state that explains it. */
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { type CheckedRateLimit, waitOf } from "./prediction.js";
+import { type CheckedRateLimit, opensAt } from "./prediction.js";
 import type { RateLimitItem } from "./transport.js";
 
 /**
@@ -49,7 +49,7 @@ export function snapshotOfRefusal(
   const ts = kind === "token bucket" ? now : now + retryAfter - steps * period;
   const snapshot = { name, ...(key !== undefined && { key }), value, ts, config, now };
   // More than the call is known to have wanted: then its `value` is all there is to go by.
-  if (waitOf(snapshot, now, count) === retryAfter || value >= count) return snapshot;
+  if (opensAt(snapshot, count) === now + retryAfter || value >= count) return snapshot;
   // In the middle of what the last step brings, where rounding cannot reach either end.
   const held = count - ((steps - 0.5) * step * part * rate) / period;
   return { ...snapshot, value: Math.min(held, held / part) };

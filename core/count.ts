@@ -1,13 +1,13 @@
 /** Which counts make sense for a limit at all; whether there are tokens for one is decided later. */
 import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
-import { describe, RateLimitInputError } from "./errors.js";
+import { RateLimitInputError } from "./errors.js";
 
 /** @throws RateLimitInputError with `reason: "count"` when negative or not finite. */
 export function validateCount(count: number): void {
   if (!Number.isFinite(count) || count < 0) {
     throw new RateLimitInputError(
       "count",
-      `count must be a finite number of at least 0, got ${describe(count)}`,
+      `count must be a finite number of at least 0, got ${typeof count === "number" ? count : typeof count}`,
     );
   }
 }

@@ -1,8 +1,8 @@
 "use client";
 export { isRateLimitError } from "../../core/errors.js";
 export type { ConnectionState } from "../connection.js";
-export type { RateLimitObserver, RateLimitStatus } from "../observer.js";
-export type { CheckedRateLimit } from "../prediction.js";
+export type { RateLimitObserver } from "../observer.js";
+export type { CheckedRateLimit, RateLimitStatus } from "../prediction.js";
 export {
   createRateLimitReact,
   type RateLimitMeterProps,

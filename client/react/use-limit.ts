@@ -4,9 +4,13 @@ import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { ConnectionState } from "../connection.js";
-import { statusOf } from "../limit-entry.js";
-import type { RateLimitObserver, RateLimitStatus } from "../observer.js";
-import { type CheckedRateLimit, predict, predictLeft } from "../prediction.js";
+import type { RateLimitObserver } from "../observer.js";
+import {
+  type CheckedRateLimit,
+  leftAt,
+  predictStatus,
+  type RateLimitStatus,
+} from "../prediction.js";
 import type { QueryCache } from "./query-cache.js";
 
 export interface UseRateLimitOptions {
@@ -113,8 +117,8 @@ function atItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
   const { now, config } = snapshot;
   return {
     ...UNKNOWN,
-    status: statusOf(predict(snapshot, 0, now, count)),
-    value: predictLeft(snapshot, 0, now),
+    status: predictStatus(snapshot, 0, now, count),
+    value: leftAt(snapshot, now),
     config,
   };
 }

@@ -150,4 +150,32 @@ describe.concurrent("useRateLimit", () => {
     expect(result.current.connection).toBe("live");
     unmount();
   });
+
+  it("knows at its first render what an earlier visit has heard", async () => {
+    await using page = await startPage();
+    await page.limiter.limit("hourly", { count: 3 });
+    const first: (string | undefined)[] = [];
+    function Visit() {
+      const { status, value } = useRateLimit("hourly");
+      first.push(status && `${status.ok} ${value}`);
+      return <p data-testid="visit">{`${status?.ok}`}</p>;
+    }
+    function Site() {
+      const [isHere, setHere] = useState(true);
+      return (
+        <>
+          <button onClick={() => setHere(!isHere)}>Turn</button>
+          {isHere && <Visit />}
+        </>
+      );
+    }
+    const { container } = page.render(<Site />);
+    const turn = () => fireEvent.click(within(container).getByRole("button"));
+    await soon(() => expect(textOf("visit")).toBe("false"));
+    turn();
+    await soon(() => expect(page.server.open(WATCH)).toBe(0));
+    first.length = 0;
+    turn();
+    expect([...new Set(first)]).toEqual(["false 0"]);
+  });
 });
