@@ -47,18 +47,18 @@ export async function sendLimited<TData>(
       return data;
     } catch (error) {
       const denied = isRateLimitError(error) ? error.data.rateLimit : undefined;
+      const refusal = denied?.name === item.name ? denied : undefined;
       const settleThis = settle;
       // In line again before the tokens are back, or those behind it would be off with them.
       const turn =
-        whenLimited === "wait" && denied?.name === item.name
-          ? wait(Date.now() + denied.retryAfter)
-          : undefined;
+        whenLimited === "wait" && refusal ? wait(Date.now() + refusal.retryAfter) : undefined;
       // Denied, or nothing heard: then most likely nothing was charged. Any other answer comes
       // from a procedure that was. Where that guess is wrong, the server's own figure follows.
       if (denied !== undefined || !hasAnswer(error)) settleThis();
       else if (chargesErrors) observer.debit(item, count)(true);
       else settleThis(true);
-      observer.refresh(item);
+      if (refusal) observer.refused(item, refusal, count);
+      else observer.refresh(item);
       if (turn === undefined) throw error;
       await turn;
     }

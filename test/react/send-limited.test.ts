@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";
-import { sendLimited } from "../../client/react/send-limited.js";
+import { sendLimited, type WhenLimited } from "../../client/react/send-limited.js";
 import { createWaitingLine } from "../../client/react/waiting-line.js";
-import { RateLimitError } from "../../core/errors.js";
+import { RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { DAY } from "../../server/index.js";
 
 const NAME = "slow";
@@ -15,10 +15,13 @@ afterEach(() => void vi.useRealTimers());
 /** Calls that wait for a limit of which everything is left. */
 async function startWaiting() {
   const item = { name: NAME };
+  let asked = 0;
   const observer = createRateLimitObserver({
     clock: () => Date.now(),
     transport: {
       status: async ({ name }): Promise<RateLimitSnapshot> => {
+        asked++;
+        await new Promise((resolve) => setTimeout(resolve, 10));
         return { name, value: 1, ts: 0, config, now: Date.now() };
       },
       watch: () => () => {},
@@ -28,36 +31,32 @@ async function startWaiting() {
   await vi.advanceTimersByTimeAsync(100);
   expect(observer.status(item, 1)?.ok).toBe(true);
   const line = createWaitingLine(observer, item, () => {});
-  return (send: () => Promise<string>, count = 1) =>
-    sendLimited(send, {
-      observer,
-      item,
-      line,
-      count,
-      whenLimited: "wait",
-      chargesErrors: false,
-    });
+  return {
+    observer,
+    item,
+    asked: () => asked,
+    send: (send: () => Promise<string>, count = 1, whenLimited: WhenLimited = "wait") =>
+      sendLimited(send, { observer, item, line, count, whenLimited, chargesErrors: false }),
+  };
+}
+
+function refusal(): RateLimitErrorData {
+  const facts = { retryAfter: WAIT, value: 0, config, now: Date.now() };
+  return { kind: "RateLimited", name: NAME, ...facts };
 }
 
 it("a call with a count that is none does not keep later ones from being sent", async () => {
-  const send = await startWaiting();
+  const { send } = await startWaiting();
   await expect(send(async () => "never", NaN)).rejects.toThrow("count must be a finite number");
   await expect(send(async () => "sent")).resolves.toBe("sent");
 });
 
 it("a call waits calmly for longer than a timer can", async () => {
-  const send = await startWaiting();
+  const { send } = await startWaiting();
   let tries = 0;
   const sent = send(async () => {
     if (tries++ > 0) return "sent";
-    throw new RateLimitError({
-      kind: "RateLimited",
-      name: NAME,
-      retryAfter: WAIT,
-      value: 0,
-      config,
-      now: Date.now(),
-    });
+    throw new RateLimitError(refusal());
   });
   await vi.advanceTimersByTimeAsync(0);
   const timers = vi.spyOn(globalThis, "setTimeout");
@@ -69,3 +68,24 @@ it("a call waits calmly for longer than a timer can", async () => {
   await vi.advanceTimersByTimeAsync(1000);
   await expect(sent).resolves.toBe("sent");
 });
+
+it.each(["by itself", "through a link"])(
+  "a refusal is learnt %s, and asked about once",
+  async (how) => {
+    const { observer, item, asked, send } = await startWaiting();
+    const before = asked();
+    const sent = send(
+      async () => {
+        if (how !== "by itself") observer.refused(item, refusal());
+        throw new RateLimitError(refusal());
+      },
+      1,
+      "send",
+    );
+    await expect(sent).rejects.toThrow("exceeded");
+    // At once, before any answer.
+    expect(observer.status(item, 1)?.ok).toBe(false);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked()).toBe(before + 1);
+  },
+);
