@@ -110,17 +110,17 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    * @default nothing: they are found by looking now and then
    */
   channel?: ChangeChannel;
-  /** Told of every decision, for metrics. What it throws is ignored. */
-  onDecision?: (event: DecisionEvent) => void;
+  /** Told of every decision, for metrics. What it throws, or rejects with, is ignored. */
+  onDecision?: (event: DecisionEvent) => void | Promise<void>;
 }
 
-/** Told after the tokens of a limit have changed. What it throws is ignored. */
+/** Told after the tokens of a limit have changed. What it throws, or rejects with, is ignored. */
 export type ChangeListener = (name: string, key: string | undefined) => void;
 
 /** Carries news of changes between processes; see `postgresChannel`. */
 export interface ChangeChannel {
   /** This process has changed a limit. Never throws, and need not deliver. */
-  publish(name: string, key: string | undefined): void;
+  publish(name: string, key: string | undefined): void | Promise<void>;
   /** Calls `listener` after changes by other processes; returns how to stop that. */
   subscribe(listener: ChangeListener): () => void;
 }

@@ -19,6 +19,7 @@ import { prune } from "./prune.js";
 import { sleep as realSleep } from "./sleep.js";
 import type { RateLimitStore } from "./store/store.js";
 import { createTargets } from "./targets.js";
+import { tell } from "./tell.js";
 
 /** How long a call may wait for the store, ms. */
 const DEFAULT_TIMEOUT = 2000;
@@ -41,6 +42,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 
   const listeners = new Set<ChangeListener>();
+  const publish = channel && channel.publish.bind(channel);
   const deadline = new Deadline(
     timeout,
     () => new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`),
@@ -51,11 +53,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     onDecision,
     onChange(name, key) {
       for (const listener of listeners) listener(name, key);
-      try {
-        channel?.publish(name, key);
-      } catch {
-        // Or the calls that are answered along with this one would not be told what became of them.
-      }
+      // Or, if it throws, the calls that are answered along with this one would hear nothing.
+      if (publish) tell(publish, name, key);
     },
   };
   const applier = boundBy(deadline, store);
@@ -90,13 +89,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       return result;
     },
     onChange(told: ChangeListener) {
-      const listener: ChangeListener = (name, key) => {
-        try {
-          told(name, key);
-        } catch {
-          // What has been decided stands, whatever those do who hear of it.
-        }
-      };
+      const listener: ChangeListener = (name, key) => tell(told, name, key);
       listeners.add(listener);
       const unsubscribe = channel?.subscribe(listener);
       return () => {

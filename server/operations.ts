@@ -14,20 +14,22 @@ import {
   type Wanted,
 } from "./decisions.js";
 import type {
-  DecisionEvent,
   KeyOptions,
   LimitAllItem,
   LimitAllOptions,
   LimitAllResult,
+  LimitConfigs,
   LimitOptions,
+  RateLimiterOptions,
   RefundOptions,
 } from "./limiter-types.js";
 import { allRows, type Target } from "./targets.js";
+import { tell } from "./tell.js";
 
 export interface OperationsOptions extends Applier {
   resolve(name: string, options: KeyOptions): Target;
   environment: Environment;
-  onDecision: ((event: DecisionEvent) => void) | undefined;
+  onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
 }
 
@@ -51,11 +53,7 @@ export function createOperations(options: OperationsOptions) {
     const { name, key } = target;
     if (consume && result.ok && count > 0) onChange(name, key);
     if (onDecision === undefined) return;
-    try {
-      onDecision({ action: consume ? "limit" : "check", name, key, count, result });
-    } catch {
-      // A metric that fails must not turn a decision that stands into an error.
-    }
+    tell(onDecision, { action: consume ? "limit" : "check", name, key, count, result });
   }
 
   // Where hundreds of calls wait for one row, this process is the bound, and what it does most is

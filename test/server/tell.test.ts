@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { createRateLimiter, memoryStore, MINUTE } from "../../server/index.js";
+
+it("whoever hears of decisions and changes may fail, at once or later", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  try {
+    const heard: string[] = [];
+    const later = async (what: string) => {
+      heard.push(what);
+      await Promise.resolve();
+      throw new Error(`${what} failed later`);
+    };
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits: { once: { kind: "token bucket", rate: 1, period: MINUTE } },
+      onDecision: () => later("decision"),
+      channel: { publish: () => later("publish"), subscribe: () => () => {} },
+    });
+    limiter.onChange(() => {
+      heard.push("first");
+      throw new Error("failed at once");
+    });
+    limiter.onChange((() => later("second")) as () => unknown);
+    await expect(limiter.limit("once")).resolves.toMatchObject({ ok: true });
+    expect(heard.toSorted()).toEqual(["decision", "first", "publish", "second"]);
+    // Node tells of those that nobody handles once the queue of promises is empty.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", note);
+  }
+});
