@@ -112,7 +112,13 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
             fail,
             send(answered) {
               done();
-              send(answered);
+              try {
+                send(answered);
+              } catch (error) {
+                // Out of a timer, it would reach nobody who waits for the call.
+                answered();
+                observer.error(TRPCClientError.from(error as Error));
+              }
             },
           });
         }

@@ -215,6 +215,26 @@ describe.concurrent("whenRefused: wait", () => {
     expect(page.server.requests(TAKE)).toBe(2);
   });
 
+  it("tells the caller when a held call cannot even be sent", async () => {
+    await using page = await startLinked();
+    let isBroken = false;
+    const client = page.server.connect({
+      links: [
+        rateLimitLink({ whenRefused: "wait", jitter: 0 }),
+        () =>
+          ({ op, next }) => {
+            if (isBroken) throw new Error("no link for this");
+            return next(op);
+          },
+      ],
+    });
+    const take = () => client.take.mutate({ name: "quick", count: 1 });
+    await page.limiter.limit("quick");
+    await refusalOf(take());
+    isBroken = true;
+    await expect(take()).rejects.toThrow("no link for this");
+  });
+
   it("asks what a held call took that has failed", async () => {
     const item = { name: "hourly" };
     await using page = await startLinked({ whenRefused: "wait", limits: { [TAKE]: "hourly" } });
