@@ -4,7 +4,14 @@
  */
 import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { leftAt, predictStatus, type RateLimitStatus, refillsAt, take } from "./prediction.js";
+import {
+  leftAt,
+  opensAt,
+  predictStatus,
+  type RateLimitStatus,
+  refillsAt,
+  take,
+} from "./prediction.js";
 import type { Time } from "./server-clock.js";
 import type { RateLimitItem } from "./transport.js";
 
@@ -36,8 +43,10 @@ export interface Entry {
   debits: Debit[];
   /** `truth` after `debits`. */
   snapshot: RateLimitSnapshot | undefined;
+  /** By each count, when the server grants it, by its clock: that is the same at every instant. */
+  opens: Map<number, number>;
   /** By each count that was asked for; an unchanged answer stays the same object. */
-  statuses: Map<number, RateLimitStatus | undefined>;
+  statuses: Map<number, RateLimitStatus>;
   left: number | undefined;
   /** When `left` last changed. */
   leftSince: number;
@@ -58,6 +67,7 @@ export function createEntry({ name, key }: RateLimitItem): Entry {
     news: 0,
     debits: [],
     snapshot: undefined,
+    opens: new Map(),
     statuses: new Map(),
     left: undefined,
     leftSince: -Infinity,
@@ -87,6 +97,7 @@ export function setTruth(entry: Entry, snapshot: RateLimitSnapshot, serverNow: n
 
 export function setDebits(entry: Entry, debits: Debit[]): void {
   entry.debits = debits;
+  entry.opens.clear();
   entry.snapshot = debits.reduce(
     (snapshot, { at, count }) => snapshot && take(snapshot, at, count),
     entry.truth,
@@ -96,9 +107,11 @@ export function setDebits(entry: Entry, debits: Debit[]): void {
 export function statusOf(entry: Entry, time: Time, count: number): RateLimitStatus | undefined {
   // A wrong count is thrown at whoever brings it: out of a timer it would stop everybody's news.
   validateCount(count);
-  const { snapshot, statuses } = entry;
+  const { snapshot, opens, statuses } = entry;
+  if (!snapshot) return undefined;
+  if (!opens.has(count)) opens.set(count, opensAt(snapshot, count));
   const { now, offset } = time;
-  const status = snapshot && predictStatus(snapshot, offset, now, count, statuses.get(count));
+  const status = predictStatus(opens.get(count)! - offset, now, statuses.get(count));
   statuses.set(count, status);
   return status;
 }

@@ -1,6 +1,6 @@
 /** What a snapshot says about an instant, in the reader's own time. Pure. */
-import { calculateRateLimit, type RateLimitState } from "../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../core/config.js";
+import { calculateRateLimit, firstWhole, type RateLimitState } from "../core/calculate.js";
+import { capacityOf, type RateLimitConfig, shardConfig } from "../core/config.js";
 import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
@@ -40,55 +40,72 @@ export function predict(
   const { config } = snapshot;
   const now = at + offset;
   const { value } = calculateRateLimit(snapshot, config, now, count);
-  const { retryAt } = predictStatus(snapshot, offset, at, count);
+  const { retryAt } = predictStatus(opensAt(snapshot, count) - offset, at);
   return { value, config, retryAt, now };
 }
 
-/** @param before what was said last: it stays the same object until that changes. */
+/**
+ * @param retryAt when the call can pass, on the clock of `at`.
+ * @param before what was said last: it stays the same object until that changes.
+ */
 export function predictStatus(
-  snapshot: RateLimitSnapshot,
-  offset: number,
+  retryAt: number,
   at: number,
-  count: number,
   before?: RateLimitStatus,
 ): RateLimitStatus {
-  const retryAt = opensAt(snapshot, count) - offset;
   if (at >= retryAt) return OK;
   return before?.retryAt === retryAt ? before : { ok: false, retryAt };
 }
 
 /**
  * The first ms, the server's, at which a call for `count` tokens can pass; `Infinity` where it
- * never can, `-Infinity` where it always could. A call sees two shards: at best they hold all that
- * there is, but they refill no faster than two do. Debts are taken to be spread evenly.
+ * never can, `-Infinity` where it always could. A call sees two shards. Where it is not known which
+ * have the most, two hold at best all that there is, but refill no faster than two do; and debts
+ * are taken to be spread evenly.
  */
-export function opensAt({ value, ts, config }: RateLimitSnapshot, count: number): number {
-  const { shards = 1, rate } = config;
+export function opensAt({ value, ts, config, fullest }: RateLimitSnapshot, count: number): number {
+  const { shards = 1 } = config;
   const seen = Math.min(shards, 2);
   const capacity = mostHeld(config);
   if (count > capacity) return Infinity;
-  const pair = { ...config, rate: seen * (rate / shards), capacity };
-  return holdsAt({ value: Math.max(value, (value * seen) / shards), ts }, pair, count);
+  const part = shardConfig(config);
+  if (fullest) return holdAt(fullest, part, count);
+  const held = Math.max(value, (value * seen) / shards);
+  return holdAt([{ value: held, ts }], { ...part, rate: seen * part.rate, capacity }, count);
 }
 
 /** The first ms, the server's, at which more than `left` whole tokens are left; or `Infinity`. */
 export function refillsAt(snapshot: RateLimitSnapshot, left: number): number {
   const { config } = snapshot;
   // Not what could be granted: shards hold together what no call sees of them.
-  return left + 1 > capacityOf(config) ? Infinity : holdsAt(snapshot, config, left + 1);
+  return left + 1 > capacityOf(config) ? Infinity : holdAt([snapshot], config, left + 1);
 }
 
-/** From the state's own instant on, nothing but time changes it: so the answer holds at any other. */
-function holdsAt(state: RateLimitState, config: RateLimitConfig, count: number): number {
-  const since = Math.floor(state.ts);
-  const { retryAfter = -Infinity } = calculateRateLimit(state, config, since, count);
-  return since + retryAfter;
+/**
+ * When one of these rows holds `count` tokens, or all of them together do, as the server decides.
+ * From their own instant on, nothing but time changes them: so the answer holds at any other.
+ */
+function holdAt(rows: readonly RateLimitState[], config: RateLimitConfig, count: number): number {
+  const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
+  const holds = (ms: number) => {
+    const held = rows.map((row) => calculateRateLimit(row, config, since + ms).value);
+    return (
+      Math.max(
+        ...held,
+        held.reduce((sum, value) => sum + value),
+      ) >= count
+    );
+  };
+  return holds(0) ? -Infinity : since + firstWhole(1, holds);
 }
 
-/** The snapshot after a call that took `count` tokens at `at`, an instant of the server's. */
+/**
+ * The snapshot after a call that took `count` tokens at `at`, an instant of the server's. Nobody
+ * but the server knows from which shards.
+ */
 export function take(snapshot: RateLimitSnapshot, at: number, count: number): RateLimitSnapshot {
   const { value, ts } = calculateRateLimit(snapshot, snapshot.config, at, count);
-  return { ...snapshot, value, ts };
+  return { ...snapshot, value, ts, fullest: undefined };
 }
 
 /** Whole tokens left at an instant of the server's, 0 while some are owed. */

@@ -59,6 +59,25 @@ export function sumShards(
   };
 }
 
+/**
+ * The two shards that hold the most now, in that order; see `RateLimitSnapshot.fullest`. All refill
+ * alike, so these stay ahead.
+ */
+export function fullestShards(
+  states: readonly (RateLimitState | null)[],
+  config: RateLimitConfig,
+  now: number,
+): [RateLimitState, RateLimitState] {
+  const part = shardConfig(config);
+  const tokens = states.map((state) => heldAt(state, part, now).value);
+  const [first, second] = [...tokens.keys()].sort((a, b) => tokens[b]! - tokens[a]!);
+  const rowOf = (index: number) => {
+    const { value, ts } = states[index] ?? initialState(part, now);
+    return { value, ts };
+  };
+  return [rowOf(first!), rowOf(second!)];
+}
+
 function heldAt(state: RateLimitState | null, config: RateLimitConfig, now: number) {
   return stateAt(state ?? initialState(config, now), config, now);
 }

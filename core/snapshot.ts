@@ -12,6 +12,11 @@ export interface RateLimitSnapshot<TName extends string = string> extends RateLi
   key?: string | undefined;
   /** With `start` filled in for fixed windows, so that reader and server agree on the window. */
   config: RateLimitConfig;
+  /**
+   * Of a limit with shards, the two that hold the most, as they stand in their rows. No call sees
+   * two that have more, so a count that these do not grant is refused, whichever it sees.
+   */
+  fullest?: readonly RateLimitState[] | undefined;
   /** The server's clock when the state was read, epoch ms. */
   now: number;
 }

@@ -3,7 +3,8 @@ import type { RateLimitState } from "../core/calculate.js";
 import { firstWhole } from "../core/calculate.js";
 import { decideRateLimit, type RateLimitResult } from "../core/decide.js";
 import { refundRateLimit } from "../core/refund.js";
-import { decideShardPair, sumShards } from "../core/shards.js";
+import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { Decision, Outcome, RowId } from "./store/store.js";
 import { allRows, rowOf, type Target } from "./targets.js";
 
@@ -147,16 +148,18 @@ export function refund(
 export function readState(
   target: Target,
   { clock }: Pick<Environment, "clock">,
-): Decision<RateLimitState & { now: number }> {
-  const { shards = 1 } = target.config;
+): Decision<RateLimitState & Pick<RateLimitSnapshot, "fullest" | "now">> {
+  const { config } = target;
+  const { shards = 1 } = config;
   return {
     rows: allRows(target),
     readOnly: true,
     decide(states) {
       const now = clock();
       const [only] = states;
-      const { value, ts } = shards === 1 && only ? only : sumShards(states, target.config, now);
-      return { result: { value, ts, now } };
+      const { value, ts } = shards === 1 && only ? only : sumShards(states, config, now);
+      const fullest = shards > 1 && { fullest: fullestShards(states, config, now) };
+      return { result: { value, ts, ...fullest, now } };
     },
   };
 }

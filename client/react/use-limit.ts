@@ -8,6 +8,7 @@ import type { RateLimitObserver } from "../observer.js";
 import {
   type CheckedRateLimit,
   leftAt,
+  opensAt,
   predictStatus,
   type RateLimitStatus,
 } from "../prediction.js";
@@ -117,7 +118,7 @@ function atItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
   const { now, config } = snapshot;
   return {
     ...UNKNOWN,
-    status: predictStatus(snapshot, 0, now, count),
+    status: predictStatus(opensAt(snapshot, count), now),
     value: leftAt(snapshot, now),
     config,
   };

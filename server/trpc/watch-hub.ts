@@ -5,7 +5,8 @@
  *
  * State is last-value: a reader that is slow misses intermediate states and never the last one.
  */
-import { calculateRateLimit } from "../../core/calculate.js";
+import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
+import { type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { ChangeListener } from "../limiter-types.js";
@@ -169,10 +170,18 @@ function idOf(name: string, key: string | undefined): string {
   return `${name}\0${key ?? ""}`;
 }
 
-/** Whether a reader of `before` already predicts what `after` says. */
+/** Whether a reader of `before` already predicts what `after` says, of the whole and of shards. */
 function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
-  if (before.value === after.value && before.ts === after.ts) return true;
-  const predicted = calculateRateLimit(before, before.config, after.now);
-  const actual = calculateRateLimit(after, after.config, after.now);
-  return Math.abs(predicted.value - actual.value) < 1e-9 && predicted.ts === actual.ts;
+  const { config, now } = after;
+  const part = shardConfig(config);
+  return (
+    isSame(before, after, config, now) &&
+    (after.fullest ?? []).every((state, i) => isSame(before.fullest![i]!, state, part, now))
+  );
+}
+
+function isSame(a: RateLimitState, b: RateLimitState, config: RateLimitConfig, now: number) {
+  if (a.value === b.value && a.ts === b.ts) return true;
+  const [predicted, actual] = [a, b].map((state) => calculateRateLimit(state, config, now));
+  return Math.abs(predicted!.value - actual!.value) < 1e-9 && predicted!.ts === actual!.ts;
 }

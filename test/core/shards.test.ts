@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
 import { capacityOf, type RateLimitConfig, shardConfig } from "../../core/config.js";
-import { decideShardPair, sumShards } from "../../core/shards.js";
+import { decideShardPair, fullestShards, sumShards } from "../../core/shards.js";
 import { anyConfig, anyCount, anyNow, anyRow } from "./arbitraries.js";
 
 const RUNS = { numRuns: 1000 };
@@ -100,6 +100,44 @@ describe("a call on two shards", () => {
         for (const state of next) {
           expect(state?.value ?? 0).toBeGreaterThanOrEqual(-maxReserved);
         }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("the two fullest shards", () => {
+  const anyShards = anySharded.chain((config) => {
+    const whole = config.kind === "fixed window" ? { ...config, start: T } : config;
+    // The windows of a limit are the same for all of its shards.
+    const align = (row: RateLimitState | null) =>
+      row && whole.kind === "fixed window"
+        ? { ...row, ts: T + Math.floor((row.ts - T) / whole.period) * whole.period }
+        : row;
+    const row = anyRow(shardConfig(whole), T).map(align);
+    const rows = fc.array(row, { minLength: 2, maxLength: 5 });
+    return fc.record({
+      config: fc.constant(whole),
+      rows,
+      of: fc.double({ min: 0, max: 1, noNaN: true }),
+    });
+  });
+
+  it("grant what any two grant, and no two ever grant anything before them", () => {
+    fc.assert(
+      fc.property(anyShards, ({ config, rows, of }) => {
+        const part = shardConfig(config);
+        const count = of * 2 * capacityOf(part);
+        const wait = (pair: Pair) => {
+          const { ok, retryAfter = 0 } = decideShardPair(pair, part, T, count).result;
+          return ok ? 0 : retryAfter;
+        };
+        const waits = rows.flatMap((a, i) => rows.slice(i + 1).map((b) => wait([a, b])));
+        const least = wait(fullestShards(rows, config, T));
+        expect(least === 0).toBe(waits.includes(0));
+        // Those that were written by a clock that was ahead begin to refill later than others.
+        fc.pre(rows.every((row) => (row?.ts ?? T) <= T));
+        expect(least).toBe(Math.min(...waits));
       }),
       RUNS,
     );
