@@ -28,10 +28,8 @@ export interface ConnectionOptions {
 export interface Connection {
   /** Follows exactly these from now on; those that are new are asked for at once. */
   follow(items: readonly RateLimitItem[]): void;
-  /** Asks for the state of these: once more after what is under way, which may be older. */
+  /** Asks for the state of these: once more after what is under way, if that is answered. */
   ask(items: readonly RateLimitItem[]): void;
-  /** Whether it is being asked for right now. */
-  isAsking(item: RateLimitItem): boolean;
   /** Asks for the state of all that is followed, and opens a lost stream without further pause. */
   refresh(): void;
 }
@@ -47,9 +45,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   let items: readonly RateLimitItem[] = [];
   let streams: (() => void)[] = [];
   let failures = 0;
-  /** To be asked for, and being asked for. */
+  /** To be asked for. */
   const wanted = new Set<RateLimitItem>();
-  let asked: readonly RateLimitItem[] = [];
+  /** Whose last question was answered. */
+  const answered = new WeakSet<RateLimitItem>();
   let isWorking = false;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setInterval> | undefined;
@@ -64,20 +63,26 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** One group after the other: what is asked in one tick may be sent as one batch, in one URL. */
   async function work(): Promise<void> {
     for (;;) {
-      [asked = []] = groupsOf([...wanted], BATCH_OVERHEAD);
-      if (asked.length === 0) break;
-      let answered = false;
-      const answers = asked.map(async (item) => {
+      const [group] = groupsOf([...wanted], BATCH_OVERHEAD);
+      if (!group) break;
+      const answers = group.map((item) => {
         wanted.delete(item);
-        await request(item);
-        answered = true;
+        answered.delete(item);
+        return request(item).then(
+          () => answered.add(item),
+          // It may be the asking that was refused, and would be again and again.
+          () => wanted.delete(item),
+        );
       });
-      let timer: ReturnType<typeof setTimeout>;
+      let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise((resolve) => {
         timer = setTimeout(resolve, PATIENCE);
       });
-      await Promise.race([Promise.allSettled(answers).finally(() => clearTimeout(timer)), late]);
-      if (pollTimer !== undefined) onState(answered ? "polling" : "offline");
+      await Promise.race([Promise.all(answers), late]);
+      clearTimeout(timer);
+      if (pollTimer === undefined) continue;
+      // One alone may be kept secret by a server that is there.
+      onState(items.some((item) => answered.has(item)) ? "polling" : "offline");
     }
     isWorking = false;
   }
@@ -102,8 +107,9 @@ export function createConnection(options: ConnectionOptions): Connection {
       for (const close of replaced.splice(0)) close();
     };
     if (items.length === 0) closeReplaced();
-    // Also tells these from those that replace them, after which their end means nothing.
-    const mine: typeof streams = (streams = []);
+    // Also tells these from those that replace them, after which their end means nothing. Whoever
+    // closes these closes those that they replace, too: they may never have spoken.
+    const mine: typeof streams = (streams = [closeReplaced]);
     const groups = groupsOf(items, STREAM_OVERHEAD);
     /** Those that have not spoken: a stream that is refused is open for a moment, too. */
     const silent = new Set(groups);
@@ -126,7 +132,6 @@ export function createConnection(options: ConnectionOptions): Connection {
           onState("live");
           // The clocks may have moved apart while nothing was heard.
           if (wasLost) refresh();
-          wasLost = false;
         },
         onLost,
         onEnded() {
@@ -150,13 +155,17 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     follow(next) {
       const added = next.filter((item) => !items.includes(item));
+      // What was only rendered, and never looked at, leaves everything as it is.
+      if (added.length === 0 && next.length === items.length) return;
       items = next;
-      if (items.length === 0) stopPolling();
+      if (items.length === 0) {
+        stopPolling();
+        wanted.clear();
+      }
       open();
       ask(added);
     },
     ask,
-    isAsking: (item) => asked.includes(item),
     refresh,
   };
 }

@@ -37,7 +37,7 @@ export interface Entry {
   item: RateLimitItem;
   /** What the server said last, or an earlier visit left behind. */
   truth: RateLimitSnapshot | undefined;
-  /** The number of the last news that nobody had asked for, of all that the observer got. */
+  /** The number of the last news of it, of all that the observer got. */
   news: number;
   /** What `truth` does not know of yet, in order. */
   debits: Debit[];
@@ -119,7 +119,8 @@ export function statusOf(entry: Entry, time: Time, count: number): RateLimitStat
 /** Sets `left` to what it is now. */
 export function countLeft(entry: Entry, { now, offset }: Time): void {
   const left = entry.snapshot && leftAt(entry.snapshot, now + offset);
-  if (left === entry.left) return;
+  // Refills would keep their pace from an instant to come, where the clock was set back.
+  if (left === entry.left && entry.leftSince <= now) return;
   entry.left = left;
   entry.leftSince = now;
 }
@@ -147,6 +148,20 @@ export function lookAnew(entry: Entry, time: Time, paced: boolean): Watcher[] {
   );
   if (entry.left === left) return turned;
   return watchers.filter((watcher) => turned.includes(watcher) || watcher.wantsLeft());
+}
+
+/** @param watchers not the live set: who is told may come and go. */
+export function tell(watchers: readonly Watcher[]): void {
+  for (const { onChange } of watchers) {
+    try {
+      onChange();
+    } catch (error) {
+      // The others hear of it all the same.
+      setTimeout(() => {
+        throw error;
+      });
+    }
+  }
 }
 
 /** When `left` is next to change, if anybody shows it. */

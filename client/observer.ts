@@ -7,7 +7,15 @@ import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { type ConnectionState, createConnection } from "./connection.js";
 import { claimDebit, placeDebit } from "./debits.js";
-import { countLeft, createEntry, type Entry, idOf, setTruth, statusOf } from "./limit-entry.js";
+import {
+  countLeft,
+  createEntry,
+  type Entry,
+  idOf,
+  setTruth,
+  statusOf,
+  tell,
+} from "./limit-entry.js";
 import type { RateLimitObserver, RateLimitObserverOptions } from "./observer-types.js";
 import { predict } from "./prediction.js";
 import { snapshotOfRefusal } from "./refusal.js";
@@ -26,10 +34,8 @@ export function createRateLimitObserver<TName extends string = string>(
   const entries = new Map<string, Entry>();
   const find = (item: RateLimitItem) => entries.get(idOf(item));
   let connectionState: ConnectionState = "polling";
-  /** How much the server has told without being asked. */
+  /** How much the server has told. */
   let news = 0;
-  /** Whether others are looked at than are followed. */
-  let isStale = false;
   let isSyncing = false;
 
   const { look, roundTrip, push } = createServerClock(clock, monotonic, () => {
@@ -52,10 +58,7 @@ export function createRateLimitObserver<TName extends string = string>(
     onState(state) {
       if (state === connectionState) return;
       connectionState = state;
-      for (const { watchers } of entries.values()) {
-        // A copy, since who is told may come and go.
-        for (const watcher of Array.from(watchers)) watcher.onChange();
-      }
+      for (const { watchers } of entries.values()) tell([...watchers]);
     },
   });
 
@@ -64,7 +67,6 @@ export function createRateLimitObserver<TName extends string = string>(
     if (known) return known;
     const entry = createEntry(item);
     entries.set(idOf(item), entry);
-    isStale = true;
     // As old as it may be, it is a start; the server's clock was at least at its `now`.
     const cached = cache?.get(entry.item);
     if (cached) {
@@ -75,8 +77,6 @@ export function createRateLimitObserver<TName extends string = string>(
   }
 
   function receive(snapshot: RateLimitSnapshot): void {
-    const entry = find(snapshot);
-    if (entry) entry.news = ++news;
     accept(snapshot, push(snapshot.now));
   }
 
@@ -90,6 +90,7 @@ export function createRateLimitObserver<TName extends string = string>(
     const isOld = entry?.truth && entry.news > before && entry.truth.now >= snapshot.now;
     if (entry && !isOld) {
       const { now, offset } = look();
+      entry.news = ++news;
       setTruth(entry, snapshot, now + offset);
       cache?.set(entry.item, entry.truth!);
     }
@@ -112,15 +113,14 @@ export function createRateLimitObserver<TName extends string = string>(
     queueMicrotask(() => {
       isSyncing = false;
       for (const [id, { watchers }] of entries) {
-        if (watchers.size === 0) isStale = entries.delete(id);
+        if (watchers.size === 0) entries.delete(id);
       }
       update(entries.values(), true);
-      if (isStale) follow();
+      follow();
     });
   }
 
   function follow(): void {
-    isStale = false;
     if (entries.size === 0) transport.observers?.delete(observer);
     else transport.observers?.add(observer);
     connection.follow(Array.from(entries.values(), ({ item }) => item));
@@ -181,11 +181,9 @@ export function createRateLimitObserver<TName extends string = string>(
     send: (item) => claimDebit(find(item)),
     receive,
     refused(item, data, count = 1) {
-      const entry = find(item);
-      if (!entry) return;
+      if (!find(item)) return;
       receive(snapshotOfRefusal(item, data, count));
-      // It may be the asking that was refused, and would be again and again.
-      if (!connection.isAsking(entry.item)) ask(item);
+      ask(item);
     },
     refresh(item) {
       update(entries.values());

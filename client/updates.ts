@@ -2,7 +2,7 @@
  * Tells those who look at a limit when its answer changes: at once when there is news, and when
  * time brings it, by one timer for the whole page.
  */
-import { type Entry, lookAnew } from "./limit-entry.js";
+import { type Entry, lookAnew, tell } from "./limit-entry.js";
 import type { Time } from "./server-clock.js";
 
 /**
@@ -30,9 +30,7 @@ export function createUpdates(
 
   function update(some: Iterable<Entry>, paced: boolean = false): void {
     const time = look();
-    for (const entry of some) {
-      for (const { onChange } of lookAnew(entry, time, paced)) onChange();
-    }
+    for (const entry of some) tell(lookAnew(entry, time, paced));
     arm();
   }
 

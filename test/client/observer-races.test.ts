@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createRateLimitObserver } from "../../client/index.js";
+import { CONFIG, createHandTransport, pass, saying } from "../support/hand-transport.js";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
+afterEach(() => void vi.useRealTimers());
+
+const [a, b] = [{ name: "a" }, { name: "b" }];
+
+function start({ isStreamless = false, pollInterval = 60_000 } = {}) {
+  const transport = createHandTransport(isStreamless);
+  const observer = createRateLimitObserver({ transport, pollInterval, clock: () => Date.now() });
+  return { transport, ...transport, observer };
+}
+
+it("takes no answer that is older than a later one's", async () => {
+  const { observer, questions } = start({ isStreamless: true, pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  const now = Date.now();
+  // Nobody waits for the first any longer.
+  await pass(11_000);
+  expect(questions).toHaveLength(2);
+  questions[1]!.answer(1);
+  await pass(1);
+  questions[0]!.answer(3, { now, ts: now });
+  await pass(1);
+  expect(observer.left(a)).toBe(1);
+  observer.close();
+});
+
+it("asks about a limit that refused a call while an older question was under way", async () => {
+  const { observer, questions, streams } = start();
+  for (const item of [a, b]) observer.observe(item, 1, () => {});
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 3));
+  questions[0]!.answer(3);
+  await pass(1);
+  // The other one's answer is still on its way.
+  const facts = { kind: "RateLimited", name: "a", config: CONFIG } as const;
+  observer.refused(a, { ...facts, retryAfter: 5000, value: 0, now: Date.now() });
+  questions.shift()!.answer(3);
+  await pass(1);
+  expect(questions.map(({ name }) => name)).toEqual(["a"]);
+  questions[0]!.answer(2);
+  await pass(1);
+  expect(observer.left(a)).toBe(2);
+  observer.close();
+});
+
+it("is not offline because one limit will not tell", async () => {
+  const { observer, questions } = start({ isStreamless: true });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  expect(observer.connection).toBe("polling");
+  const onChange = vi.fn();
+  observer.observe(b, 1, onChange);
+  await pass(1);
+  questions[0]!.fail();
+  await pass(1);
+  expect(observer.connection).toBe("polling");
+  expect(onChange).not.toHaveBeenCalled();
+  // Nor is it online because nobody has asked yet about one.
+  observer.refresh();
+  await pass(1);
+  for (const question of questions.splice(0)) question.fail();
+  await pass(1);
+  expect(observer.connection).toBe("offline");
+  observer.close();
+});
+
+it("closes every stream, though one was replaced before it spoke", async () => {
+  const { observer, streams } = start();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 3));
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  expect(streams.map(({ isClosed }) => isClosed)).toEqual([false, false]);
+  observer.close();
+  expect(streams.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});
+
+it("leaves the stream as it is when what was only rendered is forgotten", async () => {
+  const { observer, streams, questions } = start();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  // A render that never came to anything.
+  observer.status(b, 1);
+  observer.observe(a, 2, () => {});
+  await pass(1);
+  expect(streams).toHaveLength(1);
+  expect(questions).toHaveLength(1);
+  observer.close();
+});
+
+it("shows refills after the clock was set back", async () => {
+  let [ahead, steady] = [0, 0];
+  const transport = createHandTransport();
+  const observer = createRateLimitObserver({
+    transport,
+    clock: () => Date.now() + ahead,
+    monotonic: () => Date.now() + steady,
+  });
+  observer.observe(
+    a,
+    1,
+    () => {},
+    () => true,
+  );
+  await pass(1);
+  const config = { ...CONFIG, period: 30_000 };
+  transport.questions[0]!.answer(1, { config });
+  await pass(1);
+  expect(observer.left(a)).toBe(1);
+  ahead = -3_600_000;
+  await pass(2000);
+  transport.questions[0]!.answer(1, { config });
+  await pass(11_000);
+  expect(observer.left(a)).toBe(2);
+  observer.close();
+});
+
+it("goes on, and tells the others, when one who is told throws", async () => {
+  const { observer, questions } = start({ isStreamless: true, pollInterval: 1000 });
+  const onChange = vi.fn();
+  observer.observe(a, 1, () => {
+    throw new Error("a bug of the page's");
+  });
+  observer.observe(a, 1, onChange);
+  await pass(1);
+  questions[0]!.answer(3);
+  // The page's own reports get to know.
+  await expect(pass(1)).rejects.toThrow("a bug");
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(observer.connection).toBe("polling");
+  await pass(1000);
+  questions[0]!.fail();
+  await expect(pass(1)).rejects.toThrow("a bug");
+  expect(onChange).toHaveBeenCalledTimes(2);
+  expect(observer.connection).toBe("offline");
+  await pass(1000);
+  expect(questions).toHaveLength(1);
+  observer.close();
+});
+
+it("asks nothing more once it is closed", async () => {
+  const { observer, questions } = start({ isStreamless: true, pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(3000);
+  expect(questions).toHaveLength(1);
+  observer.close();
+  await pass(60_000);
+  expect(questions).toHaveLength(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
