@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createRateLimitObserver, type RateLimitObserverOptions } from "../../client/index.js";
+import { CONFIG, createHandTransport, pass, saying } from "../support/hand-transport.js";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
+afterEach(() => void vi.useRealTimers());
+
+const [a, b] = [{ name: "a" }, { name: "b" }];
+
+interface Start extends Omit<RateLimitObserverOptions, "transport"> {
+  isStreamless?: boolean;
+}
+
+function start({ isStreamless = false, ...options }: Start = {}) {
+  const transport = createHandTransport(isStreamless);
+  const observer = createRateLimitObserver({
+    transport,
+    pollInterval: 60_000,
+    clock: () => Date.now(),
+    ...options,
+  });
+  return { ...transport, observer };
+}
+
+/** An observer that follows one limit, live, which has told how many tokens it holds. */
+async function startLive(value: number, options: Start = {}) {
+  const started = start(options);
+  started.observer.observe(a, 1, () => {});
+  await pass(1);
+  started.questions[0]!.answer(value);
+  started.streams[0]!.onSnapshot(saying("a", value));
+  await pass(1);
+  expect(started.observer.connection).toBe("live");
+  return started;
+}
+
+it("those who are told may come and go", async () => {
+  const { observer, questions } = start({ isStreamless: true });
+  const told = vi.fn();
+  const look = () => {
+    const stop = observer.observe(a, 1, () => {
+      told();
+      stop();
+      look();
+    });
+  };
+  look();
+  await pass(1);
+  questions[0]!.fail();
+  await pass(1);
+  expect(observer.connection).toBe("offline");
+  expect(told).toHaveBeenCalledTimes(1);
+  observer.close();
+});
+
+it("knows from the cache what a call would get, before the server has spoken", () => {
+  const { observer } = start({ cache: { get: () => saying("a", 0), set() {} } });
+  const retryAt = Date.now() + Math.ceil(1e9 / 3);
+  expect(observer.status(a, 1)).toEqual({ ok: false, retryAt });
+});
+
+it("keeps in the cache what the server said, without what is assumed", async () => {
+  const set = vi.fn();
+  const { observer, streams } = await startLive(3, { cache: { get: () => undefined, set } });
+  const before = saying("a", 3);
+  await pass(10);
+  observer.debit(a, 1);
+  streams[0]!.onSnapshot(before);
+  expect(observer.left(a)).toBe(2);
+  expect(set).toHaveBeenLastCalledWith(a, before);
+  observer.close();
+});
+
+it("takes news for later than an answer of the same ms, and an answer that is later for news", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  observer.refresh(a);
+  await pass(1);
+  const now = Date.now();
+  streams[0]!.onSnapshot(saying("a", 0));
+  questions[0]!.answer(3, { now, ts: now });
+  await pass(1);
+  expect(observer.left(a)).toBe(0);
+  observer.refresh(a);
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 1));
+  await pass(1);
+  questions[0]!.answer(2);
+  await pass(1);
+  expect(observer.left(a)).toBe(2);
+  observer.close();
+});
+
+it("tells of one limit what the answer about another says of the clock", async () => {
+  const { observer, questions } = await startLive(0);
+  const onChange = vi.fn();
+  observer.observe(a, 1, onChange);
+  const before = observer.status(a, 1)!.retryAt!;
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  const now = Date.now() - 5000;
+  questions[0]!.answer(3, { now, ts: now });
+  await pass(1);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(observer.status(a, 1)!.retryAt).toBe(before + 5000);
+  observer.close();
+});
+
+it("shows refills at their own pace while others come and go", async () => {
+  const { observer, questions } = start();
+  const onChange = vi.fn();
+  observer.observe(a, 1, onChange, () => true);
+  await pass(1);
+  questions[0]!.answer(1, { config: { ...CONFIG, rate: 100, period: 1000 } });
+  await pass(1);
+  onChange.mockClear();
+  for (let i = 0; i < 20; i++) {
+    const stop = observer.observe(a, 1, () => {});
+    await pass(20);
+    stop();
+  }
+  expect(onChange).not.toHaveBeenCalled();
+  await pass(600);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  observer.close();
+});
+
+it("is found by the client's links while it follows something", async () => {
+  const { observer, observers } = start();
+  const stop = observer.observe(a, 1, () => {});
+  expect([...observers]).toEqual([]);
+  await pass(1);
+  expect([...observers]).toEqual([observer]);
+  stop();
+  await pass(1);
+  expect([...observers]).toEqual([]);
+});
+
+it("says the same to those who stay when one of them goes", async () => {
+  const { observer } = await startLive(0);
+  const stop = observer.observe(a, 1, () => {});
+  const before = observer.status(a, 1);
+  expect(before?.ok).toBe(false);
+  stop();
+  expect(observer.status(a, 1)).toBe(before);
+  await pass(1);
+  expect(observer.status(a, 1)).toBe(before);
+  observer.close();
+});
+
+it("says the same of what is left to two who look in one go", async () => {
+  const { observer, questions } = start();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(0, { config: { ...CONFIG, rate: 100, period: 1000 } });
+  await pass(1);
+  vi.setSystemTime(Date.now() + 100);
+  const left = observer.left(a);
+  vi.setSystemTime(Date.now() + 100);
+  expect(observer.left(a)).toBe(left);
+  observer.close();
+});
+
+it("refuses a debit that is no count, and does nothing for none", async () => {
+  const { observer, questions } = await startLive(3);
+  expect(() => observer.debit(b, -1)).toThrow("count must be");
+  observer.debit(a, 0)(true);
+  await pass(1);
+  expect(questions).toEqual([]);
+  observer.close();
+});
+
+it("asks nothing about a charge that the stream has told of", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  const settle = observer.debit(a, 1);
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 2));
+  settle(true);
+  await pass(1);
+  expect(questions).toEqual([]);
+  expect(observer.left(a)).toBe(2);
+  observer.close();
+});
+
+it("leaves no timer behind", async () => {
+  const { observer, questions, streams } = start({ isStreamless: true });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(0);
+  await pass(1);
+  // The wait, the poll and the next attempt at a stream.
+  expect(vi.getTimerCount()).toBe(3);
+  observer.close();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(streams).toHaveLength(1);
+});
+
+it("asks in one go what is asked for in one tick, and what comes meanwhile in the next", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  streams[1]!.onSnapshot(saying("b", 3));
+  await pass(1);
+  observer.refresh(a);
+  observer.refresh(b);
+  await pass(1);
+  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  observer.refresh(b);
+  observer.refresh(b);
+  questions[0]!.answer(3);
+  await pass(1);
+  expect(questions).toHaveLength(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  expect(questions.map(({ name }) => name)).toEqual(["b"]);
+  observer.close();
+});
+
+it("tries a stream again after ever longer pauses, until it speaks", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(1);
+  const { observer, streams } = start();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  for (const pause of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+    const before = streams.length;
+    streams.at(-1)!.onEnded();
+    await pass(pause - 1);
+    expect(streams).toHaveLength(before);
+    await pass(1);
+    expect(streams).toHaveLength(before + 1);
+  }
+  streams.at(-1)!.onSnapshot(saying("a", 3));
+  vi.mocked(Math.random).mockReturnValue(0);
+  const before = streams.length;
+  streams.at(-1)!.onEnded();
+  await pass(499);
+  expect(streams).toHaveLength(before);
+  await pass(1);
+  expect(streams).toHaveLength(before + 1);
+  // Whoever opens it before its turn opens it once.
+  streams.at(-1)!.onEnded();
+  observer.refresh();
+  await pass(60_000);
+  observer.refresh();
+  await pass(60_000);
+  expect(streams).toHaveLength(before + 2);
+  vi.restoreAllMocks();
+  observer.close();
+});
+
+it("cares nothing for the end of a stream that is replaced, nor keeps it when the new one ends", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  streams[0]!.onLost();
+  streams[0]!.onEnded();
+  await pass(60_000);
+  expect(questions).toEqual([]);
+  expect(streams).toHaveLength(2);
+  expect(streams[0]!.isClosed).toBe(false);
+  streams[1]!.onEnded();
+  expect(streams[0]!.isClosed).toBe(true);
+  await pass(1);
+  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  observer.close();
+});
+
+it("asks once when a stream is back, and no more while it stays", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  const say = () => streams[0]!.onSnapshot(saying("a", 3));
+  streams[0]!.onLost();
+  streams[0]!.onLost();
+  await pass(1);
+  expect(questions).toHaveLength(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  expect(observer.connection).toBe("polling");
+  say();
+  expect(observer.connection).toBe("live");
+  say();
+  await pass(1);
+  expect(questions).toHaveLength(1);
+  questions[0]!.answer(3);
+  await pass(300_000);
+  say();
+  await pass(1);
+  expect(questions).toEqual([]);
+  expect(observer.connection).toBe("live");
+  observer.close();
+});
