@@ -29,8 +29,8 @@ export function createUpdates(
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function update(some: Iterable<Entry>, paced: boolean = false): void {
-    const time = look();
-    for (const entry of some) tell(lookAnew(entry, time, paced));
+    // Each at its own time: who is told may have brought news of the clock.
+    for (const entry of some) tell(lookAnew(entry, look(), paced));
     arm();
   }
 

@@ -156,3 +156,25 @@ it("asks nothing more once it is closed", async () => {
   expect(questions).toHaveLength(1);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it("tells the others by the clock that one who is told brings news of", async () => {
+  const { observer, questions } = start();
+  let news = () => {};
+  observer.observe(a, 1, () => news());
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  for (const question of questions.splice(0)) question.answer(0);
+  await pass(1);
+  const { retryAt } = observer.status(b, 1)!;
+  const onChange = vi.fn();
+  observer.observe(b, 1, () => onChange(observer.status(b, 1)!.retryAt));
+  // Both are told of the clock, and the first knows better at once.
+  news = () => {
+    news = () => {};
+    observer.receive(saying("a", 1, { now: Date.now() + 9000 }));
+  };
+  observer.receive(saying("a", 1, { now: Date.now() + 5000 }));
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(onChange).toHaveBeenCalledWith(retryAt! - 9000);
+  observer.close();
+});
