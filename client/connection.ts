@@ -88,7 +88,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function startPolling(): void {
-    if (pollTimer !== undefined || items.length === 0) return;
+    if (pollTimer !== undefined) return;
     pollTimer = setInterval(() => ask(items), Math.min(pollInterval, MAX_TIMEOUT));
     ask(items);
   }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitObserverOptions } from "../../client/index.js";
+import { opensAt } from "../../client/prediction.js";
 import { CONFIG, createHandTransport, pass, saying } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
@@ -289,4 +290,145 @@ it("asks once when a stream is back, and no more while it stays", async () => {
   expect(questions).toEqual([]);
   expect(observer.connection).toBe("live");
   observer.close();
+});
+
+it("follows one limit instead of another where they change places in one tick", async () => {
+  const { observer, questions, streams } = start();
+  const stop = observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  stop();
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  expect(streams.map(({ names }) => names)).toEqual([["a"], ["b"]]);
+  expect(questions.map(({ name }) => name)).toEqual(["b"]);
+  observer.close();
+});
+
+it("asks about every limit in its turn, though those before it get no answer", async () => {
+  const { observer, questions } = start({ isStreamless: true, pollInterval: 1000 });
+  const names = Array.from({ length: 250 }, (_, i) => `limit${i}`);
+  for (const name of names) observer.observe({ name }, 1, () => {});
+  await pass(29_000);
+  expect(new Set(questions.map(({ name }) => name))).toEqual(new Set(names));
+  observer.close();
+});
+
+it("lets a debit go with what is read after its charge, wherever the clocks are believed to be", async () => {
+  const { observer, questions } = start();
+  observer.observe(a, 1, () => {});
+  // Read at the very end of its trip, and taken to be read in the middle.
+  await pass(2000);
+  questions[0]!.answer(3);
+  await pass(1);
+  observer.debit(a, 1)(true);
+  await pass(1);
+  const now = Date.now();
+  // Read at the very beginning.
+  await pass(1998);
+  questions[0]!.answer(2, { now, ts: now });
+  await pass(1);
+  expect(observer.left(a)).toBe(2);
+  observer.close();
+});
+
+it("says nothing of a key where there is none", async () => {
+  const get = vi.fn();
+  const { observer } = start({ cache: { get, set() {} } });
+  observer.observe({ name: "a", key: undefined }, 1, () => {});
+  expect(get.mock.lastCall).toStrictEqual([a]);
+  observer.close();
+});
+
+/** An observer of a limit that gains a token every 10 ms, and holds so many now. */
+async function startQuick(value: number) {
+  const clock = vi.fn(() => Date.now());
+  const { observer, questions } = start({ clock });
+  const onChange = vi.fn();
+  const stop = observer.observe(a, 1, onChange, () => true);
+  await pass(0);
+  questions[0]!.answer(value, { config: { ...CONFIG, rate: 100, period: 1000, capacity: 500 } });
+  await pass(0);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  onChange.mockClear();
+  clock.mockClear();
+  return { observer, onChange, clock, stop };
+}
+
+it("shows refills once a second, and looks no more often", async () => {
+  const { observer, onChange, clock } = await startQuick(1);
+  await pass(999);
+  expect(onChange).not.toHaveBeenCalled();
+  expect(clock).not.toHaveBeenCalled();
+  await pass(1);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(observer.left(a)).toBe(101);
+  observer.close();
+});
+
+it("shows what is left with a status that turns ok, however soon", async () => {
+  const { observer, onChange } = await startQuick(0);
+  onChange.mockImplementation(() => observer.left(a));
+  await pass(9);
+  expect(onChange).not.toHaveBeenCalled();
+  await pass(1);
+  expect(onChange.mock.results).toMatchObject([{ value: 1 }]);
+  expect(observer.status(a, 1)?.ok).toBe(true);
+  observer.close();
+});
+
+it("has no timer while nobody shows what is left and every call may go", async () => {
+  const { observer, stop } = await startQuick(1);
+  observer.observe(a, 1, () => {});
+  stop();
+  expect(vi.getTimerCount()).toBe(1);
+  await pass(0);
+  expect(vi.getTimerCount()).toBe(0);
+  observer.close();
+});
+
+it("is not live by a stream that is being replaced", async () => {
+  const { observer, streams } = start();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 3));
+  expect(observer.connection).toBe("polling");
+  expect(streams[0]!.isClosed).toBe(false);
+  streams[1]!.onSnapshot(saying("b", 3));
+  expect(observer.connection).toBe("live");
+  expect(streams[0]!.isClosed).toBe(true);
+  observer.close();
+});
+
+it("is live once all its streams have spoken, and opens them anew together", async () => {
+  const { observer, streams } = start();
+  for (let i = 0; i <= 100; i++) observer.observe({ name: `limit${i}` }, 1, () => {});
+  await pass(1);
+  expect(streams).toHaveLength(2);
+  streams[0]!.onSnapshot(saying("limit0", 3));
+  expect(observer.connection).toBe("polling");
+  streams[1]!.onSnapshot(saying("limit100", 3));
+  expect(observer.connection).toBe("live");
+  for (const stream of streams.slice()) stream.onEnded();
+  observer.refresh();
+  expect(streams).toHaveLength(4);
+  await pass(60_000);
+  expect(streams).toHaveLength(4);
+  observer.close();
+});
+
+it("shows the refill that fills a limit up", async () => {
+  const { observer, onChange } = await startQuick(499);
+  onChange.mockImplementation(() => observer.left(a));
+  await pass(5000);
+  expect(onChange.mock.results).toMatchObject([{ value: 500 }]);
+  observer.close();
+});
+
+it("tells a whole ms, though the server's clock has more of it", () => {
+  const config = { ...CONFIG, rate: 1, period: 1000 };
+  expect(opensAt(saying("a", 0, { ts: 1000.5, config }), 1)).toBe(2001);
 });

@@ -58,3 +58,32 @@ it("tells of a step once, though nothing is known of the server", () => {
   expect(onStep).toHaveBeenCalledTimes(1);
   expect(look().offset).toBeNaN();
 });
+
+it("takes a trip that ended before it began for one that took no time", () => {
+  const clock = createManualClock(10_000);
+  const { look, roundTrip } = createServerClock(clock, clock, () => {});
+  roundTrip(-2000, 50_000);
+  expect(look().offset).toBe(40_000);
+});
+
+it("notices a step by a message, too, and corrects it once", () => {
+  const wall = createManualClock(10_000_000);
+  const onStep = vi.fn();
+  const { look, roundTrip, push } = createServerClock(wall, createManualClock(0), onStep);
+  roundTrip(0, 10_000_000);
+  wall.advance(-3_600_000);
+  push(10_000_000);
+  expect(onStep).toHaveBeenCalledTimes(1);
+  expect(look().offset).toBe(3_600_000);
+});
+
+it("takes the later of two samples that are as good", () => {
+  const { look, roundTrip } = createServerClock(
+    createManualClock(0),
+    createManualClock(0),
+    vi.fn(),
+  );
+  roundTrip(100, 1000);
+  roundTrip(100, 1005);
+  expect(look().offset).toBe(1055);
+});
