@@ -432,3 +432,17 @@ it("tells a whole ms, though the server's clock has more of it", () => {
   const config = { ...CONFIG, rate: 1, period: 1000 };
   expect(opensAt(saying("a", 0, { ts: 1000.5, config }), 1)).toBe(2001);
 });
+
+it("lets a call go whose tokens are there, though the server's clock was since set back", () => {
+  const ts = Date.now() + 1000;
+  expect(opensAt(saying("a", 3, { ts }), 3)).toBe(-Infinity);
+});
+
+it("takes one debit after the other from a full limit, with what comes in between", async () => {
+  const { observer } = await startQuick(500);
+  observer.debit(a, 100);
+  await pass(500);
+  observer.debit(a, 100);
+  expect(observer.left(a)).toBe(350);
+  observer.close();
+});
