@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitObserverOptions } from "../../client/index.js";
 import { opensAt } from "../../client/prediction.js";
+import { refusalOf } from "../../client/refusal.js";
 import { CONFIG, createHandTransport, pass, saying } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
@@ -445,4 +446,15 @@ it("takes one debit after the other from a full limit, with what comes in betwee
   observer.debit(a, 100);
   expect(observer.left(a)).toBe(350);
   observer.close();
+});
+
+it("takes what is owed to be spread evenly over the shards", () => {
+  const config = { ...CONFIG, rate: 10, period: 1000, capacity: 100, shards: 10 };
+  // Two of them owe 2, and gain 2 a second.
+  expect(opensAt(saying("a", -10, { ts: 0, config }), 1)).toBe(1500);
+});
+
+it("foretells a refusal in whole ms, from an instant that is none", () => {
+  const checked = { value: -1, config: CONFIG, retryAt: 1000, now: 2000.5 };
+  expect(refusalOf("a", checked, 990.5, 1)).toMatchObject({ retryAfter: 10, now: 2000 });
 });
