@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitObserverOptions } from "../../client/index.js";
 import { opensAt } from "../../client/prediction.js";
-import { refusalOf } from "../../client/refusal.js";
+import { refusalOf, snapshotOfRefusal } from "../../client/refusal.js";
 import { CONFIG, createHandTransport, pass, saying } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
@@ -457,4 +457,10 @@ it("takes what is owed to be spread evenly over the shards", () => {
 it("foretells a refusal in whole ms, from an instant that is none", () => {
   const checked = { value: -1, config: CONFIG, retryAt: 1000, now: 2000.5 };
   expect(refusalOf("a", checked, 990.5, 1)).toMatchObject({ retryAfter: 10, now: 2000 });
+});
+
+it("makes a call on shards that owe wait for as long as the server said", () => {
+  const config = { ...CONFIG, rate: 4, period: 1000, shards: 4 };
+  const facts = { kind: "RateLimited", name: "a", retryAfter: 2000, value: 0, config } as const;
+  expect(opensAt(snapshotOfRefusal(a, { ...facts, now: 5000 }, 1), 1)).toBe(7000);
 });
