@@ -52,6 +52,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let isWorking = false;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setInterval> | undefined;
+  let isPolling = false;
 
   function ask(some: readonly RateLimitItem[]): void {
     for (const item of some) wanted.add(item);
@@ -80,22 +81,23 @@ export function createConnection(options: ConnectionOptions): Connection {
       });
       await Promise.race([Promise.all(answers), late]);
       clearTimeout(timer);
-      if (pollTimer === undefined) continue;
+      if (!isPolling) continue;
       // One alone may be kept secret by a server that is there.
       onState(items.some((item) => answered.has(item)) ? "polling" : "offline");
     }
     isWorking = false;
   }
 
-  function startPolling(): void {
-    if (pollTimer !== undefined) return;
-    pollTimer = setInterval(() => ask(items), Math.min(pollInterval, MAX_TIMEOUT));
+  function poll(): void {
+    if (!isPolling) onState("polling");
+    isPolling = true;
     ask(items);
   }
 
   function stopPolling(): void {
     clearInterval(pollTimer);
     pollTimer = undefined;
+    isPolling = false;
   }
 
   function open(): void {
@@ -107,19 +109,23 @@ export function createConnection(options: ConnectionOptions): Connection {
       for (const close of replaced.splice(0)) close();
     };
     if (items.length === 0) closeReplaced();
+    else {
+      // Until they speak: what holds back streams does not say so. And not while answers are late,
+      // since a server that is slow is not helped by more questions.
+      const next = () => isWorking || poll();
+      pollTimer ??= setInterval(next, Math.min(pollInterval, MAX_TIMEOUT));
+    }
     // Also tells these from those that replace them, after which their end means nothing. Whoever
     // closes these closes those that they replace, too: they may never have spoken.
     const mine: typeof streams = (streams = [closeReplaced]);
     const groups = groupsOf(items, STREAM_OVERHEAD);
     /** Those that have not spoken: a stream that is refused is open for a moment, too. */
     const silent = new Set(groups);
-    let wasLost = false;
     for (const group of groups) {
       const onLost = () => {
         if (mine !== streams) return;
         silent.add(group);
-        wasLost = true;
-        startPolling();
+        if (!isPolling) poll();
       };
       const close = transport.watch(group, {
         onSnapshot(snapshot) {
@@ -128,10 +134,10 @@ export function createConnection(options: ConnectionOptions): Connection {
           // The others' items still have to be asked for.
           if (mine !== streams || !silent.delete(group) || silent.size > 0) return;
           failures = 0;
+          // The clocks may have moved apart while nothing was heard.
+          if (isPolling) ask(items);
           stopPolling();
           onState("live");
-          // The clocks may have moved apart while nothing was heard.
-          if (wasLost) refresh();
         },
         onLost,
         onEnded() {

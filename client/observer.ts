@@ -4,6 +4,7 @@
  * and one timer serve everyone.
  */
 import { validateCount } from "../core/count.js";
+import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { type ConnectionState, createConnection } from "./connection.js";
 import { claimDebit, placeDebit } from "./debits.js";
@@ -36,6 +37,7 @@ export function createRateLimitObserver<TName extends string = string>(
   let connectionState: ConnectionState = "polling";
   /** How much the server has told. */
   let news = 0;
+  const refusals = new WeakSet<RateLimitErrorData>();
   let isSyncing = false;
 
   const { look, roundTrip, push } = createServerClock(clock, monotonic, () => {
@@ -181,7 +183,9 @@ export function createRateLimitObserver<TName extends string = string>(
     send: (item) => claimDebit(find(item)),
     receive,
     refused(item, data, count = 1) {
-      if (!find(item)) return;
+      // A link and a hook may both tell of the same one.
+      if (refusals.has(data) || !find(item)) return;
+      refusals.add(data);
       receive(snapshotOfRefusal(item, data, count));
       ask(item);
     },

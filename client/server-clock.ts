@@ -10,7 +10,7 @@
  * not long enough.
  */
 export interface Time {
-  /** Epoch ms by this machine's clock, whole. */
+  /** Epoch ms by this machine's clock. */
   now: number;
   /** Server time minus this machine's, whole ms; `NaN` while nothing is known. */
   offset: number;
@@ -55,8 +55,7 @@ export function createServerClock(
   }
 
   function look(): Time {
-    // Whole ms, or what opens at one and the same ms would seem to open at another with every look.
-    const now = Math.floor(clock());
+    const now = clock();
     lead = now - monotonic();
     const step = lead - toldLead;
     if (Math.abs(step) > TOLERANCE) {

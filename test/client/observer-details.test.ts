@@ -258,7 +258,7 @@ it("cares nothing for the end of a stream that is replaced, nor keeps it when th
   await pass(1);
   streams[0]!.onLost();
   streams[0]!.onEnded();
-  await pass(60_000);
+  await pass(50_000);
   expect(questions).toEqual([]);
   expect(streams).toHaveLength(2);
   expect(streams[0]!.isClosed).toBe(false);
@@ -345,13 +345,15 @@ it("says nothing of a key where there is none", async () => {
 /** An observer of a limit that gains a token every 10 ms, and holds so many now. */
 async function startQuick(value: number) {
   const clock = vi.fn(() => Date.now());
-  const { observer, questions } = start({ clock });
+  const { observer, questions, streams } = start({ clock });
   const onChange = vi.fn();
   const stop = observer.observe(a, 1, onChange, () => true);
   await pass(0);
-  questions[0]!.answer(value, { config: { ...CONFIG, rate: 100, period: 1000, capacity: 500 } });
+  const config = { ...CONFIG, rate: 100, period: 1000, capacity: 500 };
+  questions[0]!.answer(value, { config });
+  streams[0]!.onSnapshot(saying("a", value, { config }));
   await pass(0);
-  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(onChange).toHaveBeenCalled();
   onChange.mockClear();
   clock.mockClear();
   return { observer, onChange, clock, stop };

@@ -178,3 +178,79 @@ it("tells the others by the clock that one who is told brings news of", async ()
   expect(onChange).toHaveBeenCalledWith(retryAt! - 9000);
   observer.close();
 });
+
+it("polls while a stream says nothing, as behind a proxy that holds it back, and no more once it does", async () => {
+  const { observer, questions, streams } = start({ pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(998);
+  expect(questions).toHaveLength(0);
+  for (const left of [2, 1]) {
+    await pass(1000);
+    questions[0]!.answer(left);
+    await pass(0);
+    expect(observer.left(a)).toBe(left);
+    expect(observer.connection).toBe("polling");
+  }
+  streams[0]!.onSnapshot(saying("a", 1));
+  expect(observer.connection).toBe("live");
+  await pass(0);
+  // The clocks may have moved apart while nothing was heard.
+  questions[0]!.answer(1);
+  await pass(60_000);
+  expect(questions).toEqual([]);
+  observer.close();
+});
+
+it("does not go on about being live when a limit that is new gets no stream", async () => {
+  const { observer, questions, streams } = start({ pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  streams[0]!.onSnapshot(saying("a", 3));
+  await pass(0);
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(500);
+  expect(observer.connection).toBe("live");
+  await pass(500);
+  expect(observer.connection).toBe("polling");
+  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  observer.close();
+});
+
+it("is polling as soon as the stream is lost, before anybody has answered", async () => {
+  const { observer, questions, streams } = start({ pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  streams[0]!.onSnapshot(saying("a", 3));
+  await pass(0);
+  streams[0]!.onLost();
+  expect(observer.connection).toBe("polling");
+  await pass(0);
+  questions[0]!.fail();
+  await pass(0);
+  expect(observer.connection).toBe("offline");
+  // The attempts that follow say nothing new, and ask nothing beside the polls.
+  streams[0]!.onLost();
+  await pass(0);
+  expect(observer.connection).toBe("offline");
+  expect(questions).toEqual([]);
+  observer.close();
+});
+
+it("does not poll a server whose answers are late any faster than it answers", async () => {
+  const { observer, questions } = start({ isStreamless: true, pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(3500);
+  expect(questions).toHaveLength(1);
+  questions[0]!.answer(3);
+  await pass(499);
+  expect(questions).toHaveLength(0);
+  await pass(1);
+  expect(questions).toHaveLength(1);
+  observer.close();
+});

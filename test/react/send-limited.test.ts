@@ -76,8 +76,9 @@ it.each(["by itself", "through a link"])(
     const before = asked();
     const sent = send(
       async () => {
-        if (how !== "by itself") observer.refused(item, refusal());
-        throw new RateLimitError(refusal());
+        const data = refusal();
+        if (how !== "by itself") observer.refused(item, data);
+        throw new RateLimitError(data);
       },
       1,
       "send",
