@@ -466,3 +466,25 @@ it("makes a call on shards that owe wait for as long as the server said", () => 
   const facts = { kind: "RateLimited", name: "a", retryAfter: 2000, value: 0, config } as const;
   expect(opensAt(snapshotOfRefusal(a, { ...facts, now: 5000 }, 1), 1)).toBe(7000);
 });
+
+it("takes a debit from what two shards hold, and from one where the other owes", async () => {
+  const { observer, questions } = start();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  const config = { ...CONFIG, rate: 6, shards: 2, maxReserved: 6 };
+  const row = (value: number) => ({ value, ts: Date.now() });
+  questions[0]!.answer(1, { config, fullest: [row(3), row(-2)] });
+  await pass(1);
+  expect(observer.status(a, 3)?.ok).toBe(true);
+  questions.length = 0;
+  observer.refresh();
+  await pass(1);
+  questions[0]!.answer(6, { config, fullest: [row(3), row(3)] });
+  await pass(1);
+  const settle = observer.debit(a, 5);
+  expect(observer.status(a, 1)?.ok).toBe(true);
+  expect(observer.status(a, 2)?.ok).toBe(false);
+  settle();
+  expect(observer.status(a, 6)?.ok).toBe(true);
+  observer.close();
+});
