@@ -87,16 +87,14 @@ export function refillsAt(snapshot: RateLimitSnapshot, left: number): number {
  */
 function holdAt(rows: readonly RateLimitState[], config: RateLimitConfig, count: number): number {
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
-  const holds = (ms: number) => {
+  const missing = (ms: number) => {
     const held = rows.map((row) => calculateRateLimit(row, config, since + ms).value);
-    return (
-      Math.max(
-        ...held,
-        held.reduce((sum, value) => sum + value),
-      ) >= count
-    );
+    const sum = held.reduce((total, value) => total + value);
+    return count - Math.max(...held, sum);
   };
-  return holds(0) ? -Infinity : since + firstWhole(1, holds);
+  if (missing(0) <= 0) return -Infinity;
+  const guess = (missing(0) * config.period) / (rows.length * config.rate);
+  return since + firstWhole(Math.ceil(guess), (ms) => missing(ms) <= 0);
 }
 
 /**
