@@ -13,6 +13,17 @@ function start({ isStreamless = false, pollInterval = 60_000 } = {}) {
   return { transport, ...transport, observer };
 }
 
+/** An observer that follows one limit, live, and would poll once a second. */
+async function startLive() {
+  const started = start({ pollInterval: 1000 });
+  started.observer.observe(a, 1, () => {});
+  await pass(1);
+  started.questions[0]!.answer(3);
+  started.streams[0]!.onSnapshot(saying("a", 3));
+  await pass(0);
+  return started;
+}
+
 it("takes no answer that is older than a later one's", async () => {
   const { observer, questions } = start({ isStreamless: true, pollInterval: 1000 });
   observer.observe(a, 1, () => {});
@@ -204,12 +215,7 @@ it("polls while a stream says nothing, as behind a proxy that holds it back, and
 });
 
 it("does not go on about being live when a limit that is new gets no stream", async () => {
-  const { observer, questions, streams } = start({ pollInterval: 1000 });
-  observer.observe(a, 1, () => {});
-  await pass(1);
-  questions[0]!.answer(3);
-  streams[0]!.onSnapshot(saying("a", 3));
-  await pass(0);
+  const { observer, questions } = await startLive();
   observer.observe(b, 1, () => {});
   await pass(1);
   questions[0]!.answer(3);
@@ -222,12 +228,7 @@ it("does not go on about being live when a limit that is new gets no stream", as
 });
 
 it("is polling as soon as the stream is lost, before anybody has answered", async () => {
-  const { observer, questions, streams } = start({ pollInterval: 1000 });
-  observer.observe(a, 1, () => {});
-  await pass(1);
-  questions[0]!.answer(3);
-  streams[0]!.onSnapshot(saying("a", 3));
-  await pass(0);
+  const { observer, questions, streams } = await startLive();
   streams[0]!.onLost();
   expect(observer.connection).toBe("polling");
   await pass(0);
