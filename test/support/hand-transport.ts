@@ -1,10 +1,12 @@
 /** A server in the test's own hands: it answers, streams and hangs up only where the test says so. */
-import { vi } from "vitest";
-import type {
-  RateLimitItem,
-  RateLimitObserver,
-  RateLimitSnapshot,
-  WatchHandlers,
+import { expect, vi } from "vitest";
+import {
+  createRateLimitObserver,
+  type RateLimitItem,
+  type RateLimitObserver,
+  type RateLimitObserverOptions,
+  type RateLimitSnapshot,
+  type WatchHandlers,
 } from "../../client/index.js";
 
 export const CONFIG = { kind: "token bucket", rate: 3, period: 1e9 } as const;
@@ -71,3 +73,32 @@ export function createHandTransport(isStreamless: boolean = false) {
 
 /** Lets fake time pass, and everything that is due then happen. */
 export const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+export interface StartOptions extends Omit<RateLimitObserverOptions, "transport"> {
+  /** Whether every stream ends at once. */
+  isStreamless?: boolean;
+}
+
+/** An observer of such a server. Only on fake timers. */
+export function startByHand({ isStreamless = false, ...options }: StartOptions = {}) {
+  const transport = createHandTransport(isStreamless);
+  const observer = createRateLimitObserver({
+    transport,
+    pollInterval: 60_000,
+    clock: () => Date.now(),
+    ...options,
+  });
+  return { ...transport, observer };
+}
+
+/** One that follows the limit `a`, live, which has told how many tokens it holds. */
+export async function startLive(value: number, options: StartOptions = {}) {
+  const started = startByHand(options);
+  started.observer.observe({ name: "a" }, 1, () => {});
+  await pass(1);
+  started.questions[0]!.answer(value);
+  started.streams[0]!.onSnapshot(saying("a", value));
+  await pass(1);
+  expect(started.observer.connection).toBe("live");
+  return started;
+}

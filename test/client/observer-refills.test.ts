@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createRateLimitObserver } from "../../client/index.js";
+import {
+  CONFIG,
+  createHandTransport,
+  pass,
+  saying,
+  startByHand,
+} from "../support/hand-transport.js";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
+afterEach(() => void vi.useRealTimers());
+
+const a = { name: "a" };
+
+/** An observer of a limit that gains a token every 10 ms, and holds so many now. */
+async function startQuick(value: number) {
+  const clock = vi.fn(() => Date.now());
+  const { observer, questions, streams } = startByHand({ clock });
+  const onChange = vi.fn();
+  const stop = observer.observe(a, 1, onChange, () => true);
+  await pass(0);
+  const config = { ...CONFIG, rate: 100, period: 1000, capacity: 500 };
+  questions[0]!.answer(value, { config });
+  streams[0]!.onSnapshot(saying("a", value, { config }));
+  await pass(0);
+  expect(onChange).toHaveBeenCalled();
+  onChange.mockClear();
+  clock.mockClear();
+  return { observer, onChange, clock, stop };
+}
+
+it("shows refills at their own pace while others come and go", async () => {
+  const { observer, questions } = startByHand();
+  const onChange = vi.fn();
+  observer.observe(a, 1, onChange, () => true);
+  await pass(1);
+  questions[0]!.answer(1, { config: { ...CONFIG, rate: 100, period: 1000 } });
+  await pass(1);
+  onChange.mockClear();
+  for (let i = 0; i < 20; i++) {
+    const stop = observer.observe(a, 1, () => {});
+    await pass(20);
+    stop();
+  }
+  expect(onChange).not.toHaveBeenCalled();
+  await pass(600);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  observer.close();
+});
+
+it("says the same of what is left to two who look in one go", async () => {
+  const { observer, questions } = startByHand();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(0, { config: { ...CONFIG, rate: 100, period: 1000 } });
+  await pass(1);
+  vi.setSystemTime(Date.now() + 100);
+  const left = observer.left(a);
+  vi.setSystemTime(Date.now() + 100);
+  expect(observer.left(a)).toBe(left);
+  observer.close();
+});
+
+it("shows refills once a second, and looks no more often", async () => {
+  const { observer, onChange, clock } = await startQuick(1);
+  await pass(999);
+  expect(onChange).not.toHaveBeenCalled();
+  expect(clock).not.toHaveBeenCalled();
+  await pass(1);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(observer.left(a)).toBe(101);
+  observer.close();
+});
+
+it("shows what is left with a status that turns ok, however soon", async () => {
+  const { observer, onChange } = await startQuick(0);
+  onChange.mockImplementation(() => observer.left(a));
+  await pass(9);
+  expect(onChange).not.toHaveBeenCalled();
+  await pass(1);
+  expect(onChange.mock.results).toMatchObject([{ value: 1 }]);
+  expect(observer.status(a, 1)?.ok).toBe(true);
+  observer.close();
+});
+
+it("has no timer while nobody shows what is left and every call may go", async () => {
+  const { observer, stop } = await startQuick(1);
+  observer.observe(a, 1, () => {});
+  stop();
+  expect(vi.getTimerCount()).toBe(1);
+  await pass(0);
+  expect(vi.getTimerCount()).toBe(0);
+  observer.close();
+});
+
+it("shows the refill that fills a limit up", async () => {
+  const { observer, onChange } = await startQuick(499);
+  onChange.mockImplementation(() => observer.left(a));
+  await pass(5000);
+  expect(onChange.mock.results).toMatchObject([{ value: 500 }]);
+  observer.close();
+});
+
+it("shows refills after the clock was set back", async () => {
+  let [ahead, steady] = [0, 0];
+  const transport = createHandTransport();
+  const observer = createRateLimitObserver({
+    transport,
+    clock: () => Date.now() + ahead,
+    monotonic: () => Date.now() + steady,
+  });
+  observer.observe(
+    a,
+    1,
+    () => {},
+    () => true,
+  );
+  await pass(1);
+  const config = { ...CONFIG, period: 30_000 };
+  transport.questions[0]!.answer(1, { config });
+  await pass(1);
+  expect(observer.left(a)).toBe(1);
+  ahead = -3_600_000;
+  await pass(2000);
+  transport.questions[0]!.answer(1, { config });
+  await pass(11_000);
+  expect(observer.left(a)).toBe(2);
+  observer.close();
+});

@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { pass, saying, startByHand, startLive } from "../support/hand-transport.js";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
+afterEach(() => void vi.useRealTimers());
+
+const [a, b] = [{ name: "a" }, { name: "b" }];
+
+it("tries a stream again after ever longer pauses, until it speaks", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(1);
+  const { observer, streams } = startByHand();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  for (const pause of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+    const before = streams.length;
+    streams.at(-1)!.onEnded();
+    await pass(pause - 1);
+    expect(streams).toHaveLength(before);
+    await pass(1);
+    expect(streams).toHaveLength(before + 1);
+  }
+  streams.at(-1)!.onSnapshot(saying("a", 3));
+  vi.mocked(Math.random).mockReturnValue(0);
+  const before = streams.length;
+  streams.at(-1)!.onEnded();
+  await pass(499);
+  expect(streams).toHaveLength(before);
+  await pass(1);
+  expect(streams).toHaveLength(before + 1);
+  // Whoever opens it before its turn opens it once.
+  streams.at(-1)!.onEnded();
+  observer.refresh();
+  await pass(60_000);
+  observer.refresh();
+  await pass(60_000);
+  expect(streams).toHaveLength(before + 2);
+  vi.restoreAllMocks();
+  observer.close();
+});
+
+it("cares nothing for the end of a stream that is replaced, nor keeps it when the new one ends", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  streams[0]!.onLost();
+  streams[0]!.onEnded();
+  await pass(50_000);
+  expect(questions).toEqual([]);
+  expect(streams).toHaveLength(2);
+  expect(streams[0]!.isClosed).toBe(false);
+  streams[1]!.onEnded();
+  expect(streams[0]!.isClosed).toBe(true);
+  await pass(1);
+  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  observer.close();
+});
+
+it("asks once when a stream is back, and no more while it stays", async () => {
+  const { observer, questions, streams } = await startLive(3);
+  const say = () => streams[0]!.onSnapshot(saying("a", 3));
+  streams[0]!.onLost();
+  streams[0]!.onLost();
+  await pass(1);
+  expect(questions).toHaveLength(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  expect(observer.connection).toBe("polling");
+  say();
+  expect(observer.connection).toBe("live");
+  say();
+  await pass(1);
+  expect(questions).toHaveLength(1);
+  questions[0]!.answer(3);
+  await pass(300_000);
+  say();
+  await pass(1);
+  expect(questions).toEqual([]);
+  expect(observer.connection).toBe("live");
+  observer.close();
+});
+
+it("follows one limit instead of another where they change places in one tick", async () => {
+  const { observer, questions, streams } = startByHand();
+  const stop = observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(1);
+  stop();
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  expect(streams.map(({ names }) => names)).toEqual([["a"], ["b"]]);
+  expect(questions.map(({ name }) => name)).toEqual(["b"]);
+  observer.close();
+});
+
+it("is not live by a stream that is being replaced", async () => {
+  const { observer, streams } = startByHand();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 3));
+  expect(observer.connection).toBe("polling");
+  expect(streams[0]!.isClosed).toBe(false);
+  streams[1]!.onSnapshot(saying("b", 3));
+  expect(observer.connection).toBe("live");
+  expect(streams[0]!.isClosed).toBe(true);
+  observer.close();
+});
+
+it("is live once all its streams have spoken, and opens them anew together", async () => {
+  const { observer, streams } = startByHand();
+  for (let i = 0; i <= 100; i++) observer.observe({ name: `limit${i}` }, 1, () => {});
+  await pass(1);
+  expect(streams).toHaveLength(2);
+  streams[0]!.onSnapshot(saying("limit0", 3));
+  expect(observer.connection).toBe("polling");
+  streams[1]!.onSnapshot(saying("limit100", 3));
+  expect(observer.connection).toBe("live");
+  for (const stream of streams.slice()) stream.onEnded();
+  observer.refresh();
+  expect(streams).toHaveLength(4);
+  await pass(60_000);
+  expect(streams).toHaveLength(4);
+  observer.close();
+});
+
+it("closes every stream, though one was replaced before it spoke", async () => {
+  const { observer, streams } = startByHand();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  streams[0]!.onSnapshot(saying("a", 3));
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  expect(streams.map(({ isClosed }) => isClosed)).toEqual([false, false]);
+  observer.close();
+  expect(streams.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});
+
+it("leaves the stream as it is when what was only rendered is forgotten", async () => {
+  const { observer, streams, questions } = startByHand();
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  // A render that never came to anything.
+  observer.status(b, 1);
+  observer.observe(a, 2, () => {});
+  await pass(1);
+  expect(streams).toHaveLength(1);
+  expect(questions).toHaveLength(1);
+  observer.close();
+});
+
+it("polls while a stream says nothing, as behind a proxy that holds it back, and no more once it does", async () => {
+  const { observer, questions, streams } = startByHand({ pollInterval: 1000 });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(998);
+  expect(questions).toHaveLength(0);
+  for (const left of [2, 1]) {
+    await pass(1000);
+    questions[0]!.answer(left);
+    await pass(0);
+    expect(observer.left(a)).toBe(left);
+    expect(observer.connection).toBe("polling");
+  }
+  streams[0]!.onSnapshot(saying("a", 1));
+  expect(observer.connection).toBe("live");
+  await pass(0);
+  // The clocks may have moved apart while nothing was heard.
+  questions[0]!.answer(1);
+  await pass(60_000);
+  expect(questions).toEqual([]);
+  observer.close();
+});
+
+it("does not go on about being live when a limit that is new gets no stream", async () => {
+  const { observer, questions } = await startLive(3, { pollInterval: 1000 });
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(3);
+  await pass(500);
+  expect(observer.connection).toBe("live");
+  await pass(500);
+  expect(observer.connection).toBe("polling");
+  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  observer.close();
+});
+
+it("is polling as soon as the stream is lost, before anybody has answered", async () => {
+  const { observer, questions, streams } = await startLive(3, { pollInterval: 1000 });
+  streams[0]!.onLost();
+  expect(observer.connection).toBe("polling");
+  await pass(0);
+  questions[0]!.fail();
+  await pass(0);
+  expect(observer.connection).toBe("offline");
+  // The attempts that follow say nothing new, and ask nothing beside the polls.
+  streams[0]!.onLost();
+  await pass(0);
+  expect(observer.connection).toBe("offline");
+  expect(questions).toEqual([]);
+  observer.close();
+});

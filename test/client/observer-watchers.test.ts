@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { pass, saying, startByHand, startLive } from "../support/hand-transport.js";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
+afterEach(() => void vi.useRealTimers());
+
+const [a, b] = [{ name: "a" }, { name: "b" }];
+
+it("those who are told may come and go", async () => {
+  const { observer, questions } = startByHand({ isStreamless: true });
+  const told = vi.fn();
+  const look = () => {
+    const stop = observer.observe(a, 1, () => {
+      told();
+      stop();
+      look();
+    });
+  };
+  look();
+  await pass(1);
+  questions[0]!.fail();
+  await pass(1);
+  expect(observer.connection).toBe("offline");
+  expect(told).toHaveBeenCalledTimes(1);
+  observer.close();
+});
+
+it("knows from the cache what a call would get, before the server has spoken", () => {
+  const { observer } = startByHand({ cache: { get: () => saying("a", 0), set() {} } });
+  const retryAt = Date.now() + Math.ceil(1e9 / 3);
+  expect(observer.status(a, 1)).toEqual({ ok: false, retryAt });
+});
+
+it("keeps in the cache what the server said, without what is assumed", async () => {
+  const set = vi.fn();
+  const { observer, streams } = await startLive(3, { cache: { get: () => undefined, set } });
+  const before = saying("a", 3);
+  await pass(10);
+  observer.debit(a, 1);
+  streams[0]!.onSnapshot(before);
+  expect(observer.left(a)).toBe(2);
+  expect(set).toHaveBeenLastCalledWith(a, before);
+  observer.close();
+});
+
+it("tells of one limit what the answer about another says of the clock", async () => {
+  const { observer, questions } = await startLive(0);
+  const onChange = vi.fn();
+  observer.observe(a, 1, onChange);
+  const before = observer.status(a, 1)!.retryAt!;
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  const now = Date.now() - 5000;
+  questions[0]!.answer(3, { now, ts: now });
+  await pass(1);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(observer.status(a, 1)!.retryAt).toBe(before + 5000);
+  observer.close();
+});
+
+it("is found by the client's links while it follows something", async () => {
+  const { observer, observers } = startByHand();
+  const stop = observer.observe(a, 1, () => {});
+  expect([...observers]).toEqual([]);
+  await pass(1);
+  expect([...observers]).toEqual([observer]);
+  stop();
+  await pass(1);
+  expect([...observers]).toEqual([]);
+});
+
+it("says the same to those who stay when one of them goes", async () => {
+  const { observer } = await startLive(0);
+  const stop = observer.observe(a, 1, () => {});
+  const before = observer.status(a, 1);
+  expect(before?.ok).toBe(false);
+  stop();
+  expect(observer.status(a, 1)).toBe(before);
+  await pass(1);
+  expect(observer.status(a, 1)).toBe(before);
+  observer.close();
+});
+
+it("refuses a debit that is no count, and does nothing for none", async () => {
+  const { observer, questions } = await startLive(3);
+  expect(() => observer.debit(b, -1)).toThrow("count must be");
+  observer.debit(a, 0)(true);
+  await pass(1);
+  expect(questions).toEqual([]);
+  observer.close();
+});
+
+it("leaves no timer behind", async () => {
+  const { observer, questions, streams } = startByHand({ isStreamless: true });
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  questions[0]!.answer(0);
+  await pass(1);
+  // The wait, the poll and the next attempt at a stream.
+  expect(vi.getTimerCount()).toBe(3);
+  observer.close();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(streams).toHaveLength(1);
+});
+
+it("says nothing of a key where there is none", async () => {
+  const get = vi.fn();
+  const { observer } = startByHand({ cache: { get, set() {} } });
+  observer.observe({ name: "a", key: undefined }, 1, () => {});
+  expect(get.mock.lastCall).toStrictEqual([a]);
+  observer.close();
+});
+
+it("goes on, and tells the others, when one who is told throws", async () => {
+  const { observer, questions } = startByHand({ isStreamless: true, pollInterval: 1000 });
+  const onChange = vi.fn();
+  observer.observe(a, 1, () => {
+    throw new Error("a bug of the page's");
+  });
+  observer.observe(a, 1, onChange);
+  await pass(1);
+  questions[0]!.answer(3);
+  // The page's own reports get to know.
+  await expect(pass(1)).rejects.toThrow("a bug");
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(observer.connection).toBe("polling");
+  await pass(1000);
+  questions[0]!.fail();
+  await expect(pass(1)).rejects.toThrow("a bug");
+  expect(onChange).toHaveBeenCalledTimes(2);
+  expect(observer.connection).toBe("offline");
+  await pass(1000);
+  expect(questions).toHaveLength(1);
+  observer.close();
+});
+
+it("tells the others by the clock that one who is told brings news of", async () => {
+  const { observer, questions } = startByHand();
+  let news = () => {};
+  observer.observe(a, 1, () => news());
+  observer.observe(b, 1, () => {});
+  await pass(1);
+  for (const question of questions.splice(0)) question.answer(0);
+  await pass(1);
+  const { retryAt } = observer.status(b, 1)!;
+  const onChange = vi.fn();
+  observer.observe(b, 1, () => onChange(observer.status(b, 1)!.retryAt));
+  // Both are told of the clock, and the first knows better at once.
+  news = () => {
+    news = () => {};
+    observer.receive(saying("a", 1, { now: Date.now() + 9000 }));
+  };
+  observer.receive(saying("a", 1, { now: Date.now() + 5000 }));
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(onChange).toHaveBeenCalledWith(retryAt! - 9000);
+  observer.close();
+});
