@@ -3,6 +3,7 @@
  * application's resolver as a request.
  */
 import { TRPCError } from "@trpc/server";
+import { validateKey } from "../../core/key.js";
 
 export interface KeyResolverOptions<TContext, TName extends string> {
   ctx: TContext;
@@ -26,6 +27,7 @@ export type KeyResolver<TContext, TName extends string> = (
 /**
  * @throws TRPCError `BAD_REQUEST` when the resolver refuses, or does not heed what was asked for:
  * an answer about another bucket than the one asked for would be silently wrong.
+ * @throws RateLimitInputError when what it resolves to is no key.
  */
 export async function resolveKey<TContext, TName extends string>(
   resolver: KeyResolver<TContext, TName> = () => undefined,
@@ -35,6 +37,9 @@ export async function resolveKey<TContext, TName extends string>(
 ): Promise<string | undefined> {
   const key = await resolver({ ctx, name, requested });
   if (key === null) throw refusal(name, requested);
+  // Here, where it is asked for: those who watch are read together, and one key that cannot be read
+  // would keep the others' from being read.
+  validateKey(key);
   // A key made of the request is as good as the request itself. One that would have been the same
   // without it is not what was asked for.
   if (requested !== undefined && key !== requested && key === (await ownKey())) {
