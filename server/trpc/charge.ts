@@ -2,7 +2,7 @@
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
-import { decisionsOf, noteDecisions } from "./decisions-of-call.js";
+import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { throwingTRPCErrors, toTRPCError } from "./errors.js";
 import { type KeyResolver, resolveKey } from "./key.js";
 import type { ChargeOnErrorOptions, RateLimitedCall, RateLimitedOptions } from "./rate-limited.js";
@@ -28,16 +28,15 @@ export async function charge(
   call: Call,
 ): ReturnType<Middleware> {
   const { limiter } = charging;
-  const before = decisionsOf(call.getRawInput);
-  const { items, rateLimit } = await throwingTRPCErrors(async () => {
+  const { items, rateLimit, noted } = await throwingTRPCErrors(async () => {
     const wanted = await itemsOf(charging, call);
-    return { items: wanted, rateLimit: await take(limiter, charging, wanted, call) };
+    return { items: wanted, ...(await take(limiter, charging, wanted, call)) };
   });
   const result = await call.next({ ctx: { rateLimit } });
   const costs = on === "call" || (!result.ok && (on === "error" || on(result.error)));
   const gives = result.ok && resetOnSuccess ? "all" : costs ? undefined : "what was taken";
   if (gives !== undefined) {
-    noteDecisions(call.getRawInput, [], before);
+    forgetDecisions(call.getRawInput, noted);
     // What has happened has happened, so a store that fails now must not change the answer: the
     // tokens stay taken.
     await Promise.allSettled(
@@ -59,22 +58,23 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
       message: `Subscription "${call.path}" would outlive its transaction`,
     });
   }
-  const before = decisionsOf(call.getRawInput);
   const items = await throwingTRPCErrors(() => itemsOf(charging, call));
   let failure: Awaited<ReturnType<Middleware>> | undefined;
+  let noted: readonly NotedDecision[] = [];
   try {
     return await charging.limiter.transaction(async ({ tx, ...scope }) => {
       // What an earlier try decided was rolled back.
-      noteDecisions(call.getRawInput, [], before);
-      const rateLimit = await take(scope, charging, items, call);
-      const result = await call.next({ ctx: { rateLimit, tx } });
+      forgetDecisions(call.getRawInput, noted);
+      const taken = await take(scope, charging, items, call);
+      noted = taken.noted;
+      const result = await call.next({ ctx: { rateLimit: taken.rateLimit, tx } });
       if (result.ok) return result;
       // Thrown, so that the transaction is rolled back, and tried again if this was a conflict.
       failure = result;
       throw result.error;
     });
   } catch (error) {
-    noteDecisions(call.getRawInput, [], before);
+    forgetDecisions(call.getRawInput, noted);
     if (failure?.ok === false && failure.error === error) return failure;
     throw toTRPCError(error);
   }
@@ -115,24 +115,22 @@ async function take(
   { limiter, names }: Charging,
   items: readonly LimitAllItem[],
   { getRawInput }: Call,
-): Promise<Granted> {
-  let granted: Granted;
+): Promise<{ rateLimit: Granted; noted: readonly NotedDecision[] }> {
+  let rateLimit: Granted;
   let results: readonly RateLimitResult[];
   if (typeof names === "string") {
     const { name, ...wanted } = items[0]!;
-    granted = await limits.limit(name, { ...wanted, throws: true });
-    results = [granted];
+    rateLimit = await limits.limit(name, { ...wanted, throws: true });
+    results = [rateLimit];
   } else {
-    granted = await limits.limitAll(items, { throws: true });
-    results = granted.results;
+    rateLimit = await limits.limitAll(items, { throws: true });
+    results = rateLimit.results;
   }
   const now = limiter.clock();
-  noteDecisions(
-    getRawInput,
-    items.map(({ name, key, config }, i) => {
-      const { value } = results[i]!;
-      return { name, key, value, now, config: config ?? limiter.limits[name]! };
-    }),
-  );
-  return granted;
+  const noted = items.map(({ name, key, config }, i) => {
+    const { value } = results[i]!;
+    return { name, key, value, now, config: config ?? limiter.limits[name]! };
+  });
+  noteDecisions(getRawInput, noted);
+  return { rateLimit, noted };
 }

@@ -16,13 +16,20 @@ export interface NotedDecision {
 
 const decisions = new WeakMap<() => Promise<unknown>, readonly NotedDecision[]>();
 
-/** @param before those that stand beside them: all that the call has, unless some were undone. */
 export function noteDecisions(
   getRawInput: () => Promise<unknown>,
   noted: readonly NotedDecision[],
-  before: readonly NotedDecision[] = decisionsOf(getRawInput),
 ): void {
-  decisions.set(getRawInput, [...before, ...noted]);
+  decisions.set(getRawInput, [...decisionsOf(getRawInput), ...noted]);
+}
+
+/** For those that were undone; what other middleware has noted meanwhile stays. */
+export function forgetDecisions(
+  getRawInput: () => Promise<unknown>,
+  undone: readonly NotedDecision[],
+): void {
+  const others = decisionsOf(getRawInput).filter((noted) => !undone.includes(noted));
+  decisions.set(getRawInput, others);
 }
 
 export function decisionsOf(getRawInput: () => Promise<unknown>): readonly NotedDecision[] {
