@@ -8,6 +8,8 @@ export interface RefundedRateLimit {
   value: number;
   /** What to write, `undefined` for a row that stays as it is. */
   next: (RateLimitState | undefined)[];
+  /** Tokens that these rows had no room for. */
+  left: number;
 }
 
 /**
@@ -38,5 +40,5 @@ export function refundRateLimit(
     left -= given;
   }
   const value = held.reduce((sum, state, index) => sum + (next[index] ?? state).value, 0);
-  return { value, next };
+  return { value, next, left };
 }

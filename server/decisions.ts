@@ -129,17 +129,18 @@ export function resetRow(row: RowId): Decision<void> {
   };
 }
 
-/** Gives tokens back to two of a limit's shards, or to its one row. */
+/** Gives tokens back to rows of a limit. What they have no room for is `left`. */
 export function refund(
-  target: Target,
+  { part }: Target,
+  rows: readonly RowId[],
   count: number,
-  { clock, random }: Environment,
-): Decision<{ value: number }> {
+  { clock }: Pick<Environment, "clock">,
+): Decision<{ value: number; left: number }> {
   return {
-    rows: pickRows(target, random),
+    rows,
     decide(states) {
-      const { value, next } = refundRateLimit(states, target.part, clock(), count);
-      return { result: { value }, writes: next };
+      const { next, ...result } = refundRateLimit(states, part, clock(), count);
+      return { result, writes: next };
     },
   };
 }
@@ -165,7 +166,7 @@ export function readState(
 }
 
 /** The rows that a call sees: the only one, or two of the shards. */
-function pickRows(target: Target, random: () => number): readonly RowId[] {
+export function pickRows(target: Target, random: () => number): readonly RowId[] {
   const { shards = 1 } = target.config;
   return shards === 1 ? target.rows : pickTwo(shards, random).map((shard) => rowOf(target, shard));
 }

@@ -6,6 +6,7 @@ import { RateLimitError } from "../core/errors.js";
 import type { Applier } from "./applier.js";
 import {
   type Environment,
+  pickRows,
   readState,
   refund,
   resetRow,
@@ -23,6 +24,7 @@ import type {
   RateLimiterOptions,
   RefundOptions,
 } from "./limiter-types.js";
+import type { RowId } from "./store/store.js";
 import { allRows, type Target } from "./targets.js";
 import { tell } from "./tell.js";
 
@@ -111,9 +113,15 @@ export function createOperations(options: OperationsOptions) {
     ): Promise<{ value: number }> {
       const target = resolve(name, keyOptions);
       validateCount(count);
-      const [result] = await apply([refund(target, count, environment)]);
+      const giveTo = async (rows: readonly RowId[], tokens: number) =>
+        (await apply([refund(target, rows, tokens, environment)]))[0]!;
+      let given = await giveTo(pickRows(target, environment.random), count);
+      // Where these two shards are full, others are missing what was taken from them.
+      if (given.left > 0 && (target.config.shards ?? 1) > 2) {
+        given = await giveTo(allRows(target), given.left);
+      }
       onChange(target.name, target.key);
-      return result!;
+      return { value: given.value };
     },
 
     async getValue(name: string, keyOptions: KeyOptions = {}) {

@@ -6,8 +6,8 @@ const bucket = { kind: "token bucket", rate: 10, period: 1000, capacity: 5 } as 
 
 describe("refundRateLimit", () => {
   it("gives back what was taken", () => {
-    const { value, next } = refundRateLimit([{ value: 1, ts: T }], bucket, T, 2);
-    expect({ value, next }).toEqual({ value: 3, next: [{ value: 3, ts: T }] });
+    const given = refundRateLimit([{ value: 1, ts: T }], bucket, T, 2);
+    expect(given).toEqual({ value: 3, next: [{ value: 3, ts: T }], left: 0 });
   });
 
   it("does not give twice what time has refilled, nor more than the capacity", () => {
@@ -20,8 +20,8 @@ describe("refundRateLimit", () => {
   });
 
   it("leaves a full row and a missing one alone", () => {
-    const { value, next } = refundRateLimit([{ value: 5, ts: T }, null], bucket, T, 3);
-    expect({ value, next }).toEqual({ value: 10, next: [undefined, undefined] });
+    const given = refundRateLimit([{ value: 5, ts: T }, null], bucket, T, 3);
+    expect(given).toEqual({ value: 10, next: [undefined, undefined], left: 3 });
   });
 
   it("fills the emptier of two shards first", () => {

@@ -1,0 +1,89 @@
+/** What is given back has to arrive, also where a limit is spread over many rows. */
+import { describe, expect, it } from "vitest";
+import { createManualClock } from "../../core/testing.js";
+import {
+  createRateLimiter,
+  isRateLimitError,
+  memoryStore,
+  type RateLimitStore,
+  SECOND,
+} from "../../server/index.js";
+import { stores } from "../support/stores.js";
+import { type Pair, pairsOf } from "../support/world.js";
+
+const [AB, AC, , , , CD] = pairsOf(4) as [Pair, Pair, Pair, Pair, Pair, Pair];
+
+function setUp(store: RateLimitStore = memoryStore() as RateLimitStore) {
+  let dice: number[] = [];
+  const clock = createManualClock();
+  const limiter = createRateLimiter({
+    store,
+    clock,
+    sleep: clock.sleep,
+    random: () => dice.shift()!,
+    limits: { hot: { kind: "token bucket", rate: 8, period: SECOND, shards: 4 } },
+  });
+  const left = async () => (await limiter.getValue("hot")).value;
+  /** The pairs of shards that the calls to come see. */
+  const see = (...pairs: Pair[]) => void (dice = pairs.flat());
+  return { clock, limiter, left, see };
+}
+
+describe("tokens given back to shards that have no room for them", () => {
+  it.each(stores)("go to those that have, on %s", async (_name, open) => {
+    await using opened = await open();
+    const { limiter, left, see } = setUp(opened.store);
+    see(AB, CD);
+    await limiter.limit("hot", { count: 4 });
+    expect(await left()).toBe(4);
+    expect(await limiter.refund("hot", { count: 3 })).toEqual({ value: 7 });
+    expect(await left()).toBe(7);
+  });
+
+  it("go there in part, and never past the capacity", async () => {
+    const { limiter, left, see } = setUp();
+    see(AB, AC, CD);
+    await limiter.limit("hot", { count: 4 });
+    expect(await limiter.refund("hot", { count: 3 })).toEqual({ value: 7 });
+    expect(await limiter.refund("hot", { count: 100 })).toEqual({ value: 8 });
+    expect(await left()).toBe(8);
+  });
+
+  it("go there inside of a transaction, and when a wait is called off", async () => {
+    const { clock, limiter, left, see } = setUp();
+    see(AB, CD);
+    await limiter.transaction(async ({ limit, refund }) => {
+      await limit("hot", { count: 4 });
+      await refund("hot", { count: 4 });
+    });
+    expect(await left()).toBe(8);
+    see(AB, AB, CD);
+    await limiter.limit("hot", { count: 4 });
+    const controller = new AbortController();
+    const waiting = limiter.acquire("hot", { count: 2, signal: controller.signal });
+    while (clock.sleepers() < 1) await Promise.resolve();
+    expect(await left()).toBe(2);
+    controller.abort(new Error("changed my mind"));
+    await expect(waiting).rejects.toThrow("changed my mind");
+    expect(await left()).toBe(4);
+  });
+});
+
+describe("acquire", () => {
+  it("takes a deadline that has passed for no time to wait", async () => {
+    const { limiter, see } = setUp();
+    see(AB, AB);
+    expect(await limiter.acquire("hot", { count: 4, maxWait: -5 })).toEqual({ ok: true, value: 0 });
+    const late: unknown = await limiter
+      .acquire("hot", { count: 1, maxWait: -5 })
+      .catch((error: unknown) => error);
+    expect(isRateLimitError(late) && late.data.rateLimit.retryAfter).toBe(500);
+  });
+
+  it("refuses a wait that is no number, before it reserves anything", async () => {
+    const { limiter, left } = setUp();
+    const acquiring = limiter.acquire("hot", { maxWait: NaN });
+    await expect(acquiring).rejects.toThrow("maxWait must be a number of ms, got NaN");
+    expect(await left()).toBe(8);
+  });
+});
