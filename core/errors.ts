@@ -1,5 +1,5 @@
 /**
- * What can go wrong, one class each, told apart by `kind` rather than by
+ * What can go wrong, one class each, told apart by `kind` and `name` rather than by
  * `instanceof`, so that two copies of the package still understand each other.
  * A denial is data; it becomes an error only where `throws: true` asks for it.
  */

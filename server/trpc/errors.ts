@@ -26,11 +26,12 @@ export function toTRPCError(error: unknown): unknown {
     const made = make("TOO_MANY_REQUESTS", error);
     return Object.assign(made, { data: error.data });
   }
-  const { kind, reason } = (error ?? {}) as { kind?: unknown; reason?: unknown };
-  if (kind === "InvalidInput") {
+  // By name: a `kind` like these, errors of the application's own may have, too.
+  const { name, reason } = (error ?? {}) as { name?: unknown; reason?: unknown };
+  if (name === "RateLimitInputError") {
     return make(reason === "unsatisfiable" ? "PAYLOAD_TOO_LARGE" : "BAD_REQUEST", error);
   }
-  if (kind === "StoreFailure") {
+  if (name === "RateLimitStoreError") {
     return make("SERVICE_UNAVAILABLE", error, "Rate limits cannot be checked right now");
   }
   return error;
