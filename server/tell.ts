@@ -9,7 +9,8 @@ export function tell<TArgs extends unknown[]>(
 ): void {
   try {
     const hearing = listener(...args);
-    if (hearing instanceof Promise) hearing.catch(() => {});
+    // Not only where it is a `Promise`: Prisma's own begin their work when they are asked.
+    if (hearing !== undefined) Promise.resolve(hearing).catch(() => {});
   } catch {
     // See above.
   }

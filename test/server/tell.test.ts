@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { createRateLimiter, memoryStore, MINUTE } from "../../server/index.js";
 
 it("whoever hears of decisions and changes may fail, at once or later", async () => {
@@ -31,4 +31,16 @@ it("whoever hears of decisions and changes may fail, at once or later", async ()
   } finally {
     process.off("unhandledRejection", note);
   }
+});
+
+it("hears out who answers with a promise of another library's making", async () => {
+  const lazy = { then: vi.fn<(done: unknown, failed: (reason: Error) => void) => void>() };
+  lazy.then.mockImplementation((_done, failed) => failed(new Error("metrics are down")));
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: { once: { kind: "token bucket", rate: 1, period: MINUTE } },
+    onDecision: () => lazy as unknown as Promise<void>,
+  });
+  await expect(limiter.limit("once")).resolves.toMatchObject({ ok: true });
+  await vi.waitFor(() => expect(lazy.then).toHaveBeenCalledOnce());
 });
