@@ -1,6 +1,6 @@
 /** Deletes the rows of limits that are full again, which is what a missing row means anyway. */
 import { calculateRateLimit } from "../core/calculate.js";
-import { capacityOf, type RateLimitConfig, shardConfig } from "../core/config.js";
+import { capacityOf, type RateLimitConfig, shardConfig, validateConfig } from "../core/config.js";
 import { RateLimitConfigError } from "../core/errors.js";
 import { withStart } from "../core/phase.js";
 import type { PruneOptions } from "./limiter-types.js";
@@ -29,7 +29,11 @@ export async function prune(
   let deleted = 0;
   for (const name of new Set([...configs.keys(), ...Object.keys(alsoConfigs)])) {
     const known = configs.get(name);
-    const all = [...(known ? [known] : []), ...(alsoConfigs[name] ?? [])];
+    const others = alsoConfigs[name] ?? [];
+    for (const config of others) validateConfig(config, `alsoConfigs.${name}`);
+    const all = [...(known ? [known] : []), ...others];
+    // When its rows are full is then not known.
+    if (all.length === 0) continue;
     const dropWhenFull = (row: RowId): Decision<boolean> => ({
       rows: [row],
       decide([state]) {
