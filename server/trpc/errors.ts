@@ -71,8 +71,10 @@ export function formatRateLimitError<
   error: TRPCError,
   _limiter?: { readonly limits: TLimits },
 ): RateLimitErrorShape<TShape, keyof TLimits & string> {
-  const known = error.cause === undefined ? error : toTRPCError(error.cause);
-  const made = known instanceof TRPCError && known !== error ? known : error;
+  const known = toTRPCError(error.cause);
+  // A `TRPCError` that caused another one is for the application to hide, unless it is a denial.
+  const isOurs = known !== error.cause || isRateLimitError(known);
+  const made = isOurs && known instanceof TRPCError ? known : error;
   const rateLimit = isRateLimitError<keyof TLimits & string>(made) && made.data.rateLimit;
   if (made === error && !rateLimit) return shape;
   return {

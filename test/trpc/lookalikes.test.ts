@@ -29,7 +29,8 @@ async function answerOf(thrown: unknown) {
   });
   await using server = await startServer(router, () => ({}));
   const response = await fetch(`${server.url}/throwing`);
-  const { error } = (await response.json()) as { error: { message: string } };
+  const { error } = (await response.json()) as { error: { message: string; data: object } };
+  expect(error.data).not.toHaveProperty("rateLimit");
   return { status: response.status, message: error.message };
 }
 
@@ -47,6 +48,12 @@ describe("an error of the application's own", () => {
     "stays as it is where %j is thrown",
     async (thrown) => expect((await answerOf(thrown)).status).toBe(500),
   );
+
+  it("hides the one that caused it", async () => {
+    const cause = new TRPCError({ code: "CONFLICT", message: "for nobody's eyes" });
+    const thrown = new TRPCError({ code: "FORBIDDEN", message: "no", cause });
+    expect(await answerOf(thrown)).toEqual({ status: 403, message: "no" });
+  });
 
   it("is told from the package's own, which have codes", async () => {
     const codes = [
