@@ -74,7 +74,7 @@ function isStricter(a: Fact, b: Fact): boolean {
 }
 
 function policyOf({ config: { rate, period } }: Fact): string {
-  const w = Math.max(1, seconds(period));
+  const w = seconds(period);
   // A window is whole seconds; of a period that is not, the tokens that such a window brings.
   return `q=${integer((rate * w * 1000) / period)};w=${integer(w)}`;
 }
@@ -88,7 +88,7 @@ function stateOf(fact: Fact): string {
 function untilFull({ name, key, config, value, now }: Fact): number {
   const { rate, period } = config;
   if (config.kind === "token bucket") {
-    return (Math.max(0, capacityOf(config) - value) / rate) * period;
+    return ((capacityOf(config) - value) / rate) * period;
   }
   return initialState(withStart(config, name, key), now).ts + period - now;
 }

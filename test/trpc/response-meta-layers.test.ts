@@ -22,6 +22,7 @@ async function ask(path: string) {
   const router = t.router({
     refunded: onError.use(inner).query(() => true),
     reset: reset.use(inner).query(() => true),
+    charged: t.procedure.use(inner).query(() => true),
     failed: onError.use(inner).query(fail),
     twice: t.procedure
       .use(inner)
@@ -49,4 +50,8 @@ it("what one middleware gives back hides nothing of what another one has charged
 
 it("what is rolled back hides nothing of what was charged outside of the transaction", async () => {
   expect(await ask("rolledBack")).toEqual({ inner: 4 });
+});
+
+it("of one limit that several calls of a batch were charged with, the least that was left", async () => {
+  expect(await ask("charged,charged?batch=1&input=%7B%7D")).toEqual({ inner: 3 });
 });

@@ -1,0 +1,111 @@
+/** What can be said to `createRateLimitTRPC` and to its middleware, and what comes of it. */
+import { initTRPC } from "@trpc/server";
+import { describe, expect, it } from "vitest";
+import { createRateLimiter, createRateLimitTRPC, memoryStore, MINUTE } from "../../server/index.js";
+
+const limit = { kind: "token bucket", rate: 5, period: MINUTE, maxReserved: 5 } as const;
+
+function create(interval?: number) {
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    clock: () => 0,
+    limits: { one: limit, two: limit },
+  });
+  const t = initTRPC.context<{ user: string }>().create();
+  const asked: unknown[] = [];
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    ...(interval !== undefined && { interval }),
+    key: ({ ctx, name, requested }) => {
+      if (requested !== undefined) return requested;
+      if (ctx.user === "nobody") throw new Error("nobody has no key");
+      return `${ctx.user} ${name}`;
+    },
+    authorize: ({ ctx, ...what }) => {
+      asked.push(what);
+      return ctx.user === "admin";
+    },
+  });
+  return { limiter, t, rl, asked, as: t.createCallerFactory(rl.router) };
+}
+
+describe("is refused at once", () => {
+  it("a limiter without limits", () => {
+    const limiter = createRateLimiter({ store: memoryStore(), limits: {} });
+    expect(() => createRateLimitTRPC({ t: initTRPC.create(), limiter })).toThrow(
+      "limits must be an object with at least one limit",
+    );
+  });
+
+  it.each([0, -1, NaN])("an interval of %d ms", (interval) => {
+    expect(() => create(interval)).toThrow("interval must be a number of ms above 0");
+  });
+
+  it("a middleware that would charge nothing", () => {
+    const { rl } = create();
+    for (const make of [rl.rateLimited, rl.rateLimited.transaction]) {
+      expect(() => make([])).toThrow("rateLimited's names must be at least one limit");
+    }
+  });
+});
+
+describe("a middleware of several limits", () => {
+  it("resolves a key for each of them", async () => {
+    const { limiter, rl, t } = create();
+    const router = t.router({
+      ask: t.procedure.use(rl.rateLimited(["one", "two"])).query(() => 1),
+    });
+    await router.createCaller({ user: "ada" }).ask();
+    expect((await limiter.getValue("one", { key: "ada one" })).value).toBe(4);
+    expect((await limiter.getValue("two", { key: "ada two" })).value).toBe(4);
+  });
+
+  it("tells its options which of them is asked about, and all about the call", async () => {
+    const { limiter, rl, t } = create();
+    const charged = rl.rateLimited(["one", "two"], {
+      key: ({ name, ctx, path, type }) => `${name} ${ctx.user} ${path} ${type}`,
+      count: ({ name }) => (name === "one" ? 2 : 3),
+    });
+    const router = t.router({ ask: t.procedure.use(charged).query(() => 1) });
+    await router.createCaller({ user: "ada" }).ask();
+    expect((await limiter.getValue("one", { key: "one ada ask query" })).value).toBe(3);
+    expect((await limiter.getValue("two", { key: "two ada ask query" })).value).toBe(2);
+  });
+});
+
+describe("a key that a client asks for", () => {
+  it("may be its own", async () => {
+    const { as } = create();
+    const own = { name: "one", key: "ada one" } as const;
+    expect(await as({ user: "ada" }).status(own)).toMatchObject(own);
+  });
+
+  it("is heeded where it has none of its own", async () => {
+    const { as } = create();
+    const shared = { name: "one", key: "shared" } as const;
+    expect(await as({ user: "nobody" }).status(shared)).toMatchObject(shared);
+  });
+});
+
+describe("the router's mutations", () => {
+  it("are asked about with what they do, and to which bucket", async () => {
+    const { as, asked } = create();
+    await expect(as({ user: "ada" }).limit({ name: "one" })).rejects.toThrow("Not allowed");
+    await expect(as({ user: "ada" }).reset({ name: "two" })).rejects.toThrow("Not allowed");
+    expect(asked).toEqual([
+      { action: "limit", name: "one", key: "ada one" },
+      { action: "reset", name: "two", key: "ada two" },
+    ]);
+  });
+
+  it("take as much as they are told to, of what is still to come too", async () => {
+    const admin = create().as({ user: "admin" });
+    expect(await admin.limit({ name: "one", count: 4 })).toEqual({ ok: true, value: 1 });
+    expect(await admin.limit({ name: "one", count: 4 })).toMatchObject({ ok: false });
+    const reserved = await admin.limit({ name: "one", count: 4, reserve: true });
+    expect(reserved).toEqual({ ok: true, value: -3, retryAfter: (3 * MINUTE) / 5 });
+    await admin.reset({ name: "one" });
+    expect(await admin.check({ name: "one", count: 5 })).toEqual({ ok: true, value: 0 });
+  });
+});

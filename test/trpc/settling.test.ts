@@ -1,0 +1,121 @@
+/** What becomes of a charge after its procedure, where configs, stores and other tries differ. */
+import { initTRPC, TRPCError } from "@trpc/server";
+import { expect, it } from "vitest";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  memoryStore,
+  MINUTE,
+  rateLimitResponseMeta,
+  type RateLimitStore,
+} from "../../server/index.js";
+
+const limits = {
+  few: { kind: "token bucket", rate: 3, period: MINUTE },
+  some: { kind: "token bucket", rate: 5, period: MINUTE },
+} as const;
+const paying = { kind: "token bucket", rate: 100, period: MINUTE } as const;
+const spread = { kind: "token bucket", rate: 8, period: MINUTE, shards: 4 } as const;
+
+function setUp(store: RateLimitStore = memoryStore() as RateLimitStore) {
+  const told: (string | null | undefined)[] = [];
+  // Picks the last two of four shards.
+  const limiter = createRateLimiter({ store, limits, clock: () => 0, random: () => 0.5 });
+  const t = initTRPC.create();
+  const rl = createRateLimitTRPC({ t, limiter });
+  // Notes what a response's header would say.
+  const procedure = t.procedure.use(async ({ next, getRawInput }) => {
+    const result = await next();
+    const { headers } = rateLimitResponseMeta({ info: { calls: [{ getRawInput }] }, errors: [] });
+    told.push(headers?.get("RateLimit-Policy"), headers?.get("RateLimit"));
+    return result;
+  });
+  return { limiter, rl, t, procedure, told };
+}
+
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => expect.fail("it passed"),
+    (error: unknown) => (error instanceof TRPCError ? error.code : error),
+  );
+
+it("gives back as much as was taken, under the config that it was taken with", async () => {
+  const { limiter, rl, t, procedure } = setUp();
+  const options = { count: 50, config: paying, on: "error" } as const;
+  const router = t.router({ ask: procedure.use(rl.rateLimited("few", options)).query(() => 1) });
+  await router.createCaller({}).ask();
+  expect((await limiter.getValue("few", { config: paying })).value).toBe(100);
+});
+
+it("fills all that a per-call config has spread a limit over", async () => {
+  const { limiter, rl, t, procedure } = setUp();
+  const options = { count: 4, config: spread, resetOnSuccess: true } as const;
+  const router = t.router({ ask: procedure.use(rl.rateLimited("few", options)).query(() => 1) });
+  await router.createCaller({}).ask();
+  expect((await limiter.getValue("few", { config: spread })).value).toBe(8);
+});
+
+it("tells in headers of the config that a call was charged with", async () => {
+  const { rl, t, procedure, told } = setUp();
+  const charged = procedure.use(rl.rateLimited("few", { config: paying }));
+  await t
+    .router({ ask: charged.query(() => 1) })
+    .createCaller({})
+    .ask();
+  expect(told).toEqual(['"few";q=100;w=60', '"few";r=99;t=1']);
+});
+
+it("answers when what was not to cost has been given back, or could not be", async () => {
+  const memory = memoryStore() as RateLimitStore;
+  let calls = 0;
+  let isDown = false;
+  const { rl, t, procedure } = setUp({
+    ...memory,
+    async apply(...args) {
+      calls++;
+      if (isDown && calls > 1) throw new Error("the store is down");
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return memory.apply(...args);
+    },
+  });
+  const charged = procedure.use(rl.rateLimited(["few", "some"], { on: "error" }));
+  const { ask } = t.router({ ask: charged.query(() => "done") }).createCaller({});
+  expect(await ask()).toBe("done");
+  // Already, as somebody sees it who does not wait for the store.
+  const peer = createRateLimiter({ store: memory, limits, clock: () => 0 });
+  expect(await peer.check("few", { count: 3 })).toMatchObject({ ok: true });
+  [calls, isDown] = [0, true];
+  expect(await ask()).toBe("done");
+  expect(await peer.check("few", { count: 3 })).toMatchObject({ ok: false, value: 2 });
+});
+
+it("tells of a transaction's last try only", async () => {
+  const { limiter, rl, t, procedure, told } = setUp();
+  let tries = 0;
+  const router = t.router({
+    ask: procedure.use(rl.rateLimited.transaction("some")).mutation(async () => {
+      // Which the transaction conflicts with.
+      if (tries++ === 0) await limiter.reset("some");
+    }),
+  });
+  await limiter.limit("some", { count: 2 });
+  await router.createCaller({}).ask();
+  expect(tries).toBe(2);
+  expect(told[1]).toBe('"some";r=4;t=12');
+});
+
+it("answers with what the last try came to, not with an earlier failure", async () => {
+  const memory = memoryStore() as RateLimitStore;
+  const { limiter, rl, t, procedure } = setUp({
+    ...memory,
+    transaction: (run, options) =>
+      memory.transaction!(run, options).catch(() => memory.transaction!(run, options)),
+  });
+  const router = t.router({
+    ask: procedure.use(rl.rateLimited.transaction("few")).mutation(async () => {
+      await limiter.limit("few", { count: 3 });
+      throw new TRPCError({ code: "CONFLICT" });
+    }),
+  });
+  expect(await codeOf(router.createCaller({}).ask())).toBe("TOO_MANY_REQUESTS");
+});
