@@ -100,7 +100,7 @@ export function createWatchHub<TName extends string>(
     }
     lastFlush = performance.now();
     flushing = false;
-    if (changedMeanwhile && stop !== undefined) refresh([]);
+    if (changedMeanwhile) refresh([]);
   }
 
   /** Yields a snapshot for each item at once, and then whenever one of them changes. */
