@@ -104,8 +104,10 @@ export function postgresChannel(
     const [from, ...changes] = parse(payload);
     if (from === sender) return;
     for (const change of changes) {
-      if (!Array.isArray(change) || typeof change[0] !== "string") continue;
-      for (const listener of listeners) listener(change[0], change[1] as string | undefined);
+      if (!Array.isArray(change)) continue;
+      const [name, key] = change as unknown[];
+      if (typeof name !== "string" || (key !== undefined && typeof key !== "string")) continue;
+      for (const listener of listeners) listener(name, key);
     }
   }
 
