@@ -58,14 +58,14 @@ const lost = new Error("connection lost");
 it("tells others once of what it is told within 50 ms, and hears nothing of its own", async () => {
   const { clients, channel, heard, stop, notify, told } = start();
   await pass(0);
-  for (const key of ["a", "b", "a"]) channel.publish("send", key);
-  channel.publish("send", undefined);
+  for (const key of ["a", "b", "a"]) void channel.publish("send", key);
+  void channel.publish("send", undefined);
   await pass(49);
   expect(told()).toEqual([]);
   await pass(1);
   const changes = [["send", "a"], ["send", "b"], ["send"]];
   expect(told()).toEqual(changes);
-  channel.publish("other", undefined);
+  void channel.publish("other", undefined);
   await pass(50);
   expect(told()).toEqual([...changes, ["other"]]);
   notify(JSON.parse(clients[0]!.sent[0]!));
@@ -84,7 +84,7 @@ it("keeps what it tells below what PostgreSQL takes, in bytes, and leaves out wh
   const { clients, channel } = start();
   await pass(0);
   const publish = (many: number) => {
-    for (let i = 0; i < many; i++) channel.publish("send", `${"é".repeat(180)}${i}`);
+    for (let i = 0; i < many; i++) void channel.publish("send", `${"é".repeat(180)}${i}`);
   };
   publish(200);
   await pass(50);
@@ -123,14 +123,14 @@ it("loses a connection once, however often that is said, and ends it", async () 
   await pass(0);
   clients[0]!.emit("error", lost);
   clients[0]!.emit("end");
-  channel.publish("send", "lost meanwhile");
+  void channel.publish("send", "lost meanwhile");
   await pass(100);
   expect(clients[0]).toMatchObject({ ended: 1, sent: [] });
   await pass(400);
   clients[0]!.emit("error", lost);
   await pass(60_000);
   expect(clients).toHaveLength(2);
-  channel.publish("send", "again");
+  void channel.publish("send", "again");
   await pass(50);
   expect(told()).toEqual([["send", "again"]]);
 });
@@ -140,10 +140,10 @@ it("opens nothing more once it is closed, and leaves no timers", async () => {
     const { clients, channel } = start();
     await pass(0);
     if (isLost) clients[0]!.emit("error", lost);
-    channel.publish("send", undefined);
+    void channel.publish("send", undefined);
     await channel.close();
     expect(vi.getTimerCount()).toBe(0);
-    channel.publish("send", undefined);
+    void channel.publish("send", undefined);
     channel.subscribe(() => {});
     await pass(60_000);
     expect(clients).toHaveLength(1);

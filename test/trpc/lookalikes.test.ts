@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   formatRateLimitError,
   MINUTE,
+  RateLimitError,
   RateLimitInputError,
   RateLimitStoreError,
 } from "../../server/index.js";
@@ -72,5 +73,25 @@ describe("an error of the application's own", () => {
     const shape = { message: "m", code: -32600, data: { code: "BAD_REQUEST", httpStatus: 400 } };
     const error = new TRPCError({ code: "BAD_REQUEST", cause: new OwnError("StoreFailure") });
     expect(formatRateLimitError(shape as never, error)).toBe(shape);
+  });
+});
+
+it("a denial that a procedure has thrown is formatted as the middleware's are", () => {
+  const config = { kind: "token bucket", rate: 1, period: MINUTE } as const;
+  const facts = {
+    kind: "RateLimited",
+    name: "send",
+    retryAfter: 5,
+    value: 0,
+    config,
+    now: 0,
+  } as const;
+  const cause = new RateLimitError(facts);
+  const shape = { message: "m", code: -32603, data: { code: "x", httpStatus: 500, path: "p" } };
+  const error = new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause });
+  expect(formatRateLimitError(shape as never, error)).toEqual({
+    message: cause.message,
+    code: -32029,
+    data: { code: "TOO_MANY_REQUESTS", httpStatus: 429, path: "p", rateLimit: facts },
   });
 });

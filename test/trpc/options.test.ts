@@ -18,6 +18,7 @@ function create(interval?: number) {
     limiter,
     ...(interval !== undefined && { interval }),
     key: ({ ctx, name, requested }) => {
+      if (requested === "shared") return "what all share";
       if (requested !== undefined) return requested;
       if (ctx.user === "nobody") throw new Error("nobody has no key");
       return `${ctx.user} ${name}`;

@@ -194,3 +194,15 @@ it("tells limits and keys apart that are alike when put together", async () => {
   await pass(50);
   expect(reads[1]).toBe("a b");
 });
+
+it("goes on for the others when all who watch one limit have left", async () => {
+  const { reads, change, follow } = start();
+  follow(["a"]);
+  const other = follow(["b"]);
+  await pass(50);
+  await other.leave();
+  change("b");
+  change("a");
+  await pass(50);
+  expect(reads).toEqual(["a, b", "a"]);
+});
