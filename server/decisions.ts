@@ -63,7 +63,6 @@ export interface AllDecided {
 /** Takes what is wanted of every target, or nothing at all. */
 export function takeAll(
   wanted: readonly Wanted[],
-  consume: boolean,
   { clock, random }: Environment,
 ): Decision<AllDecided> {
   const steps = wanted.map((want) => ({ want, rows: pickRows(want.target, random) }));
@@ -72,7 +71,6 @@ export function takeAll(
 
   return {
     rows: slots.rows,
-    readOnly: !consume,
     decide(states) {
       const now = clock();
       const attempt = (at: number) => {
@@ -93,7 +91,7 @@ export function takeAll(
       // On separate rows the longest wait is that of all; where rows meet, it is a first guess.
       const retryAfter = ok ? longest : firstWhole(longest, (ms) => attempt(now + ms).ok);
       const outcome = { result: { results, ok, retryAfter, now } };
-      if (!ok || !consume) return outcome;
+      if (!ok) return outcome;
       const writes = current.map((state, i) => (state === states[i] ? undefined : state));
       return { ...outcome, writes };
     },

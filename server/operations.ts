@@ -89,7 +89,7 @@ export function createOperations(options: OperationsOptions) {
       const wanted = items.map(({ name, ...item }) => resolveWanted(name, item));
       validateTogether(wanted);
       if (wanted.length === 0) return { ok: true, results: [] };
-      const [decided] = await apply([takeAll(wanted, true, environment)]);
+      const [decided] = await apply([takeAll(wanted, environment)]);
       const { results, ok, retryAfter, now } = decided!;
       for (const [i, want] of wanted.entries()) {
         if (ok || !results[i]!.ok) report(true, want, results[i]!);

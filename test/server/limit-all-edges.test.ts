@@ -1,0 +1,53 @@
+import { expect, it } from "vitest";
+import { createRateLimiter, memoryStore, MINUTE } from "../../server/index.js";
+
+function setUp() {
+  const store = memoryStore();
+  const limiter = createRateLimiter({
+    store,
+    clock: () => 0,
+    limits: {
+      slow: { kind: "token bucket", rate: 5, period: 60 * MINUTE },
+      quick: { kind: "token bucket", rate: 5, period: MINUTE },
+    },
+  });
+  return { store, limiter };
+}
+
+it("limitAll takes from two keys what one of them does not hold", async () => {
+  const { limiter } = setUp();
+  const items = ["ada", "bob"].map((key) => ({ name: "quick" as const, key, count: 4 }));
+  expect(await limiter.limitAll(items)).toMatchObject({ ok: true });
+  expect((await limiter.getValue("quick", { key: "bob" })).value).toBe(1);
+});
+
+it("limitAll names the limit that denies, not one whose reservation would take longer", async () => {
+  const { limiter } = setUp();
+  for (const name of ["slow", "quick"] as const) await limiter.limit(name, { count: 5 });
+  const denied = await limiter.limitAll([{ name: "slow", reserve: true }, { name: "quick" }]);
+  expect(denied).toMatchObject({ ok: false, name: "quick" });
+  expect(denied.results[0]).toMatchObject({ ok: true, retryAfter: 12 * MINUTE });
+});
+
+it("limitAll throws with the wait of all items of one bucket together", async () => {
+  const { limiter } = setUp();
+  await limiter.limit("quick", { count: 4 });
+  const items = [
+    { name: "quick" as const, count: 2 },
+    { name: "quick" as const, count: 3 },
+  ];
+  await expect(limiter.limitAll(items, { throws: true })).rejects.toMatchObject({
+    data: { rateLimit: { name: "quick", retryAfter: (4 * MINUTE) / 5, value: 1 } },
+  });
+});
+
+it("a call for no tokens writes nothing, alone or among others", async () => {
+  const { store, limiter } = setUp();
+  expect(await limiter.limit("quick", { key: "a", count: 0 })).toEqual({ ok: true, value: 5 });
+  const items = [
+    { name: "quick" as const, key: "b", count: 0 },
+    { name: "quick" as const, key: "c" },
+  ];
+  expect(await limiter.limitAll(items)).toMatchObject({ ok: true });
+  expect((await store.list!("quick", undefined, 9)).map(({ key }) => key)).toEqual(["c"]);
+});
