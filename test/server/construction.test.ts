@@ -70,3 +70,11 @@ it("a listener that has gone hears nothing more, of a channel's news either", as
   await limiter.reset("first");
   expect([heard.length, channel.size]).toEqual([5, 0]);
 });
+
+it("a config that a call brings along makes no name of what is none", async () => {
+  const limiter = createRateLimiter({ store: memoryStore(), limits: {} });
+  for (const name of ["", "a\0b", "n".repeat(192)]) {
+    const calling = limiter.limit(name, { config: limit });
+    await expect(calling).rejects.toMatchObject({ reason: "name" });
+  }
+});

@@ -93,6 +93,23 @@ describe("acquire", () => {
     });
   });
 
+  it("keeps nothing of what it got when it was called off meanwhile, and asks for nothing after", async () => {
+    const controller = new AbortController();
+    const memory = memoryStore() as RateLimitStore;
+    const apply = vi.fn(memory.apply).mockImplementationOnce((...args) => {
+      controller.abort(new Error("changed my mind"));
+      return memory.apply(...args);
+    });
+    const { limiter, left, see } = setUp({ ...memory, apply } as RateLimitStore);
+    see(AB, AB);
+    const options = { count: 2, signal: controller.signal };
+    await expect(limiter.acquire("hot", options)).rejects.toThrow("changed my mind");
+    expect(await left()).toBe(8);
+    apply.mockClear();
+    await expect(limiter.acquire("hot", options)).rejects.toThrow("changed my mind");
+    expect(apply).not.toHaveBeenCalled();
+  });
+
   it("refuses a wait that is no number, before it reserves anything", async () => {
     const { limiter, left } = setUp();
     const acquiring = limiter.acquire("hot", { maxWait: NaN });
