@@ -55,21 +55,24 @@ export function createWaitingLine(
     unfollow = () => {};
     for (let head; (head = line[0]);) {
       const { count, notBefore, go } = head.waiting;
+      // Followed before it is looked at: what has changed before that, nobody tells.
+      const stop = observer.observe(item, count, advance);
       const pause = notBefore - Date.now();
       if (pause > 0 || refusalNow(observer, item, count)) {
         const timer = pause > 0 ? setTimeout(advance, Math.min(pause, MAX_TIMEOUT)) : undefined;
-        const stop = observer.observe(item, count, advance);
         unfollow = () => {
           clearTimeout(timer);
           stop();
         };
         break;
       }
+      stop();
       line.shift();
       go();
       head.gone();
     }
-    onLength(line.length);
+    // A closed line may have a successor, whose length is the one to tell.
+    if (isOpen) onLength(line.length);
   }
 
   function cancel(): void {
@@ -92,8 +95,8 @@ export function createWaitingLine(
     open() {
       isOpen = true;
       return () => {
-        isOpen = false;
         cancel();
+        isOpen = false;
       };
     },
   };
