@@ -81,8 +81,14 @@ export function isRateLimitError<TName extends string = string>(
   error: unknown,
 ): error is { data: { rateLimit: RateLimitErrorData<TName> } } {
   const { data } = Object(error) as { data?: { rateLimit?: Partial<RateLimitErrorData> } | null };
-  const { kind, name, retryAfter } = data?.rateLimit ?? {};
-  return kind === "RateLimited" && typeof name === "string" && typeof retryAfter === "number";
+  const { kind, name, retryAfter, config, now } = data?.rateLimit ?? {};
+  return (
+    kind === "RateLimited" &&
+    typeof name === "string" &&
+    typeof retryAfter === "number" &&
+    typeof config?.rate === "number" &&
+    typeof now === "number"
+  );
 }
 
 /** A short rendering for messages: never the whole of a hostile value. */

@@ -50,6 +50,9 @@ describe("isRateLimitError", () => {
     ["no facts", { data: { rateLimit: undefined } }],
     ["facts of another kind", { data: { rateLimit: { ...facts, kind: "Else" } } }],
     ["facts without a name", { data: { rateLimit: { ...facts, name: undefined } } }],
+    ["facts without a config", { data: { rateLimit: { ...facts, config: undefined } } }],
+    ["facts with a config that is none", { data: { rateLimit: { ...facts, config: null } } }],
+    ["facts without a time", { data: { rateLimit: { ...facts, now: undefined } } }],
     ["facts without a wait", { data: { rateLimit: { ...facts, retryAfter: "soon" } } }],
   ])("does not take %s for one", (_title, candidate) => {
     expect(isRateLimitError(candidate)).toBe(false);

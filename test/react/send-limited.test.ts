@@ -18,6 +18,8 @@ async function startWaiting() {
   let asked = 0;
   const observer = createRateLimitObserver({
     clock: () => Date.now(),
+    // What passes for days must not be asked about every few seconds.
+    pollInterval: DAY,
     transport: {
       status: async ({ name }): Promise<RateLimitSnapshot> => {
         asked++;
@@ -67,6 +69,17 @@ it("a call waits calmly for longer than a timer can", async () => {
   expect(tries).toBe(1);
   await vi.advanceTimersByTimeAsync(1000);
   await expect(sent).resolves.toBe("sent");
+});
+
+it("a refusal that makes no sense is a failure like any other, and leaves nobody in line", async () => {
+  const { observer, item, send } = await startWaiting();
+  const { config: _, ...rateLimit } = refusal();
+  const senseless = Object.assign(new Error("senseless"), { data: { rateLimit } });
+  const failed = send(() => Promise.reject(senseless));
+  await expect(failed).rejects.toBe(senseless);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(observer.status(item, 1)?.ok).toBe(true);
+  await expect(send(async () => "sent")).resolves.toBe("sent");
 });
 
 it.each(["by itself", "through a link"])(
