@@ -2,6 +2,7 @@
  * How often and when a `QueryClient` tries a failed query again: a refused one not before it could
  * pass, any other as TanStack Query does by default.
  */
+import { MAX_TIMEOUT } from "../core/durations.js";
 import { isRateLimitError } from "../core/errors.js";
 
 /** Longer than a refused query could show that it is still loading, ms. */
@@ -28,14 +29,17 @@ export function rateLimitRetry(
 /**
  * For `retryDelay` of a `QueryClient`'s default options: ms until the next attempt.
  *
- * - refused: its `retryAfter`, and up to a second more at random;
+ * - refused: its `retryAfter`, and up to a second more at random, or as long as a timer can wait;
  * - the limits cannot be checked (`SERVICE_UNAVAILABLE`): twice the usual at most, at random, so
  *   that a database that comes back is not met by everybody at once;
  * - anything else: 1 s, doubling up to 30 s.
  */
 export function rateLimitRetryDelay(failureCount: number, error: unknown): number {
-  // One ms, as timers may be early by a part of one.
-  if (isRateLimitError(error)) return error.data.rateLimit.retryAfter + 1 + Math.random() * JITTER;
+  if (isRateLimitError(error)) {
+    // One ms, as timers may be early by a part of one.
+    const delay = error.data.rateLimit.retryAfter + 1 + Math.random() * JITTER;
+    return Math.min(delay, MAX_TIMEOUT);
+  }
   const usual = Math.min(1000 * 2 ** failureCount, 30_000);
   const { code } = (error as { data?: { code?: unknown } | null } | null)?.data ?? {};
   return code === "SERVICE_UNAVAILABLE" ? usual * (1 + Math.random()) : usual;

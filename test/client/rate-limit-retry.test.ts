@@ -3,7 +3,7 @@ import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { TRPCError } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { isRateLimitError, rateLimitRetry, rateLimitRetryDelay } from "../../client/index.js";
-import { HOUR } from "../../server/index.js";
+import { DAY, HOUR } from "../../server/index.js";
 import { startServer } from "../support/http.js";
 import { createLimitedTRPC } from "../support/limited-trpc.js";
 
@@ -45,7 +45,16 @@ async function startQueries(maxRetries?: number) {
 }
 
 const refusal = (retryAfter: number) => ({
-  data: { rateLimit: { kind: "RateLimited", name: "quick", retryAfter } },
+  data: {
+    rateLimit: {
+      kind: "RateLimited",
+      name: "quick",
+      retryAfter,
+      value: 0,
+      config: { kind: "token bucket", rate: 1, period: 500 },
+      now: 0,
+    },
+  },
 });
 const failure = (code: string) => ({ data: { code } });
 
@@ -104,6 +113,10 @@ describe("rateLimitRetryDelay", () => {
     expect(Math.min(...delays)).toBeGreaterThan(5000);
     expect(Math.max(...delays)).toBeLessThanOrEqual(6001);
     expect(new Set(delays).size).toBeGreaterThan(50);
+  });
+
+  it("is one that a timer can wait for, where a refusal lasts longer", () => {
+    expect(rateLimitRetryDelay(0, refusal(60 * DAY))).toBe(2e9);
   });
 
   it("doubles up to half a minute for other failures", () => {
