@@ -38,28 +38,36 @@ export interface KnownRefusals {
   took(use: LimitUse): () => void;
 }
 
+/** By how much clocks come apart that nobody has set, ms at most; by more, and the machine slept. */
+const SLEPT = 5000;
+
 export function createKnownRefusals(
   observers: ReadonlySet<RateLimitObserver>,
   clock: () => number,
   monotonic: () => number,
 ): KnownRefusals {
-  /** By limit and key, on the server's clock, which is `offset` ahead of the monotonic one. */
-  const refused = new Map<string, { snapshot: RateLimitSnapshot; offset: number }>();
+  /** By limit and key, with what time the server has. */
+  const refused = new Map<string, { snapshot: RateLimitSnapshot; serverNow(): number }>();
 
   return {
     learn(use, data) {
       const { count = 1 } = use;
       const snapshot = snapshotOfRefusal(use, data, count);
-      refused.set(idOf(use), { snapshot, offset: data.now - monotonic() });
+      const [ahead, apart] = [data.now - monotonic(), data.now - clock()];
+      const serverNow = () => {
+        const steady = monotonic() + ahead;
+        const now = clock() + apart;
+        // A clock that was set, too, costs no more than a call that is refused.
+        return now > steady + SLEPT ? now : steady;
+      };
+      refused.set(idOf(use), { snapshot, serverNow });
       for (const observer of observers) observer.refused(use, data, count);
     },
     find(use, learnt) {
       const { name, count = 1 } = use;
       const known = refused.get(idOf(use));
-      let [at, checked] = [
-        monotonic(),
-        known && predict(known.snapshot, known.offset, monotonic(), count),
-      ];
+      let at = known?.serverNow() ?? 0;
+      let checked = known && predict(known.snapshot, 0, at, count);
       if (learnt && checked?.retryAt === undefined) return undefined;
       for (const observer of observers) {
         const now = clock();
@@ -80,7 +88,7 @@ export function createKnownRefusals(
       const settle = () => settles.forEach((each) => each(true));
       if (known === undefined) return settle;
       const before = known.snapshot;
-      const takeNow = () => take(before, monotonic() + known.offset, count);
+      const takeNow = () => take(before, known.serverNow(), count);
       const after = (known.snapshot = takeNow());
       return () => {
         settle();
