@@ -86,8 +86,8 @@ export function createRateLimitReact<
     }, [client, given, queryClient, pollInterval]);
     useEffect(() => {
       const { observer } = mirror;
-      // Its live region has to be there before it is needed.
-      announce("");
+      // Its live region has to be there before it is needed; those below may have spoken already.
+      announce();
       const refresh = (isBack: boolean) => {
         if (isBack) observer.refresh();
       };

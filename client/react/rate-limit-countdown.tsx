@@ -1,6 +1,6 @@
 /** The wait, on screen and for the ear. Keeps the ticking out of whatever stands around it. */
 "use client";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useInsertionEffect, useRef } from "react";
 import { announce } from "./announce.js";
 import { useCountdown } from "./use-countdown.js";
 
@@ -32,16 +32,17 @@ export function RateLimitCountdown({
   const seconds = useCountdown(retryAt);
   const isWaiting = seconds > 0;
   const latest = useRef({ retryAt, seconds, announcement });
-  useEffect(() => {
+  // Before the effects below are undone, which have to know why.
+  useInsertionEffect(() => {
     latest.current = { retryAt, seconds, announcement };
   });
   useEffect(() => {
     if (!isWaiting) return undefined;
     announce(latest.current.announcement(latest.current.seconds));
     return () => {
+      const { retryAt: end = 0, seconds: left, announcement: say } = latest.current;
       // Or it has only left the page, before its time: then there is nothing to say.
-      const isOver = (latest.current.retryAt ?? 0) <= Date.now();
-      announce(isOver ? latest.current.announcement(0) : "");
+      announce(left === 0 || end <= Date.now() ? say(0) : "");
     };
   }, [isWaiting]);
   if (!isWaiting) return null;

@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
 import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createFakeRateLimits } from "../../client/testing/index.js";
 import { RateLimitCountdown, useCountdown } from "../../client/react/index.js";
+import { RateLimitProvider } from "../support/page.js";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -202,6 +204,39 @@ describe("RateLimitCountdown", () => {
     timely.unmount();
     await pass(0);
     expect(said.at(-1)).toBe("You can go on");
+  });
+
+  it("says so when the wait ends before its time, or by the clock that nobody sets", async () => {
+    const { rerender } = render(<RateLimitCountdown retryAt={Date.now() + 60_000} />);
+    const said = recordAnnouncements();
+    rerender(<RateLimitCountdown retryAt={undefined} />);
+    await pass(0);
+    expect(said).toEqual(["Wait 1 minute", "You can go on"]);
+    rerender(<RateLimitCountdown retryAt={Date.now() + 2_000} />);
+    await pass(0);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await pass(2_100);
+    expect(said.slice(2)).toEqual(["Wait 2 seconds", "You can go on"]);
+  });
+
+  it("is not silenced by the provider around it", () => {
+    render(
+      <RateLimitProvider observer={createFakeRateLimits()}>
+        <RateLimitCountdown retryAt={Date.now() + 3_000} />
+      </RateLimitProvider>,
+    );
+    expect(screen.getByRole("status").textContent).toBe("Wait 3 seconds");
+  });
+
+  it.each([
+    [60_000, "Wait 1 minute"],
+    [3_600_000, "Wait 1 hour"],
+    [3_601_000, "Wait 2 hours"],
+    [1_000, "Wait 1 second"],
+    [Infinity, "You cannot go on"],
+  ])("says a wait of %d ms in its largest unit", (wait, text) => {
+    render(<RateLimitCountdown retryAt={Date.now() + wait} />);
+    expect(screen.getByRole("status").textContent).toBe(text);
   });
 
   it("says what it is given to say, or nothing", async () => {
