@@ -1,6 +1,7 @@
 /** Seconds until an instant, for people to read: renders once a second and not at all when done. */
 "use client";
 import { useMemo, useSyncExternalStore } from "react";
+import { timeLeft } from "./time-left.js";
 
 /**
  * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end; 0 when it has
@@ -13,15 +14,8 @@ export function useCountdown(retryAt: number = 0): number {
   return useSyncExternalStore(subscribe, seconds, () => 0);
 }
 
-/** How far two clocks may differ that nobody has set, ms: the one only counts whole ones. */
-const SLACK = 10;
-
 function createCountdown(retryAt: number) {
-  /** When, on a clock that nobody sets, the wait is over for sure. */
-  const end = steady() + retryAt - Date.now() + SLACK;
-  // The earlier of both: that clock stands still while a machine sleeps, and the other one may be
-  // put back, which makes nobody's wait longer.
-  const left = () => Math.min(retryAt - Date.now(), end - steady());
+  const left = timeLeft(retryAt);
   return {
     seconds: () => Math.max(0, Math.ceil(left() / 1000)),
     subscribe(onTick: () => void) {
@@ -39,8 +33,4 @@ function createCountdown(retryAt: number) {
       return () => clearTimeout(timer);
     },
   };
-}
-
-function steady(): number {
-  return Math.floor(performance.now());
 }

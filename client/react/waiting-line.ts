@@ -2,11 +2,12 @@
  * Calls that wait for their limit: each goes when its time comes, first come, first served, without
  * anybody asking the server. Knows nothing of React, nor of what the calls do.
  */
-import { MAX_TIMEOUT } from "../../core/durations.js";
+import { MINUTE } from "../../core/durations.js";
 import type { RateLimitErrorData } from "../../core/errors.js";
 import type { RateLimitObserver } from "../observer.js";
 import { refusalOf } from "../refusal.js";
 import type { RateLimitItem } from "../transport.js";
+import { timeLeft } from "./time-left.js";
 
 interface Waiting {
   /** Tokens that the call takes. */
@@ -45,28 +46,31 @@ export function createWaitingLine(
   item: RateLimitItem,
   onLength: (length: number) => void,
 ): WaitingLine {
-  const line: { waiting: Waiting; gone(): void; cancelled(error: Error): void }[] = [];
+  const line: {
+    waiting: Waiting;
+    pause(): number;
+    gone(): void;
+    cancelled(error: Error): void;
+  }[] = [];
   let drawn = 0;
   let isOpen = true;
   let unfollow = () => {};
 
   function advance(): void {
     unfollow();
-    unfollow = () => {};
     for (let head; (head = line[0]);) {
-      const { count, notBefore, go } = head.waiting;
+      const { count, go } = head.waiting;
       // Followed before it is looked at: what has changed before that, nobody tells.
       const stop = observer.observe(item, count, advance);
-      const pause = notBefore - Date.now();
-      if (pause > 0 || refusalNow(observer, item, count)) {
-        const timer = pause > 0 ? setTimeout(advance, Math.min(pause, MAX_TIMEOUT)) : undefined;
-        unfollow = () => {
-          clearTimeout(timer);
-          stop();
-        };
-        break;
-      }
-      stop();
+      const pause = head.pause();
+      // A timer sleeps when the machine does.
+      const timer = pause > 0 ? setTimeout(advance, Math.min(pause, MINUTE)) : undefined;
+      unfollow = () => {
+        clearTimeout(timer);
+        stop();
+      };
+      if (timer || refusalNow(observer, item, count)) break;
+      unfollow();
       line.shift();
       go();
       head.gone();
@@ -87,7 +91,8 @@ export function createWaitingLine(
     enter: (waiting) =>
       new Promise((gone, cancelled) => {
         const behind = line.findIndex((other) => other.waiting.place > waiting.place);
-        line.splice(behind < 0 ? line.length : behind, 0, { waiting, gone, cancelled });
+        const pause = timeLeft(waiting.notBefore);
+        line.splice(behind < 0 ? line.length : behind, 0, { waiting, pause, gone, cancelled });
         advance();
         if (!isOpen) cancel();
       }),

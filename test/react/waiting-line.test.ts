@@ -74,9 +74,25 @@ it("lets nobody go before the time that was told, and asks for no timer after it
   expect(gone).toEqual(["a", "b"]);
 });
 
+it.each([
+  ["put back", -3600 * SECOND, 2010],
+  ["ahead after a sleep", 3600 * SECOND, 60_000],
+])("lets a call go in time though the clock is %s", async (_, ms, within) => {
+  const { limits, enter, gone } = startLine();
+  limits.fill("quick", 5);
+  void enter("a", { notBefore: Date.now() + 4000 + Math.max(0, ms) });
+  await pass(2000);
+  expect(gone).toEqual([]);
+  vi.setSystemTime(Date.now() + ms);
+  limits.fill("quick", 5);
+  await pass(within);
+  expect(gone).toEqual(["a"]);
+});
+
 it("leaves nothing behind when it is cancelled", async () => {
   const { limits, line, enter, gone, lengths } = startLine();
-  const observe = vi.spyOn(limits, "observe");
+  await pass(0);
+  const timers = vi.getTimerCount();
   const told = vi.fn();
   const refused = Promise.all(
     [enter("a", { notBefore: 9000 }), enter("b")].map((entered) => entered.catch(told)),
@@ -86,11 +102,17 @@ it("leaves nothing behind when it is cancelled", async () => {
   await refused;
   expect(told.mock.calls.map(([error]) => error instanceof WaitCancelled)).toEqual([true, true]);
   expect(lengths.at(-1)).toBe(0);
+  expect(vi.getTimerCount()).toBe(timers);
   limits.fill("quick", 5);
-  const looks = observe.mock.calls.length;
+  void enter("c");
+  expect(gone).toEqual(["c"]);
+  // Nobody waits, so nobody is told of anything.
+  lengths.length = 0;
+  limits.fill("quick", 0);
+  limits.fill("quick", 5);
   await pass(20 * SECOND);
-  expect(gone).toEqual([]);
-  expect(observe.mock.calls.length).toBe(looks);
+  expect(gone).toEqual(["c"]);
+  expect(lengths).toEqual([]);
 });
 
 it("is closed for good to those who would have to wait, until it is opened", async () => {
