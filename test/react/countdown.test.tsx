@@ -55,12 +55,15 @@ describe("useCountdown", () => {
   });
 
   it("renders once a second, and leaves no timer when it is done", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout");
     const { seen } = countDown(Date.now() + 5000);
     for (let second = 0; second < 5; second++) {
       expect(vi.getTimerCount()).toBe(1);
       await pass(1000);
     }
     expect(seen).toEqual([5, 4, 3, 2, 1, 0]);
+    expect(timers.mock.calls.filter(([, ms]) => ms !== 1000)).toEqual([]);
+    timers.mockRestore();
     expect(vi.getTimerCount()).toBe(0);
     await pass(60_000);
     expect(seen).toHaveLength(6);

@@ -1,0 +1,139 @@
+/** What a call does to the mirror's figure, before any answer about the limit itself. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type LimitedCall, sendLimited } from "../../client/react/send-limited.js";
+import { createWaitingLine } from "../../client/react/waiting-line.js";
+import { RateLimitError } from "../../core/errors.js";
+import { CONFIG, pass, saying, startLive } from "../support/hand-transport.js";
+
+const item = { name: "a" };
+
+beforeEach(() => void vi.useFakeTimers({ now: 1e12 }));
+afterEach(() => void vi.useRealTimers());
+
+/** A page that knows of three tokens, whose server answers nothing more by itself. */
+async function startSending(options: Partial<LimitedCall> = {}) {
+  const { observer, questions, streams } = await startLive(3);
+  await pass(100);
+  questions.length = 0;
+  const line = createWaitingLine(observer, item, () => {});
+  const call: LimitedCall = {
+    observer,
+    item,
+    line,
+    whenLimited: "reject",
+    chargesErrors: false,
+    count: 1,
+    ...options,
+  };
+  const left = () => Math.floor(observer.check(item, Date.now(), 0)!.value);
+  return {
+    observer,
+    left,
+    streams,
+    asked: () => questions.length,
+    /** Sends a call that is answered, or fails, when it is told to. */
+    send() {
+      let [succeed, fail] = [() => {}, (_error: unknown) => {}];
+      const answer = new Promise<string>((resolve, reject) => {
+        [succeed, fail] = [() => resolve("sent"), reject];
+      });
+      const sent = sendLimited(() => answer, call).catch((error: unknown) => error);
+      return { succeed, fail, sent };
+    },
+  };
+}
+
+function refusal(name: string, facts: object = {}): RateLimitError {
+  const known = { kind: "RateLimited" as const, config: CONFIG, retryAfter: 1000, value: 0 };
+  return new RateLimitError({ ...known, name, now: Date.now(), ...facts });
+}
+
+it("counts a call from when it is sent until the server tells of it", async () => {
+  const { left, asked, send, streams } = await startSending();
+  const { succeed, sent } = send();
+  await pass(1);
+  expect([left(), asked()]).toEqual([2, 0]);
+  succeed();
+  expect(await sent).toBe("sent");
+  await pass(1);
+  expect([left(), asked()]).toEqual([2, 1]);
+  streams[0]!.onSnapshot(saying("a", 2));
+  expect(left()).toBe(2);
+});
+
+const answered = Object.assign(new Error("conflict"), { data: { code: "CONFLICT" } });
+
+it.each<[what: string, charged: "calls" | "failures", of: () => unknown, rest: number]>([
+  ["no answer", "calls", () => new Error("no network"), 3],
+  ["no answer", "calls", () => ({ data: null }), 3],
+  ["nothing at all", "calls", () => undefined, 3],
+  ["another answer", "calls", () => answered, 2],
+  ["a refusal of another limit", "calls", () => refusal("b"), 3],
+  ["no answer", "failures", () => new Error("no network"), 3],
+  ["another answer", "failures", () => answered, 2],
+  ["a refusal of another limit", "failures", () => refusal("b"), 3],
+])("%s, where %s are charged for, costs what it should", async (_, charged, of, rest) => {
+  const { left, asked, observer, send } = await startSending({
+    chargesErrors: charged === "failures",
+  });
+  const { fail, sent } = send();
+  await pass(1);
+  expect(left()).toBe(charged === "failures" ? 3 : 2);
+  const error = of();
+  fail(error);
+  expect(await sent).toBe(error);
+  expect(left()).toBe(rest);
+  await pass(1);
+  expect(asked()).toBe(1);
+  expect(observer.status(item, 1)?.ok).toBe(true);
+});
+
+it("charges a failure for good", async () => {
+  const { left, observer, send } = await startSending({ chargesErrors: true });
+  const { fail, sent } = send();
+  fail(answered);
+  await sent;
+  // Read after it, and therefore with it.
+  observer.receive(saying("a", 2));
+  expect(left()).toBe(2);
+});
+
+it("learns from a refusal what a call of this count waits for", async () => {
+  const { observer, send } = await startSending({ count: 2 });
+  const { fail, sent } = send();
+  fail(refusal("a", { value: 1 }));
+  await sent;
+  expect(observer.status(item, 1)?.ok).toBe(true);
+  expect(observer.status(item, 2)).toEqual({ ok: false, retryAt: Date.now() + 1000 });
+});
+
+it("hands on the server's refusal where it does not wait", async () => {
+  const { send } = await startSending();
+  const { fail, sent } = send();
+  const error = refusal("a");
+  fail(error);
+  expect(await sent).toBe(error);
+});
+
+it("a call that comes back goes before those that came after it", async () => {
+  const { observer } = await startSending();
+  const line = createWaitingLine(observer, item, () => {});
+  const order: string[] = [];
+  const send = (name: string) =>
+    sendLimited(
+      async () => {
+        order.push(name);
+        if (order.length <= 2) throw refusal("a", { retryAfter: 1000 });
+        return name;
+      },
+      { observer, item, line, whenLimited: "wait", chargesErrors: false, count: 1 },
+    );
+  const sent = Promise.all([send("first"), send("second")]);
+  await pass(10);
+  const late = send("late");
+  await pass(1000);
+  observer.receive(saying("a", 3));
+  await pass(2000);
+  expect(order).toEqual(["first", "second", "first", "second", "late"]);
+  await Promise.all([sent, late]);
+});
