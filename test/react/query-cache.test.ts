@@ -1,0 +1,39 @@
+import { QueryClient } from "@tanstack/react-query";
+import { expect, it } from "vitest";
+import { queryCache } from "../../client/react/query-cache.js";
+import { saying } from "../support/hand-transport.js";
+
+const item = { name: "a" };
+
+function startCache(heard = new WeakSet()) {
+  const queryClient = new QueryClient();
+  const put = (value: number) => queryClient.setQueryData(["p", "status", "a"], saying("a", value));
+  return { cache: queryCache(queryClient, "p", heard), put, queryClient };
+}
+
+it("keeps what the page was rendered with, whatever comes after it", () => {
+  const { cache, put } = startCache();
+  const first = put(3);
+  expect(cache.prefetched(item)).toBe(first);
+  const second = put(2);
+  expect(cache.prefetched(item)).toBe(first);
+  expect(cache.get(item)).toBe(second);
+  expect(cache.prefetched({ name: "a", key: "k" })).toBeUndefined();
+});
+
+it("keeps it before an observer overwrites it, who asks first", () => {
+  const { cache, put } = startCache();
+  const first = put(3);
+  cache.get(item);
+  cache.set(item, saying("a", 1));
+  expect(cache.prefetched(item)).toBe(first);
+  expect(cache.get(item)).toMatchObject({ value: 1 });
+});
+
+it("takes nothing for it that an observer has heard, of another provider neither", () => {
+  const heard = new WeakSet();
+  const { cache, queryClient } = startCache(heard);
+  cache.set(item, saying("a", 1));
+  expect(cache.prefetched(item)).toBeUndefined();
+  expect(queryCache(queryClient, "p", heard).prefetched(item)).toBeUndefined();
+});
