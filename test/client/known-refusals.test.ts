@@ -71,3 +71,16 @@ it("a call that was sent and refused anew has nothing to say of what was learnt 
   answered();
   expect(waits()).toBe(200);
 });
+
+it("an answer to one call does not give back what the next one took", () => {
+  const clock = createManualClock();
+  const known = createKnownRefusals(new Set(), clock, clock);
+  const facts = { config: { ...config, capacity: 5 }, value: 0, retryAfter: 300, now: clock() };
+  known.learn(use, { kind: "RateLimited", name: "quick", ...facts });
+  clock.advance(300);
+  const answered = known.took(use);
+  clock.advance(300);
+  known.took(use);
+  answered();
+  expect(known.find(use, false)?.retryAfter).toBe(300);
+});

@@ -1,83 +1,12 @@
 /** The link before a server in the test's own hands, on fake timers. */
-import { createTRPCClient, TRPCClientError, type TRPCLink } from "@trpc/client";
-import type { AnyTRPCRouter } from "@trpc/server";
-import { observable, type Observer } from "@trpc/server/observable";
+import { TRPCClientError } from "@trpc/client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import {
-  createRateLimitObserver,
-  createTRPCTransport,
-  isRateLimitError,
-  rateLimitLink,
-  type RateLimitLinkOptions,
-} from "../../client/index.js";
-import { saying } from "../support/hand-transport.js";
-
-const config = { kind: "token bucket", rate: 1, period: 1000, capacity: 5 } as const;
-const NAME = "a";
+import { isRateLimitError } from "../../client/index.js";
+import { answer, NAME, refuse, startLinked, startRefused } from "../support/hand-link.js";
+import { pass } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
-
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-
-interface Sent extends Observer<unknown, unknown> {
-  input: unknown;
-  isGone: boolean;
-}
-
-/** A client whose calls get to the test, which answers them. */
-function startLinked(options: RateLimitLinkOptions = {}) {
-  const sent: Sent[] = [];
-  const end: TRPCLink<AnyTRPCRouter> =
-    () =>
-    ({ op }) =>
-      observable((observer) => {
-        const call = { ...(observer as Sent), input: op.input, isGone: false };
-        if (op.path === "take") sent.push(call);
-        return () => void (call.isGone = true);
-      });
-  const client = createTRPCClient<AnyTRPCRouter>({
-    links: [
-      rateLimitLink({ clock: () => Date.now(), jitter: 0, limits: { take: NAME }, ...options }),
-      end,
-    ],
-  });
-  const { take } = client as never as {
-    take: { mutate(input: unknown, options?: { signal: AbortSignal }): Promise<unknown> };
-  };
-  return {
-    client,
-    sent,
-    inputs: () => sent.map(({ input }) => input),
-    /** What becomes of a call: what it is answered, or the error. */
-    take: (input: unknown, signal?: AbortSignal) =>
-      take
-        .mutate(input, ...(signal ? [{ signal }] : []))
-        .catch((error: unknown) => error as TRPCClientError<AnyTRPCRouter>),
-  };
-}
-
-function answer(call: Sent | undefined): void {
-  call!.next({ result: { type: "data", data: "done" } });
-  call!.complete();
-}
-
-/** An error as the server sends it. */
-function refuse(call: Sent | undefined, retryAfter: number, facts: object = {}): void {
-  const rateLimit = { kind: "RateLimited", name: NAME, retryAfter, value: 0, config };
-  const data = { rateLimit: { ...rateLimit, now: Date.now(), ...facts } };
-  call!.error(TRPCClientError.from({ error: { code: -32029, message: "no", data } } as never));
-}
-
-/** A limit that is known to be empty for a second. */
-async function startRefused(options: RateLimitLinkOptions = {}) {
-  const linked = startLinked({ whenRefused: "wait", ...options });
-  const first = linked.take("first");
-  refuse(linked.sent[0], 1000);
-  expect(await first).toSatisfy(isRateLimitError);
-  linked.sent.length = 0;
-  return linked;
-}
 
 it.each([
   ["without a config", { config: undefined }],
@@ -198,34 +127,4 @@ it("keeps out of what is said to have no limit", async () => {
   isLimited = true;
   void linked.take(2);
   expect(linked.inputs()).toEqual([1, 2]);
-});
-
-it.each(["data", "an error"])("settles what a held call took with %s", async (how) => {
-  const item = { name: NAME };
-  const { client, sent, take } = startLinked({ whenRefused: "wait" });
-  const transport = { ...createTRPCTransport(client, "rateLimit"), watch: () => () => {} };
-  let asked = 0;
-  const status = async () => {
-    asked++;
-    return saying(NAME, 5, { config });
-  };
-  const observer = createRateLimitObserver({
-    clock: () => Date.now(),
-    pollInterval: 60_000,
-    transport: { ...transport, status },
-  });
-  observer.observe(item, 1, () => {});
-  await pass(10);
-  observer.receive(saying(NAME, 0, { config }));
-  const held = take(1);
-  await pass(1000);
-  expect(observer.left(item)).toBe(0);
-  const before = asked;
-  if (how === "data") answer(sent[0]);
-  else sent[0]!.error(new TRPCClientError("no network"));
-  await held;
-  await pass(10);
-  // Only the server knows.
-  expect([asked, observer.left(item)]).toEqual([before + 1, 5]);
-  observer.close();
 });

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { TRPCError } from "@trpc/server";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { isRateLimitError, rateLimitRetry, rateLimitRetryDelay } from "../../client/index.js";
 import { DAY, HOUR } from "../../server/index.js";
 import { startServer } from "../support/http.js";
@@ -113,6 +113,12 @@ describe("rateLimitRetryDelay", () => {
     expect(Math.min(...delays)).toBeGreaterThan(5000);
     expect(Math.max(...delays)).toBeLessThanOrEqual(6001);
     expect(new Set(delays).size).toBeGreaterThan(50);
+  });
+
+  it("leaves a ms to timers that are early by a part of one", () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(0);
+    expect(rateLimitRetryDelay(0, refusal(5000))).toBe(5001);
+    random.mockRestore();
   });
 
   it("is one that a timer can wait for, where a refusal lasts longer", () => {

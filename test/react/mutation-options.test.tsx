@@ -39,6 +39,11 @@ function startMutation(options: Options, name: "quick" | "slow" = "quick") {
   return { ...mutation, limits };
 }
 
+const [A, B] = [
+  { name: "quick", key: "a" },
+  { name: "quick", key: "b" },
+] as const;
+
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 it.each([
@@ -80,12 +85,12 @@ it("may run while nothing is known to be against it", () => {
 it("cancels what is held when its key changes, and by `reset` what the new one holds", async () => {
   const sent: string[] = [];
   const mutationFn = async (call: string) => void sent.push(call);
-  const onError = vi.fn((_: Error, _call: string) => {});
+  const onError = vi.fn<(error: Error, call: string) => void>();
   const options = { mutationFn, whenLimited: "wait", onError } as const;
   const { limits, result, rerender } = startMutation({ ...options, key: "a" });
   act(() => {
-    limits.fill({ name: "quick", key: "a" }, -5);
-    limits.fill({ name: "quick", key: "b" }, -5);
+    limits.fill(A, -5);
+    limits.fill(B, -5);
   });
   await act(async () => result.current.mutate("of a"));
   expect(result.current.held).toBe(1);
@@ -113,7 +118,7 @@ it("counts what waits for its key alone, though a call of an earlier one comes b
   const options = { mutationFn, whenLimited: "wait" } as const;
   const { limits, result, rerender } = startMutation({ ...options, key: "a" });
   await act(async () => result.current.mutate("of a"));
-  act(() => limits.fill({ name: "quick", key: "b" }, -5));
+  act(() => limits.fill(B, -5));
   await act(async () => rerender({ ...options, key: "b" }));
   await act(async () => result.current.mutate("of b"));
   expect(result.current).toMatchObject({ held: 1, canMutate: false });
