@@ -2,9 +2,10 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, cleanup, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { UseRateLimitedMutationOptions } from "../../client/react/index.js";
+import type { RateLimitObserver, UseRateLimitedMutationOptions } from "../../client/react/index.js";
 import { createFakeRateLimits } from "../../client/testing/index.js";
 import { SECOND } from "../../core/durations.js";
+import { startByHand } from "../support/hand-transport.js";
 import { RateLimitProvider, useRateLimitedMutation } from "../support/page.js";
 
 beforeEach(() => {
@@ -17,7 +18,11 @@ afterEach(() => {
 
 type Options = UseRateLimitedMutationOptions<unknown, Error, string>;
 
-function startMutation(options: Options, name: "quick" | "slow" = "quick") {
+function startMutation(
+  options: Options,
+  name: "quick" | "slow" = "quick",
+  given?: RateLimitObserver,
+) {
   const limits = createFakeRateLimits({
     limits: {
       quick: { kind: "token bucket", rate: 1, period: SECOND },
@@ -31,7 +36,7 @@ function startMutation(options: Options, name: "quick" | "slow" = "quick") {
       initialProps: options,
       wrapper: ({ children }) => (
         <QueryClientProvider client={queryClient}>
-          <RateLimitProvider observer={limits}>{children}</RateLimitProvider>
+          <RateLimitProvider observer={given ?? limits}>{children}</RateLimitProvider>
         </QueryClientProvider>
       ),
     },
@@ -77,16 +82,28 @@ it("takes each try's token once, and gives it back", async () => {
   expect(left()).toBe(2);
 });
 
-it("may run while nothing is known to be against it", () => {
-  const { result } = startMutation({ mutationFn: async () => {}, key: "unknown" });
+it("may run while nothing is known", () => {
+  const { observer } = startByHand();
+  const { result } = startMutation({ mutationFn: async () => {} }, "quick", observer);
   expect(result.current).toMatchObject({ canMutate: true, held: 0 });
+  expect(result.current.limit.status).toBeUndefined();
+});
+
+it("may not run before those that are held, though there is enough for it", async () => {
+  const count = (call: string) => call.length;
+  const mutationFn = async () => {};
+  const { limits, result } = startMutation({ mutationFn, count, whenLimited: "wait" }, "slow");
+  act(() => limits.fill("slow", 1));
+  await act(async () => result.current.mutate("two"));
+  expect(result.current.limit.status?.ok).toBe(true);
+  expect(result.current).toMatchObject({ canMutate: false, held: 1 });
 });
 
 it("cancels what is held when its key changes, and by `reset` what the new one holds", async () => {
   const sent: string[] = [];
   const mutationFn = async (call: string) => void sent.push(call);
   const onError = vi.fn<(error: Error, call: string) => void>();
-  const options = { mutationFn, whenLimited: "wait", onError } as const;
+  const options = { mutationFn, whenLimited: "wait", onError, retry: 3 } as const;
   const { limits, result, rerender } = startMutation({ ...options, key: "a" });
   act(() => {
     limits.fill(A, -5);
