@@ -128,3 +128,12 @@ it("shows refills after the clock was set back", async () => {
   expect(observer.left(a)).toBe(2);
   observer.close();
 });
+
+it("takes one debit after the other from a full limit, with what comes in between", async () => {
+  const { observer } = await startQuick(500);
+  observer.debit(a, 100);
+  await pass(500);
+  observer.debit(a, 100);
+  expect(observer.left(a)).toBe(350);
+  observer.close();
+});

@@ -8,23 +8,6 @@ afterEach(() => void vi.useRealTimers());
 
 const a = { name: "a" };
 
-/** An observer of a limit that gains a token every 10 ms, and holds so many now. */
-async function startQuick(value: number) {
-  const clock = vi.fn(() => Date.now());
-  const { observer, questions, streams } = startByHand({ clock });
-  const onChange = vi.fn();
-  const stop = observer.observe(a, 1, onChange, () => true);
-  await pass(0);
-  const config = { ...CONFIG, rate: 100, period: 1000, capacity: 500 };
-  questions[0]!.answer(value, { config });
-  streams[0]!.onSnapshot(saying("a", value, { config }));
-  await pass(0);
-  expect(onChange).toHaveBeenCalled();
-  onChange.mockClear();
-  clock.mockClear();
-  return { observer, onChange, clock, stop };
-}
-
 it("tells a whole ms, though the server's clock has more of it", () => {
   const config = { ...CONFIG, rate: 1, period: 1000 };
   expect(opensAt(saying("a", 0, { ts: 1000.5, config }), 1)).toBe(2001);
@@ -33,15 +16,6 @@ it("tells a whole ms, though the server's clock has more of it", () => {
 it("lets a call go whose tokens are there, though the server's clock was since set back", () => {
   const ts = Date.now() + 1000;
   expect(opensAt(saying("a", 3, { ts }), 3)).toBe(-Infinity);
-});
-
-it("takes one debit after the other from a full limit, with what comes in between", async () => {
-  const { observer } = await startQuick(500);
-  observer.debit(a, 100);
-  await pass(500);
-  observer.debit(a, 100);
-  expect(observer.left(a)).toBe(350);
-  observer.close();
 });
 
 it("takes what is owed to be spread evenly over the shards", () => {
