@@ -150,20 +150,6 @@ export function lookAnew(entry: Entry, time: Time, paced: boolean): Watcher[] {
   return watchers.filter((watcher) => turned.includes(watcher) || watcher.wantsLeft());
 }
 
-/** @param watchers not the live set: who is told may come and go. */
-export function tell(watchers: readonly Watcher[]): void {
-  for (const { onChange } of watchers) {
-    try {
-      onChange();
-    } catch (error) {
-      // The others hear of it all the same.
-      setTimeout(() => {
-        throw error;
-      });
-    }
-  }
-}
-
 /** When `left` is next to change, if anybody shows it. */
 function nextRefill({ snapshot, left, leftSince, isLeftShown }: Entry, { offset }: Time): number {
   if (!isLeftShown || !snapshot || left === undefined) return Infinity;

@@ -8,21 +8,13 @@ import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { type ConnectionState, createConnection } from "./connection.js";
 import { claimDebit, placeDebit } from "./debits.js";
-import {
-  countLeft,
-  createEntry,
-  type Entry,
-  idOf,
-  setTruth,
-  statusOf,
-  tell,
-} from "./limit-entry.js";
+import { countLeft, createEntry, type Entry, idOf, setTruth, statusOf } from "./limit-entry.js";
 import type { RateLimitObserver, RateLimitObserverOptions } from "./observer-types.js";
 import { predict } from "./prediction.js";
 import { snapshotOfRefusal } from "./refusal.js";
 import { createServerClock } from "./server-clock.js";
 import type { RateLimitItem, RateLimitTransport } from "./transport.js";
-import { createUpdates } from "./updates.js";
+import { createUpdates, tell } from "./updates.js";
 
 export type * from "./observer-types.js";
 

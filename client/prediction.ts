@@ -92,8 +92,9 @@ function holdAt(rows: readonly RateLimitState[], config: RateLimitConfig, count:
     const sum = held.reduce((total, value) => total + value);
     return count - Math.max(...held, sum);
   };
-  if (missing(0) <= 0) return -Infinity;
-  const guess = (missing(0) * config.period) / (rows.length * config.rate);
+  const now = missing(0);
+  if (now <= 0) return -Infinity;
+  const guess = (now * config.period) / (rows.length * config.rate);
   return since + firstWhole(Math.ceil(guess), (ms) => missing(ms) <= 0);
 }
 

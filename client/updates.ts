@@ -2,7 +2,7 @@
  * Tells those who look at a limit when its answer changes: at once when there is news, and when
  * time brings it, by one timer for the whole page.
  */
-import { type Entry, lookAnew, tell } from "./limit-entry.js";
+import { type Entry, lookAnew, type Watcher } from "./limit-entry.js";
 import type { Time } from "./server-clock.js";
 
 /**
@@ -51,4 +51,18 @@ export function createUpdates(
   }
 
   return update;
+}
+
+/** @param watchers not the live set: who is told may come and go. */
+export function tell(watchers: readonly Watcher[]): void {
+  for (const { onChange } of watchers) {
+    try {
+      onChange();
+    } catch (error) {
+      // The others hear of it all the same.
+      setTimeout(() => {
+        throw error;
+      });
+    }
+  }
 }

@@ -42,7 +42,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 
   const listeners = new Set<ChangeListener>();
-  const publish = channel && channel.publish.bind(channel);
+  const publish = channel?.publish.bind(channel);
   const deadline = new Deadline(
     timeout,
     () => new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`),
