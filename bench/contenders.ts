@@ -3,9 +3,16 @@
  * from a number of tokens that no run exhausts, unless the scenario is about denied calls; nothing
  * refills meanwhile, so that every grant has to show in the rows afterwards.
  */
-import { RateLimiterPostgres, RateLimiterPrisma } from "rate-limiter-flexible";
-import { createRateLimiter, DAY, prismaStore } from "trpc-rate-limit/server";
-import { connectPool, connectPrisma } from "./database.js";
+import mysql from "mysql2";
+import { RateLimiterMySQL, RateLimiterPostgres, RateLimiterPrisma } from "rate-limiter-flexible";
+import {
+  createRateLimiter,
+  DAY,
+  pgStore,
+  prismaStore,
+  type RateLimitStore,
+} from "trpc-rate-limit/server";
+import { connectMysql, connectPool, connectPostgres, connectSqlite } from "./databases.js";
 
 export interface Contender {
   /** Takes one token; whether it was granted. Rejects when the contender fails. */
@@ -13,105 +20,178 @@ export interface Contender {
   close(): Promise<void>;
 }
 
+interface Kind {
+  open(tokens: number, url: string): Promise<Contender>;
+  /** Selects, as `n`, the tokens that the rows say were taken. Absent where nothing is limited. */
+  account?(tokens: number): string;
+}
+
 const YEAR = 365 * DAY;
 
-export const contenders: Record<string, (tokens: number) => Promise<Contender>> = {
-  async "trpc-rate-limit"(tokens) {
-    const prisma = connectPrisma();
-    const limiter = createRateLimiter({
-      store: prismaStore(prisma),
-      timeout: 30_000,
-      limits: { bench: { kind: "fixed window", rate: tokens, period: 1000 * YEAR, start: 0 } },
-    });
-    return {
-      take: (key) => limiter.limit("bench", { key }).then(({ ok }) => ok),
-      close: () => prisma.$disconnect(),
-    };
+/** With the timeout that users have, so that a call which waits too long counts as failed. */
+function ours(name: string, store: unknown, tokens: number, close: () => Promise<void>): Contender {
+  const limiter = createRateLimiter({
+    store: store as RateLimitStore,
+    limits: { [name]: { kind: "fixed window", rate: tokens, period: 1000 * YEAR, start: 0 } },
+  });
+  return { take: (key) => limiter.limit(name, { key }).then(({ ok }) => ok), close };
+}
+
+/** Each contender has a limit of its own, because two of them share a table. */
+const takenFromOurs = (name: string, tokens: number, quote: string) =>
+  `SELECT sum(${tokens} - value) AS n FROM ${quote}RateLimit${quote} WHERE name = '${name}'`;
+
+export const contenders: Record<string, Kind> = {
+  "ours, pg": {
+    async open(tokens, url) {
+      const pool = connectPool(url);
+      return ours("pg", pgStore(pool), tokens, () => pool.end());
+    },
+    account: (tokens) => takenFromOurs("pg", tokens, '"'),
   },
 
-  async "rate-limiter-flexible, PostgreSQL"(tokens) {
-    const pool = connectPool();
-    const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
-      const made = new RateLimiterPostgres(
-        {
-          storeClient: pool,
-          points: tokens,
-          duration: YEAR / 1000,
-          tableName: "rlf",
-          clearExpiredByTimeout: false,
-        },
-        (error?: Error) => (error ? reject(error) : resolve(made)),
-      );
-    });
-    return {
-      take: (key) => limiter.consume(key).then(() => true, denied),
-      close: () => pool.end(),
-    };
+  "ours, Prisma": {
+    async open(tokens, url) {
+      const prisma = connectPostgres(url);
+      return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
+    },
+    account: (tokens) => takenFromOurs("prisma", tokens, '"'),
   },
 
-  async "rate-limiter-flexible, Prisma"(tokens) {
-    const prisma = connectPrisma();
-    const limiter = new RateLimiterPrisma({
-      storeClient: prisma,
-      points: tokens,
-      duration: YEAR / 1000,
-      clearExpiredByTimeout: false,
-    });
-    return {
-      take: (key) => limiter.consume(key).then(() => true, denied),
-      close: () => prisma.$disconnect(),
-    };
+  "rate-limiter-flexible, PostgreSQL": {
+    async open(tokens, url) {
+      const pool = connectPool(url);
+      const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
+        const made = new RateLimiterPostgres(
+          {
+            storeClient: pool,
+            points: tokens,
+            duration: YEAR / 1000,
+            tableName: "rlf",
+            clearExpiredByTimeout: false,
+          },
+          (error?: Error) => (error ? reject(error) : resolve(made)),
+        );
+      });
+      return {
+        take: (key) => limiter.consume(key).then(() => true, denied),
+        close: () => pool.end(),
+      };
+    },
+    account: () => "SELECT sum(points) AS n FROM rlf",
   },
 
-  async "one Serializable transaction per call"(tokens) {
-    const prisma = connectPrisma();
-    const attempt = (key: string) =>
-      prisma.$transaction(
-        async (tx) => {
-          const row = await tx.naive.findUnique({ where: { key } });
-          const value = row?.value ?? tokens;
-          if (value < 1) return false;
-          const data = { key, value: value - 1 };
-          await tx.naive.upsert({ where: { key }, create: data, update: data });
-          return true;
-        },
-        { isolationLevel: "Serializable", maxWait: 30_000, timeout: 30_000 },
-      );
-    return {
-      async take(key) {
-        for (let tries = 0; ; tries++) {
-          try {
-            return await attempt(key);
-          } catch (error) {
-            if (tries === 100) throw error;
-            await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries));
-          }
-        }
-      },
-      close: () => prisma.$disconnect(),
-    };
+  "rate-limiter-flexible, Prisma": {
+    async open(tokens, url) {
+      const prisma = connectPostgres(url);
+      const limiter = new RateLimiterPrisma({
+        storeClient: prisma,
+        points: tokens,
+        duration: YEAR / 1000,
+        clearExpiredByTimeout: false,
+      });
+      return {
+        take: (key) => limiter.consume(key).then(() => true, denied),
+        close: () => prisma.$disconnect(),
+      };
+    },
+    account: () => `SELECT sum("points") AS n FROM "RateLimiterFlexible"`,
+  },
+
+  "one Serializable transaction per call": {
+    async open(tokens, url) {
+      const prisma = connectPostgres(url);
+      const attempt = (key: string) =>
+        prisma.$transaction(
+          async (tx) => {
+            const row = await tx.naive.findUnique({ where: { key } });
+            const value = row?.value ?? tokens;
+            if (value < 1) return false;
+            const data = { key, value: value - 1 };
+            await tx.naive.upsert({ where: { key }, create: data, update: data });
+            return true;
+          },
+          { isolationLevel: "Serializable", maxWait: 30_000, timeout: 30_000 },
+        );
+      return { take: (key) => retrying(() => attempt(key)), close: () => prisma.$disconnect() };
+    },
+    account: (tokens) => `SELECT sum(${tokens} - "value") AS n FROM "Naive"`,
   },
 
   /** No limiter: what a round trip through Prisma costs. */
-  async "bare $queryRaw, SELECT 1"() {
-    const prisma = connectPrisma();
-    return {
-      take: async () => (await prisma.$queryRaw`SELECT 1`) !== undefined,
-      close: () => prisma.$disconnect(),
-    };
+  "bare $queryRaw, SELECT 1": {
+    async open(_tokens, url) {
+      const prisma = connectPostgres(url);
+      return {
+        take: async () => (await prisma.$queryRaw`SELECT 1`) !== undefined,
+        close: () => prisma.$disconnect(),
+      };
+    },
   },
 
-  /** No limiter: what a round trip costs that leaves something durable behind. */
-  async "bare $queryRaw, UPDATE of one row"() {
-    const prisma = connectPrisma();
-    await prisma.naive.create({ data: { key: "bare", value: 0 } });
-    return {
-      async take() {
-        await prisma.$queryRaw`UPDATE "Naive" SET "value" = "value" + 1 WHERE "key" = ${"bare"}`;
-        return true;
-      },
-      close: () => prisma.$disconnect(),
-    };
+  "ours, Prisma on MariaDB": {
+    async open(tokens, url) {
+      const prisma = connectMysql(url);
+      return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
+    },
+    account: (tokens) => takenFromOurs("prisma", tokens, "`"),
+  },
+
+  "rate-limiter-flexible, MySQL": {
+    async open(tokens, url) {
+      const pool = mysql.createPool({ uri: url, connectionLimit: 10 });
+      const limiter = await new Promise<RateLimiterMySQL>((resolve, reject) => {
+        const made = new RateLimiterMySQL(
+          {
+            storeClient: pool,
+            points: tokens,
+            duration: YEAR / 1000,
+            dbName: new URL(url).pathname.slice(1),
+            tableName: "rlf",
+            clearExpiredByTimeout: false,
+          },
+          (error?: Error) => (error ? reject(error) : resolve(made)),
+        );
+      });
+      return {
+        take: (key) => limiter.consume(key).then(() => true, denied),
+        close: () => pool.promise().end(),
+      };
+    },
+    account: () => "SELECT sum(points) AS n FROM rlf",
+  },
+
+  "ours, Prisma on SQLite": {
+    async open(tokens, url) {
+      const prisma = connectSqlite(url);
+      return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
+    },
+    account: (tokens) => takenFromOurs("prisma", tokens, '"'),
+  },
+
+  "one transaction per call, SQLite": {
+    async open(tokens, url) {
+      const prisma = connectSqlite(url);
+      const attempt = (key: string) =>
+        prisma.$transaction(
+          async (tx) => {
+            const id = { name: "naive", key, shard: 0 };
+            const row = await tx.rateLimit.findFirst({ where: id });
+            const value = row?.value ?? tokens;
+            if (value < 1) return false;
+            const data = { value: value - 1, ts: 0 };
+            await tx.rateLimit.upsert({
+              where: { name_key_shard: id },
+              create: { ...id, ...data },
+              update: data,
+            });
+            return true;
+          },
+          { maxWait: 30_000, timeout: 30_000 },
+        );
+      return { take: (key) => retrying(() => attempt(key)), close: () => prisma.$disconnect() };
+    },
+    account: (tokens) => `SELECT sum(${tokens} - value) AS n FROM "RateLimit" WHERE name = 'naive'`,
   },
 };
 
@@ -121,12 +201,15 @@ function denied(reason: unknown): false {
   return false;
 }
 
-/** Tokens that each contender's rows say were taken. */
-export const accounts: Record<string, (tokens: number) => string> = {
-  "trpc-rate-limit": (tokens) => `SELECT sum(${tokens} - "value") AS "taken" FROM "RateLimit"`,
-  "rate-limiter-flexible, PostgreSQL": () => `SELECT sum("points") AS "taken" FROM "rlf"`,
-  "rate-limiter-flexible, Prisma": () =>
-    `SELECT sum("points") AS "taken" FROM "RateLimiterFlexible"`,
-  "one Serializable transaction per call": (tokens) =>
-    `SELECT sum(${tokens} - "value") AS "taken" FROM "Naive" WHERE "key" <> 'bare'`,
-};
+async function retrying<TResult>(run: () => Promise<TResult>): Promise<TResult> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (tries === 100) throw error;
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.random() * Math.min(2 ** tries, 500)),
+      );
+    }
+  }
+}

@@ -3,10 +3,11 @@
  * else the machine does then disturbs all alike, and a round's ratio compares what was measured
  * within seconds.
  */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { accounts } from "./contenders.js";
-import { connectPool, createTables } from "./database.js";
+import { contenders } from "./contenders.js";
+import { ask, createTables, urls } from "./databases.js";
 import { PLENTY, type Scenario } from "./scenarios.js";
 import { median, quantile } from "./statistics.js";
 import type { Order, Slice } from "./worker.js";
@@ -21,7 +22,9 @@ export interface Row {
   failed: number;
   /** Grants that the rows do not account for: admitted beyond the limit, sooner or later. */
   unaccounted: number | undefined;
-  rounds: { perSecond: number; p50: number }[];
+  /** The calls of the process that got least, as a share of those of the one that got most. */
+  fairness: number | undefined;
+  rounds: { perSecond: number; p50: number; fairness: number }[];
 }
 
 export interface Timing {
@@ -36,31 +39,33 @@ export async function measure(
   scenario: Scenario,
   { rounds, slice, warmUp }: Timing,
 ): Promise<Row[]> {
-  const { title, tokens, keys, waiting, processes, alternating = false } = scenario;
-  await createTables();
+  const { title, tokens, keys, waiting, processes, alternating, database } = scenario;
+  await createTables(database);
+  const { url, stop } = await wayTo(scenario);
   // Those who alternate call by call have to share a process.
   const turns = alternating ? [scenario.contenders] : scenario.contenders.map((name) => [name]);
   const teams = await Promise.all(
     turns.map(async (names) => {
       const workers = Array.from({ length: processes }, startWorker);
       const tell = (order: Order) => Promise.all(workers.map((worker) => worker(order)));
-      await tell({ type: "open", contenders: names, tokens });
+      await tell({ type: "open", contenders: names, tokens, url });
       return { names, tell };
     }),
   );
 
-  const seen = new Map(scenario.contenders.map((name) => [name, [] as Slice[]]));
+  const seen = new Map(scenario.contenders.map((name) => [name, [] as Team[]]));
   // The first round is the warm-up; its grants are in the rows like all others.
   for (let round = 0; round <= rounds; round++) {
     for (const { names, tell } of teams) {
       const duration = (round === 0 ? warmUp : slice) * names.length;
       const parts = await tell({ type: "run", contenders: names, keys, waiting, duration });
       for (const [i, name] of names.entries()) {
-        seen.get(name)!.push(merge(parts.map((part) => part[i]!)));
+        seen.get(name)!.push(together(parts.map((part) => part[i]!)));
       }
     }
   }
   await Promise.all(teams.map(({ tell }) => tell({ type: "close" })));
+  stop();
 
   return Promise.all(
     [...seen].map(async ([contender, slices]): Promise<Row> => {
@@ -69,8 +74,10 @@ export async function measure(
       const each = counted.map((part) => ({
         perSecond: (part.calls / part.busy) * 1000,
         p50: median(part.latencies),
+        fairness: part.fairness,
       }));
       const granted = slices.reduce((sum, part) => sum + part.granted, 0);
+      const account = contenders[contender]!.account?.(tokens);
       return {
         scenario: title,
         contender,
@@ -78,11 +85,33 @@ export async function measure(
         p50: median(latencies),
         p99: quantile(latencies, 0.99),
         failed: slices.reduce((sum, part) => sum + part.failed, 0),
-        unaccounted: await unaccounted(contender, tokens, granted),
+        unaccounted:
+          account === undefined
+            ? undefined
+            : granted - atMost(await ask(database, account), tokens),
+        fairness: processes > 1 ? Math.min(...each.map(({ fairness }) => fairness)) : undefined,
         rounds: each,
       };
     }),
   );
+}
+
+/** Where calls are denied, some count them too; more grants than tokens is what matters. */
+function atMost(taken: number, tokens: number): number {
+  return Math.min(taken, tokens === PLENTY ? Infinity : tokens);
+}
+
+/** The database's URL, through a proxy where answers are to take their time. */
+async function wayTo({ database, roundTrip }: Scenario) {
+  if (roundTrip === 0) return { url: urls[database], stop() {} };
+  const url = new URL(urls[database]);
+  const file = fileURLToPath(new URL("proxy.ts", import.meta.url));
+  const args = ["--import", "tsx", file, url.hostname, url.port, String(roundTrip)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(child.stdout!, "data")) as [Buffer];
+  url.hostname = "127.0.0.1";
+  url.port = line.toString().trim();
+  return { url: url.href, stop: () => void child.kill() };
 }
 
 function startWorker(): (order: Order) => Promise<Slice[]> {
@@ -100,25 +129,21 @@ function startWorker(): (order: Order) => Promise<Slice[]> {
     });
 }
 
+interface Team extends Slice {
+  /** See `Row.fairness`. */
+  fairness: number;
+}
+
 /** The slices of several processes that ran at the same time, as one. */
-function merge(parts: readonly Slice[]): Slice {
+function together(parts: readonly Slice[]): Team {
   const sum = (pick: (part: Slice) => number) => parts.reduce((all, part) => all + pick(part), 0);
+  const calls = parts.map((part) => part.calls);
   return {
-    calls: sum(({ calls }) => calls),
+    calls: sum((part) => part.calls),
     granted: sum(({ granted }) => granted),
     failed: sum(({ failed }) => failed),
     busy: sum(({ busy }) => busy) / parts.length,
     latencies: parts.flatMap(({ latencies }) => latencies),
+    fairness: Math.min(...calls) / Math.max(...calls),
   };
-}
-
-async function unaccounted(contender: string, tokens: number, granted: number) {
-  const query = accounts[contender]?.(tokens);
-  if (query === undefined) return undefined;
-  const pool = connectPool();
-  const { rows } = await pool.query<{ taken: string | null }>(query);
-  await pool.end();
-  // Where calls are denied, some count them too; more grants than tokens is what matters.
-  const taken = Math.min(Number(rows[0]!.taken ?? 0), tokens === PLENTY ? Infinity : tokens);
-  return granted - taken;
 }

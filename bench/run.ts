@@ -1,95 +1,76 @@
 /**
  * Compares contenders scenario by scenario, side by side on the same server, and prints ratios:
- * absolute numbers belong to the machine. `--json FILE` also writes all of it as JSON; further
- * words choose the scenarios whose titles contain one of them.
+ * absolute numbers belong to the machine. `--json FILE` also writes all of it as JSON, and
+ * `--svg FILE` draws the curves. Further words choose the scenarios whose titles contain one of
+ * them.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { describeServer } from "./database.js";
+import { describeServers, isThere } from "./databases.js";
+import { drawCurves } from "./draw-curves.js";
 import { measure, type Row, type Timing } from "./measure.js";
-import {
-  BARE,
-  BARE_UPDATE,
-  hot,
-  lone,
-  many,
-  OURS,
-  PEER,
-  type Scenario,
-  scenarios,
-  shared,
-} from "./scenarios.js";
+import { type Scenario, scenarios } from "./scenarios.js";
 import { median } from "./statistics.js";
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: "string" } },
+  options: { json: { type: "string" }, svg: { type: "string" } },
   allowPositionals: true,
 });
 const timing: Timing = {
   rounds: Number(process.env["BENCH_ROUNDS"] ?? 5),
   slice: Number(process.env["BENCH_MS"] ?? 1000),
-  warmUp: Number(process.env["BENCH_WARM_UP_MS"] ?? 3000),
+  warmUp: Number(process.env["BENCH_WARM_UP_MS"] ?? 2000),
 };
 
-const rows: Row[] = [];
+const measured: { scenario: Scenario; rows: Row[] }[] = [];
 for (const scenario of scenarios) {
   const wanted = positionals.some((word) => scenario.title.includes(word));
   if (positionals.length > 0 && !wanted) continue;
+  if (!(await isThere(scenario.database))) {
+    console.error(`left out, no server: ${scenario.title}`);
+    continue;
+  }
   console.error(`measuring ${scenario.title}`);
-  rows.push(...(await measure(scenario, timing)));
+  measured.push({ scenario, rows: await measure(scenario, timing) });
 }
 
-/** One number per round, of two contenders that took turns in it. */
-interface Ratio {
-  of: string;
-  median: number;
-  rounds: number[];
+/** Per round, as contenders took turns in it: calls per second, or for a lone caller its p50. */
+function ratioTo(row: Row, peer: Row, { alternating }: Scenario): number {
+  return median(
+    row.rounds.map((round, i) => {
+      const theirs = peer.rounds[i]!;
+      return alternating ? theirs.p50 / round.p50 : round.perSecond / theirs.perSecond;
+    }),
+  );
 }
 
-function compare(
-  { title }: Scenario,
-  [upper, lower]: readonly [string, string],
-  figure: "perSecond" | "p50",
-  of: string,
-): Ratio[] {
-  const roundsOf = (contender: string) =>
-    rows.find((row) => row.scenario === title && row.contender === contender)?.rounds;
-  const [a, b] = [roundsOf(upper), roundsOf(lower)];
-  if (a === undefined || b === undefined) return [];
-  const ratios = a.map((round, i) => round[figure] / b[i]![figure]);
-  return [{ of, median: median(ratios), rounds: ratios }];
-}
+const machine = `${await describeServers()}, Node ${process.version}, ${cpus().length} cores`;
+const lines = measured.flatMap(({ scenario, rows }) => {
+  const peer = rows.find(({ contender }) => contender === scenario.peer)!;
+  return rows.map((row) => ({ ...row, ratio: ratioTo(row, peer, scenario) }));
+});
 
-const ratios = [hot, many, shared].flatMap((scenario) =>
-  compare(scenario, [OURS, PEER], "perSecond", `${scenario.title}: calls/s, times ${PEER}`),
-);
-for (const bare of [BARE, BARE_UPDATE]) {
-  ratios.push(...compare(lone, [OURS, bare], "p50", `${lone.title}: p50, times ${bare}`));
-}
-
-const machine = `${await describeServer()}, Node ${process.version}, ${cpus().length} cores`;
 console.log(`\n${machine}; ${timing.rounds} rounds of ${timing.slice} ms\n`);
-console.log("| scenario | contender | calls/s | p50 ms | p99 ms | failed | unaccounted |");
-console.log("| --- | --- | --: | --: | --: | --: | --: |");
-for (const row of rows) {
+const head = ["scenario", "contender", "times the peer", "calls/s", "p50 ms", "p99 ms"];
+console.log(`| ${[...head, "least : most", "failed", "unaccounted"].join(" | ")} |`);
+console.log("| --- | --- | --: | --: | --: | --: | --: | --: | --: |");
+for (const line of lines) {
   const cells = [
-    row.scenario,
-    row.contender,
-    Math.round(row.perSecond).toLocaleString("en"),
-    row.p50.toFixed(2),
-    row.p99.toFixed(2),
-    row.failed,
-    row.unaccounted ?? "–",
+    line.scenario,
+    line.contender,
+    `${line.ratio.toFixed(2)}×`,
+    Math.round(line.perSecond).toLocaleString("en"),
+    line.p50.toFixed(2),
+    line.p99.toFixed(2),
+    line.fairness?.toFixed(2) ?? "–",
+    line.failed,
+    line.unaccounted ?? "–",
   ];
   console.log(`| ${cells.join(" | ")} |`);
 }
-console.log("");
-for (const { of, median: middle, rounds } of ratios) {
-  const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
-  console.log(`${middle.toFixed(1)} (${least.toFixed(1)} to ${most.toFixed(1)})  ${of}`);
-}
 
 if (values.json !== undefined) {
-  await writeFile(values.json, JSON.stringify({ machine, timing, ratios, rows }, null, 2));
+  await writeFile(values.json, JSON.stringify({ machine, timing, lines }, null, 2));
 }
+if (values.svg !== undefined) await writeFile(values.svg, drawCurves(measured));

@@ -1,76 +1,112 @@
 /** What is measured: who calls, on how many keys, with how many calls waiting at a time. */
-import { contenders } from "./contenders.js";
+import type { DatabaseName } from "./databases.js";
 
-export const OURS = "trpc-rate-limit";
+export const PG = "ours, pg";
+export const PRISMA = "ours, Prisma";
 export const PEER = "rate-limiter-flexible, PostgreSQL";
-export const BARE = "bare $queryRaw, SELECT 1";
-export const BARE_UPDATE = "bare $queryRaw, UPDATE of one row";
 
 export interface Scenario {
   title: string;
-  keys: number;
+  database: DatabaseName;
+  processes: number;
   /** Callers per process, each of which waits for its answer before it calls again. */
   waiting: number;
-  processes: number;
+  keys: number;
   /** Tokens per key; fewer than the run takes where denied calls are measured. */
   tokens: number;
-  /** Those that are too slow, or too wrong, to wait for are left out elsewhere. */
+  /** What answers are held back for on their way, ms. */
+  roundTrip: number;
+  /** The first ones are ours; the peer that they are compared with comes after them. */
   contenders: readonly string[];
+  peer: string;
   /** The contenders take turns call by call, so that a short disturbance hits all of them. */
-  alternating?: boolean;
+  alternating: boolean;
 }
 
 /** More tokens than any run takes. */
 export const PLENTY = 1_000_000_000;
 
-const all = Object.keys(contenders);
-const limiters = all.filter((name) => name !== BARE_UPDATE);
-const main = [OURS, PEER];
-const usual = { processes: 1, tokens: PLENTY };
+type Shape = [processes: number, waiting: number, keys: number];
 
-export const lone: Scenario = {
-  ...usual,
-  title: "one caller, one key",
-  keys: 1,
-  waiting: 1,
-  contenders: all,
-  alternating: true,
-};
-export const hot: Scenario = {
-  ...usual,
-  title: "one key, 512 waiting",
-  keys: 1,
-  waiting: 512,
-  contenders: [...main, BARE],
-};
-export const many: Scenario = {
-  ...hot,
-  title: "10,000 keys, 512 waiting",
-  keys: 10_000,
-};
-export const shared: Scenario = {
-  ...usual,
-  title: "one key, 3 processes × 64",
-  keys: 1,
-  waiting: 64,
-  processes: 3,
-  contenders: main,
-};
+const shapes: Shape[] = [
+  [1, 1, 1],
+  [1, 512, 1],
+  ...[1, 4, 16, 64, 512].map((waiting): Shape => [1, waiting, 10_000]).slice(1),
+  ...[1, 4, 16, 64, 512].map((waiting): Shape => [3, waiting, 1]),
+  ...[1, 4, 16, 64, 512].map((waiting): Shape => [3, waiting, 100]),
+  [3, 1, 10],
+  [3, 16, 10],
+  [3, 64, 1000],
+];
+
+/** The shapes through which curves are drawn, over waiting callers. */
+export const curves = [
+  { processes: 3, keys: 1 },
+  { processes: 3, keys: 100 },
+  { processes: 1, keys: 10_000 },
+];
+
+function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {}): Scenario {
+  const { roundTrip = 0, tokens = PLENTY, database = "postgresql" } = rest;
+  const words = [
+    `${processes} × ${waiting}`,
+    `${keys.toLocaleString("en")} ${keys === 1 ? "key" : "keys"}`,
+    tokens < PLENTY && "denied",
+    roundTrip > 0 && `round trip ${roundTrip} ms`,
+    { postgresql: false, mysql: "MariaDB", sqlite: "SQLite" }[database],
+  ];
+  return {
+    title: words.filter(Boolean).join(", "),
+    database,
+    processes,
+    waiting,
+    keys,
+    tokens,
+    roundTrip,
+    contenders: [PG, PRISMA, PEER],
+    peer: PEER,
+    alternating: processes === 1 && waiting === 1,
+    ...rest,
+  };
+}
+
+const references = [
+  "rate-limiter-flexible, Prisma",
+  "one Serializable transaction per call",
+  "bare $queryRaw, SELECT 1",
+];
+
+const mysql = {
+  database: "mysql",
+  contenders: ["ours, Prisma on MariaDB", "rate-limiter-flexible, MySQL"],
+  peer: "rate-limiter-flexible, MySQL",
+} as const;
+
+const sqlite = {
+  database: "sqlite",
+  contenders: ["ours, Prisma on SQLite", "one transaction per call, SQLite"],
+  peer: "one transaction per call, SQLite",
+} as const;
 
 export const scenarios: readonly Scenario[] = [
-  lone,
-  { ...usual, title: "one key, 64 waiting", keys: 1, waiting: 64, contenders: limiters },
-  hot,
-  { ...usual, title: "10,000 keys, 64 waiting", keys: 10_000, waiting: 64, contenders: limiters },
-  many,
-  shared,
-  { ...shared, title: "10,000 keys, 3 processes × 64", keys: 10_000 },
-  {
-    ...usual,
-    title: "one key, denied, 64 waiting",
-    keys: 1,
-    waiting: 64,
-    tokens: 37,
-    contenders: main,
-  },
+  ...shapes.map((shape) => scenario(shape)),
+  scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
+  scenario([1, 1, 1], { tokens: 37 }),
+  scenario([1, 64, 1], { tokens: 37 }),
+  scenario([3, 16, 100], { roundTrip: 1 }),
+  scenario([3, 16, 100], { roundTrip: 20 }),
+  scenario([3, 16, 1], { roundTrip: 200 }),
+  ...[
+    [1, 1, 1],
+    [1, 512, 1],
+    [1, 64, 10_000],
+    [3, 1, 1],
+    [3, 4, 1],
+    [3, 16, 10],
+  ].map((shape) => scenario(shape as Shape, mysql)),
+  ...[
+    [1, 1, 1],
+    [1, 64, 1],
+    [3, 4, 10],
+  ].map((shape) => scenario(shape as Shape, sqlite)),
 ];

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { initTRPC } from "@trpc/server";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import { createRateLimiter, createRateLimitTRPC, prismaStore } from "trpc-rate-limit/server";
-import { connectPrisma } from "./database.js";
+import { connectPostgres, urls } from "./databases.js";
 import { limits } from "./watch-limits.js";
 
-const prisma = connectPrisma();
+const prisma = connectPostgres(urls.postgresql);
 let queries = 0;
 const counted = new Proxy(prisma, {
   get(target, property) {

@@ -12,7 +12,7 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createRateLimiter, prismaStore } from "trpc-rate-limit/server";
-import { connectPrisma, createTables, describeServer } from "./database.js";
+import { connectPostgres, createTables, describeServers, urls } from "./databases.js";
 import { quantile } from "./statistics.js";
 import { limits } from "./watch-limits.js";
 
@@ -25,12 +25,12 @@ const ROUNDS = 10;
 /** ms between two changes. */
 const PAUSE = 2300;
 
-await createTables();
+await createTables("postgresql");
 const child = fork(fileURLToPath(new URL("watch-server.ts", import.meta.url)), [values.interval], {
   execArgv: ["--expose-gc", "--import", "tsx"],
 });
 const [{ port }] = (await once(child, "message")) as [{ port: number }];
-const prisma = connectPrisma();
+const prisma = connectPostgres(urls.postgresql);
 const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
 
 async function ask(): Promise<{ queries: number; heapUsed: number; cpu: NodeJS.CpuUsage }> {
@@ -121,7 +121,7 @@ const later = await ask();
 child.kill();
 await prisma.$disconnect();
 
-const machine = `${await describeServer()}, Node ${process.version}, ${cpus().length} cores`;
+const machine = `${await describeServers()}, Node ${process.version}, ${cpus().length} cores`;
 const busy = after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system;
 const result = {
   machine,

@@ -2,7 +2,7 @@
 import { type Contender, contenders } from "./contenders.js";
 
 export type Order =
-  | { type: "open"; contenders: readonly string[]; tokens: number }
+  | { type: "open"; contenders: readonly string[]; tokens: number; url: string }
   | { type: "run"; contenders: readonly string[]; keys: number; waiting: number; duration: number }
   | { type: "close" };
 
@@ -62,7 +62,7 @@ async function obey(order: Order): Promise<Slice[]> {
   if (order.type === "run") return run(order);
   if (order.type === "open") {
     for (const name of order.contenders) {
-      subjects.set(name, await contenders[name]!(order.tokens));
+      subjects.set(name, await contenders[name]!.open(order.tokens, order.url));
     }
     return [];
   }

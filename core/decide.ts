@@ -2,14 +2,9 @@
  * From tokens to an answer: granted, reserved or denied. Pure, and the same for the server's
  * decision and the browser's prediction of it.
  */
-import {
-  calculateRateLimit,
-  initialState,
-  type RateLimitState,
-  stateAt,
-  waitFor,
-} from "./calculate.js";
+import { initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
 import { type RateLimitConfig, reservableOf } from "./config.js";
+import { validateCount } from "./count.js";
 
 /**
  * - `ok: true` without `retryAfter`: granted, go ahead.
@@ -30,10 +25,53 @@ export interface RateLimitDecision {
 }
 
 /**
+ * Takes `total` tokens, all of them or none: the state to write, or `undefined` where that would
+ * leave less than `floor`. SQL stores carry out the same formula inside of a statement, to the last
+ * bit, so its order of operations is part of its meaning.
+ *
+ * @param floor the least that may be left: 0, or minus what may be owed. See {@link floorOf}.
+ */
+export function takeTokens(
+  existing: RateLimitState | null,
+  config: RateLimitConfig,
+  now: number,
+  total: number,
+  floor: number,
+): RateLimitState | undefined {
+  const held = stateAt(existing ?? initialState(config, now), config, now);
+  const value = held.value - total;
+  return value >= floor ? { value, ts: held.ts } : undefined;
+}
+
+/** The least that a call may leave in a row: 0, or with `reserve` minus what may be owed. */
+export function floorOf(config: RateLimitConfig, reserve: boolean): number {
+  return reserve ? -reservableOf(config) : 0;
+}
+
+/**
+ * The answer to a call whose tokens were taken.
+ *
+ * @param next the state that was written.
+ * @param later tokens that the same write took for calls that come after this one.
+ */
+export function grantOf(
+  next: RateLimitState,
+  config: RateLimitConfig,
+  now: number,
+  later: number = 0,
+): RateLimitResult {
+  const value = next.value + later;
+  if (value >= 0) return { ok: true, value };
+  // The work may be done once the row that is left has paid its debt, to the ms.
+  return { ok: true, retryAfter: waitFor({ value, ts: next.ts }, config, now, 0, 0), value };
+}
+
+/**
  * Decides a call on one row.
  *
  * @param count tokens wanted, valid for the config (see `validateSatisfiable`).
  * @param reserve whether the tokens may be owed, up to `maxReserved`.
+ * @throws RateLimitInputError when `count` is negative or not finite.
  */
 export function decideRateLimit(
   existing: RateLimitState | null,
@@ -42,18 +80,13 @@ export function decideRateLimit(
   count: number,
   reserve: boolean = false,
 ): RateLimitDecision {
-  const { value, ts, retryAfter } = calculateRateLimit(existing, config, now, count);
-  const next = { value, ts };
-  if (retryAfter === undefined) return { result: { ok: true, value }, next };
-  const floor = reserve ? -reservableOf(config) : 0;
-  if (reserve && value >= floor) {
-    // The work may be done once the row that is left has paid its debt, to the ms.
-    const paidOff = waitFor(next, config, now, 0, 0);
-    return { result: { ok: true, retryAfter: paidOff, value }, next };
-  }
+  validateCount(count);
+  const floor = floorOf(config, reserve);
+  const next = takeTokens(existing, config, now, count, floor);
+  if (next !== undefined) return { result: grantOf(next, config, now), next };
   const state = existing ?? initialState(config, now);
-  const held = stateAt(state, config, now).value;
+  const { value } = stateAt(state, config, now);
   // What a denied reservation waits for is not tokens but room to owe them.
-  const wait = reserve ? waitFor(state, config, now, count, floor) : retryAfter;
-  return { result: { ok: false, retryAfter: wait, value: held }, next: undefined };
+  const retryAfter = waitFor(state, config, now, count, floor);
+  return { result: { ok: false, retryAfter, value }, next: undefined };
 }

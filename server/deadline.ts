@@ -3,6 +3,7 @@
  * in which they came: one timer, for the oldest, serves them all.
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
+import { type LazyTimer, lazyTimer } from "./lazy-timer.js";
 import type { Call } from "./store/store.js";
 
 /** A call that waits for a decision, or for several, and whom to tell what came of it. */
@@ -41,7 +42,7 @@ export class Waiting<TDecision = unknown, TResult = never> implements Call {
 export class Deadline {
   private oldest: Waiting | undefined;
   private newest: Waiting | undefined;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private timer: LazyTimer | undefined;
 
   /** @param timeout ms. `Infinity` waits for ever. */
   constructor(
@@ -62,6 +63,7 @@ export class Deadline {
     else this.newest.after = waiting;
     this.newest = waiting;
     if (this.timer === undefined) this.arm();
+    else if (waiting.before === undefined) this.timer.ref();
     return waiting;
   }
 
@@ -75,17 +77,15 @@ export class Deadline {
     else after.before = before;
     // Or one that is no longer needed, but not yet collected, would keep all that came after it.
     waiting.before = waiting.after = undefined;
-    if (this.oldest === undefined) {
-      clearTimeout(this.timer);
-      this.timer = undefined;
-    }
+    // Kept for the next call, which is cheaper than a timer per call, but not the process with it.
+    if (this.oldest === undefined) this.timer?.unref();
     return true;
   }
 
   private arm(): void {
     if (this.oldest === undefined || this.timeout === Infinity) return;
     const left = this.oldest.expiresAt - performance.now();
-    this.timer = setTimeout(() => this.expire(), Math.min(Math.max(0, left), MAX_TIMEOUT));
+    this.timer = lazyTimer(() => this.expire(), Math.min(Math.max(0, left), MAX_TIMEOUT));
   }
 
   private expire(): void {

@@ -1,11 +1,12 @@
 /** What a limiter asks of a store, as decisions: `core`'s arithmetic over the rows it concerns. */
 import type { RateLimitState } from "../core/calculate.js";
 import { firstWhole } from "../core/calculate.js";
-import { decideRateLimit, type RateLimitResult } from "../core/decide.js";
+import type { RateLimitConfig } from "../core/config.js";
+import { decideRateLimit, floorOf, grantOf, type RateLimitResult } from "../core/decide.js";
 import { refundRateLimit } from "../core/refund.js";
 import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import type { Decision, Outcome, RowId } from "./store/store.js";
+import type { Decision, Outcome, PlainTake, RowId } from "./store/store.js";
 import { allRows, rowOf, type Target } from "./targets.js";
 
 /** What is wanted of a target. */
@@ -27,7 +28,7 @@ export interface Environment {
  * Takes what is wanted of one target. A class, because hundreds of calls may wait at a time: an
  * object of few fields where a closure would keep more alive, for the garbage collector to copy.
  */
-export class Take implements Wanted, Decision<RateLimitResult> {
+export class Take implements Wanted, Decision<RateLimitResult>, PlainTake<RateLimitResult> {
   readonly rows: readonly RowId[];
   /** When the decision that counts was made, by the limiter's clock, epoch ms. */
   now = 0;
@@ -41,6 +42,29 @@ export class Take implements Wanted, Decision<RateLimitResult> {
     private readonly environment: Environment,
   ) {
     this.rows = pickRows(target, environment.random);
+  }
+
+  /** A bounded wait is left to `decide`, because no statement can tell how long a wait will be. */
+  get plain(): this | undefined {
+    const { target, count, maxWait = Infinity } = this;
+    return target.isPlain && count > 0 && maxWait === Infinity ? this : undefined;
+  }
+
+  get config(): RateLimitConfig {
+    return this.target.part;
+  }
+
+  get floor(): number {
+    return floorOf(this.target.part, this.reserve);
+  }
+
+  get clock(): () => number {
+    return this.environment.clock;
+  }
+
+  granted(next: RateLimitState, later: number, now: number): RateLimitResult {
+    this.now = now;
+    return grantOf(next, this.target.part, now, later);
   }
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {

@@ -30,12 +30,21 @@ export {
   type MemoryStoreOptions,
   type MemoryTransaction,
 } from "./store/memory-store.js";
-export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/prisma/client.js";
-export { prismaStore, type PrismaStoreOptions } from "./store/prisma-store.js";
+export {
+  type PgClientLike,
+  type PgDriverOptions,
+  type PgPoolLike,
+  type PgQueryable,
+  pgStore,
+  type PgStoreOptions,
+} from "./store/drivers/pg.js";
+export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
+export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma-client.js";
 export type {
   Call,
   Decision,
   Outcome,
+  PlainTake,
   RateLimitStore,
   RowId,
   TransactionOptions,

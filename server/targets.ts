@@ -1,5 +1,11 @@
 /** From what callers name, a limit and perhaps a key, to the config and the rows it stands for. */
-import { type RateLimitConfig, shardConfig, validateConfig } from "../core/config.js";
+import {
+  capacityOf,
+  type RateLimitConfig,
+  reservableOf,
+  shardConfig,
+  validateConfig,
+} from "../core/config.js";
 import { describe, RateLimitInputError } from "../core/errors.js";
 import { validateKey, validateName } from "../core/key.js";
 import { withStart } from "../core/phase.js";
@@ -14,6 +20,8 @@ export interface Target {
   readonly config: RateLimitConfig;
   /** One shard's part of it; the same where there is only one. */
   readonly part: RateLimitConfig;
+  /** Whether a store may carry out a take by itself; see `Decision.plain`. */
+  readonly isPlain: boolean;
   /** The first of its rows, which is the only one without shards. */
   readonly rows: readonly [RowId];
 }
@@ -63,7 +71,18 @@ export function createTargets(configs: ReadonlyMap<string, RateLimitConfig>) {
 function targetOf(name: string, key: string | undefined, given: RateLimitConfig): Target {
   validateKey(key);
   const config = withStart(given, name, key);
-  return { name, key, config, part: shardConfig(config), rows: [rowId(name, key ?? "", 0)] };
+  const part = shardConfig(config);
+  const isPlain = (config.shards ?? 1) === 1 && inRangeOfSql(part);
+  return { name, key, config, part, isPlain, rows: [rowId(name, key ?? "", 0)] };
+}
+
+/**
+ * Whether the formula of a take stays clear of overflow and underflow. Databases raise an error
+ * there, and JavaScript goes on with `Infinity` or 0.
+ */
+function inRangeOfSql(config: RateLimitConfig): boolean {
+  const { rate } = config;
+  return rate >= 2 ** -64 && Math.max(rate, capacityOf(config), reservableOf(config)) <= 2 ** 128;
 }
 
 export function rowOf({ name, key, rows }: Target, shard: number): RowId {

@@ -3,7 +3,7 @@
  * forget. Everything happens within one tick, so nothing can come between.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import { plan } from "./plan.js";
+import { planWrites } from "./plan-writes.js";
 import { retryConflicts } from "./retry.js";
 import {
   type Call,
@@ -115,7 +115,7 @@ function run<TResult>(
   states: ReadonlyMap<string, RateLimitState>,
   put: (row: RowId, next: RateLimitState | null) => void,
 ): TResult[] {
-  const { settled, groups } = plan(decisions, states);
+  const { settled, groups } = planWrites(decisions, states);
   const failed = settled.find((outcome) => !outcome.ok);
   if (failed !== undefined) throw failed.error;
   for (const { writes } of groups) for (const { row, next } of writes) put(row, next);

@@ -1,4 +1,4 @@
-/** Trying again after conflicts, with full jitter, so that those who collided do not do it again. */
+/** Tries again after conflicts, with full jitter, so that calls that collided do not do it again. */
 
 /** The pauses' upper bounds double from the first to the last, ms. */
 const FIRST_PAUSE = 5;
@@ -11,16 +11,21 @@ export interface RetryOptions {
   random?: () => number;
 }
 
+/** @returns ms before the next try, after so many conflicts in a row: full jitter. */
+export function pauseBefore(conflicts: number, random: () => number): number {
+  return random() * Math.min(FIRST_PAUSE * 2 ** (conflicts - 1), LAST_PAUSE);
+}
+
 export async function retryConflicts<TResult>(
   run: () => Promise<TResult>,
   { retryFor, isConflict, random = Math.random }: RetryOptions,
 ): Promise<TResult> {
   const until = performance.now() + retryFor;
-  for (let bound = FIRST_PAUSE; ; bound = Math.min(2 * bound, LAST_PAUSE)) {
+  for (let conflicts = 1; ; conflicts++) {
     try {
       return await run();
     } catch (error) {
-      const pause = random() * bound;
+      const pause = pauseBefore(conflicts, random);
       if (!isConflict(error) || performance.now() + pause > until) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }

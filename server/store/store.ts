@@ -1,8 +1,10 @@
 /**
  * The seam between limits and databases. A limiter says what to decide, as pure functions over
- * named rows; a store supplies atomicity and nothing else. It never sees a rate or a capacity.
+ * named rows; a store supplies atomicity. There is one exception: a decision that only takes tokens
+ * from one row may say so, and then a SQL store can carry it out inside of one statement.
  */
 import type { RateLimitState } from "../../core/calculate.js";
+import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 
 /** Which row: `key` is `""` for the shared bucket, which no caller's key can be. */
@@ -33,8 +35,34 @@ export interface Decision<TResult> {
   rows: readonly RowId[];
   /** Never writes, so that it need not wait for those that do. */
   readOnly?: boolean;
+  /**
+   * Says that the decision takes tokens from its only row and does nothing else. A store may then
+   * carry out the grant by itself, with the formula of `takeTokens` in `core`, and ask for the
+   * answer here. A store that does not know how to do so runs `decide` like any other.
+   */
+  readonly plain?: PlainTake<TResult> | undefined;
   /** Belongs to its decision, so a copy made of the decision's own properties lacks it. */
   decide(states: readonly (RateLimitState | null)[]): Outcome<TResult>;
+}
+
+/** What a store needs to know to take tokens from one row by itself. */
+export interface PlainTake<TResult> {
+  /** The config of that row: without shards, with `start` filled in. */
+  readonly config: RateLimitConfig;
+  /** Tokens wanted, above 0. */
+  readonly count: number;
+  /** The least that may be left; see `floorOf`. */
+  readonly floor: number;
+  /** The limiter's clock, epoch ms. */
+  readonly clock: () => number;
+  /**
+   * The answer once the tokens are taken.
+   *
+   * @param next the state that was written.
+   * @param later tokens that the same write took for calls that come after this one.
+   * @param now when that was decided, epoch ms.
+   */
+  granted(next: RateLimitState, later: number, now: number): TResult;
 }
 
 /** Lets a store drop work that nobody waits for any more. */

@@ -42,15 +42,16 @@ async function expectSomeLinearizable(record: () => Promise<readonly Operation[]
 /** One process that goes step by step, and two that have batches to commit. */
 const callers = [1, 3, 6];
 /** For a server that comes and goes. */
-const impatient = { provider: "postgresql", callers, timeout: 1000 } as const;
+const impatient = { callers, timeout: 1000 };
+const toPostgres = ["postgresql", "pg"] as const;
 
 it.each([...guarded, ...serializable])(
   "three processes on $name, isolation $isolation, get answers that a serial order explains",
   { timeout: 60_000 },
-  async ({ provider, create, answers, isolation }) => {
+  async ({ kind, create, answers, isolation }) => {
     await using database = await create();
     const { url } = database;
-    await using workers = await startWorkers({ provider, url, callers, isolation });
+    await using workers = await startWorkers({ kind, url, callers, isolation });
     await workers.answered(answers);
     await workers.stop();
     expect(workers.history.every(({ answer }) => answer !== undefined)).toBe(true);
@@ -58,15 +59,33 @@ it.each([...guarded, ...serializable])(
   },
 );
 
-it(
-  "three processes go on, and are explained, while their PostgreSQL is killed and restarted",
+it.each(guarded)(
+  "three processes on $name are killed and replaced, and what they did is explained",
   { timeout: 120_000 },
-  async () => {
+  async ({ kind, create }) => {
+    await expectSomeLinearizable(async () => {
+      await using database = await create();
+      await using workers = await startWorkers({ kind, url: database.url, callers });
+      for (const victim of [1, 2]) {
+        await workers.answered(60);
+        await workers.replace(victim);
+      }
+      await workers.answered(60);
+      await workers.stop();
+      return workers.history;
+    });
+  },
+);
+
+it.each(toPostgres)(
+  "three processes go on, and are explained, while their PostgreSQL (%s) is killed and restarted",
+  { timeout: 120_000 },
+  async (kind) => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     await expectSomeLinearizable(async () => {
       await using database = await createPostgres(server.url);
-      await using workers = await startWorkers({ ...impatient, url: database.url });
+      await using workers = await startWorkers({ ...impatient, kind, url: database.url });
       await workers.answered(200);
       for (let kills = 0; kills < 2; kills++) {
         await server.kill();
@@ -80,14 +99,14 @@ it(
   },
 );
 
-it(
-  "three processes go on, and are explained, while PostgreSQL's answers are lost on their way",
+it.each(toPostgres)(
+  "three processes go on, and are explained, while PostgreSQL's answers (%s) are lost on their way",
   { timeout: 120_000 },
-  async () => {
+  async (kind) => {
     await expectSomeLinearizable(async () => {
       await using database = await createPostgres();
       await using proxy = await startLossyProxy(database.url);
-      await using workers = await startWorkers({ ...impatient, url: proxy.url });
+      await using workers = await startWorkers({ ...impatient, kind, url: proxy.url });
       for (let cuts = 0; cuts < 4; cuts++) {
         await workers.answered(50);
         await proxy.cut();

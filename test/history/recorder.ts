@@ -26,7 +26,10 @@ export interface RecorderOptions {
   callers: number;
   /** Never runs backwards, and is the same for all processes. */
   clock(): number;
-  write(operation: Operation): void;
+  /** Told of each operation before it begins, with a number of its own. */
+  begin?(id: number, operation: Operation): void;
+  /** Told how it ended. */
+  write(operation: Operation, id: number): void;
   /** Asked before each operation. */
   goesOn(): boolean | Promise<boolean>;
   /** What a caller does before it tries again after a failure. */
@@ -47,6 +50,7 @@ export async function record(limiter: Recorded, options: RecorderOptions): Promi
   const below = (bound: number) => Math.floor(random() * bound);
   // Staying with a pair for a while is what makes a store believe that it knows the rows.
   let pair: readonly string[] = PAIRS[0];
+  let begun = 0;
 
   function pick(): Pick<Operation, "action" | "items"> {
     if (random() < 0.05) pair = PAIRS[below(PAIRS.length)]!;
@@ -63,12 +67,14 @@ export async function record(limiter: Recorded, options: RecorderOptions): Promi
     while (await options.goesOn()) {
       const picked = pick();
       const start = clock();
+      const id = begun++;
+      options.begin?.(id, { process, ...picked, start, end: Infinity, answer: undefined });
       const answer = await perform(limiter, picked).catch((error: unknown) => {
         if ((error as { kind?: unknown }).kind !== "StoreFailure") throw error;
         return undefined;
       });
       const end = answer === undefined ? Infinity : clock();
-      write({ process, ...picked, start, end, answer });
+      write({ process, ...picked, start, end, answer }, id);
       if (answer === undefined) await options.afterFailure?.();
     }
   }

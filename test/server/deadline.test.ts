@@ -51,6 +51,8 @@ describe("a deadline", () => {
     const waiting = names.map(wait);
     for (const index of [1, 2, 3, 0]) waiting[index]!.resolve("ok");
     expect(told).toEqual(["b ok", "c ok", "d ok", "a ok"]);
+    vi.advanceTimersByTime(100);
+    expect(told).toHaveLength(4);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -68,14 +70,23 @@ describe("a deadline", () => {
     expect([answered!.expired, failed!.expired, late!.expired]).toEqual([false, false, true]);
   });
 
-  it("leaves no timer behind when all are answered", () => {
-    const { wait } = start();
+  it("keeps no process alive when all are answered, and sets one timer for all", () => {
+    const setTimer = vi.spyOn(globalThis, "setTimeout");
+    const { told, wait } = start();
+    const isAlive = () => (setTimer.mock.results.at(-1)!.value as NodeJS.Timeout).hasRef();
     const waiting = ["a", "b"].map(wait);
+    expect(isAlive()).toBe(true);
     for (const each of waiting) each.resolve("ok");
-    expect(vi.getTimerCount()).toBe(0);
-    // And starts anew for the next one.
+    expect(isAlive()).toBe(false);
+    // It serves the next one, too, which gets all of its time.
+    vi.advanceTimersByTime(60);
     wait("c");
-    expect(vi.getTimerCount()).toBe(1);
+    expect(setTimer).toHaveBeenCalledOnce();
+    expect(isAlive()).toBe(true);
+    vi.advanceTimersByTime(99);
+    expect(told).toEqual(["a ok", "b ok"]);
+    vi.advanceTimersByTime(1);
+    expect(told).toEqual(["a ok", "b ok", "c late"]);
   });
 
   it("can wait for ever", () => {

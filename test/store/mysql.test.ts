@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
 import { createMysql, mysqlUrl } from "../support/database.js";
-import { describePrismaStore } from "./prisma-contract.js";
+import { describeSqlStore } from "./sql-contract.js";
 
 if (mysqlUrl === undefined) {
   describe("prismaStore on MySQL or MariaDB", () => {
     it("passes the contract", ({ skip }) => skip("TEST_MYSQL_URL names no server"));
   });
 } else {
-  describePrismaStore("MySQL or MariaDB", () => createMysql());
+  describeSqlStore("mysql", "prismaStore on MySQL or MariaDB", () => createMysql());
 
   describe("prismaStore on MySQL or MariaDB", () => {
     it("refuses to work on columns that fold case, and works once they do not", async () => {

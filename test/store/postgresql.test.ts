@@ -1,4 +1,8 @@
 import { createPostgres } from "../support/database.js";
-import { describePrismaStore } from "./prisma-contract.js";
+import { describeSqlStore } from "./sql-contract.js";
 
-describePrismaStore("PostgreSQL", () => createPostgres());
+const create = () => createPostgres();
+
+describeSqlStore("postgresql", "prismaStore on PostgreSQL", create);
+describeSqlStore("pg", "pgStore on PostgreSQL", create);
+describeSqlStore("pg and prisma", "prismaStore with a pool on PostgreSQL", create);

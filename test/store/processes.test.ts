@@ -2,18 +2,18 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { Provider } from "../support/clients.js";
 import { sharedDatabases } from "../support/database.js";
+import type { StoreKind } from "../support/open-store.js";
 
 const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
 
-async function hammer(provider: Provider, url: string, calls: number, atOnce: number) {
-  const args = ["--import", "tsx", HAMMER, provider, url, String(calls), String(atOnce)];
+async function hammer(kind: StoreKind, url: string, calls: number, atOnce: number) {
+  const args = ["--import", "tsx", HAMMER, kind, url, String(calls), String(atOnce)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return Number(stdout);
 }
 
-describe.each(sharedDatabases)("several processes on $name", ({ provider, create }) => {
+describe.each(sharedDatabases)("several processes on $name", ({ kind, provider, create }) => {
   const processes = provider === "postgresql" ? 5 : 3;
   // A call that fails, by losing every race until its limiter's timeout of 2 s, ends its process.
   it.each([1, 8])(
@@ -23,7 +23,7 @@ describe.each(sharedDatabases)("several processes on $name", ({ provider, create
       await using database = await create();
       const { url, prisma } = database;
       const passed = await Promise.all(
-        Array.from({ length: processes }, () => hammer(provider, url, 200, atOnce)),
+        Array.from({ length: processes }, () => hammer(kind, url, 200, atOnce)),
       );
       expect(passed.reduce((sum, each) => sum + each, 0)).toBe(37);
       const rows = await prisma.$queryRawUnsafe<{ value: number }[]>(

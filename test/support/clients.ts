@@ -37,10 +37,11 @@ export function connectMysql(url: string): MysqlClient {
   return new MysqlClient({ adapter });
 }
 
+/** The size of the pool is left to the driver's default on all but PostgreSQL. */
 export const connectors = {
-  sqlite: connectSqlite,
-  postgresql: (url: string) => connectPostgres(url),
-  mysql: connectMysql,
+  sqlite: (url: string, _connections?: number) => connectSqlite(url),
+  postgresql: connectPostgres,
+  mysql: (url: string, _connections?: number) => connectMysql(url),
 };
 
 export type Provider = keyof typeof connectors;

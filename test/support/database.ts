@@ -17,6 +17,7 @@ import {
   type Provider,
   type SqliteClient,
 } from "./clients.js";
+import type { StoreKind } from "./open-store.js";
 
 const SCHEMAS = fileURLToPath(new URL("../../prisma/", import.meta.url));
 
@@ -72,20 +73,33 @@ export async function createMysql(server: string = mysqlUrl!): Promise<TestDatab
 }
 
 /**
- * Every database that several processes can share. MySQL's is there where TEST_MYSQL_URL names a
+ * Every database that several processes can share, and the ways to it. MySQL's is there where TEST_MYSQL_URL names a
  * server; `test/store/mysql.test.ts` says so where it is not.
  */
 export const sharedDatabases: {
   name: string;
+  kind: StoreKind;
   provider: Provider;
   create: () => Promise<TestDatabase>;
 }[] = [
-  { name: "SQLite", provider: "sqlite", create: createSqlite },
-  { name: "PostgreSQL", provider: "postgresql", create: () => createPostgres() },
+  { name: "SQLite", kind: "sqlite", provider: "sqlite", create: createSqlite },
+  {
+    name: "PostgreSQL",
+    kind: "postgresql",
+    provider: "postgresql",
+    create: () => createPostgres(),
+  },
+  {
+    name: "PostgreSQL through pg",
+    kind: "pg",
+    provider: "postgresql",
+    create: () => createPostgres(),
+  },
 ];
 if (mysqlUrl !== undefined) {
   sharedDatabases.push({
     name: "MySQL or MariaDB",
+    kind: "mysql",
     provider: "mysql",
     create: () => createMysql(),
   });
@@ -122,17 +136,17 @@ function open<TClient extends Client>(
 /** The client as a store sees it, with something to do before each of its raw queries. */
 export function intercept(
   prisma: SqliteClient,
-  before: (sql: readonly string[], values: unknown[]) => Promise<void>,
+  before: (text: string, params: unknown[]) => Promise<void>,
 ): PrismaLike {
   const { _activeProvider, _runtimeDataModel } = prisma as unknown as Record<string, unknown>;
   const client = {
     _activeProvider,
     _runtimeDataModel,
-    async $queryRaw(sql: TemplateStringsArray, ...values: unknown[]): Promise<unknown> {
-      await before(sql, values);
-      return prisma.$queryRaw(sql, ...values);
+    async $queryRawUnsafe(text: string, ...params: unknown[]): Promise<unknown> {
+      await before(text, params);
+      return prisma.$queryRawUnsafe(text, ...params);
     },
-    $executeRaw: prisma.$executeRaw.bind(prisma),
+    $executeRawUnsafe: prisma.$executeRawUnsafe.bind(prisma),
     $transaction: prisma.$transaction.bind(prisma),
   };
   return client;

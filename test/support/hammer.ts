@@ -1,19 +1,19 @@
 /**
  * A process of its own that calls one limit on a database as fast as it can, and prints how many
- * calls passed. Arguments: the database's provider and URL, how many calls, how many at once.
+ * calls passed. Arguments: the kind of store and the database's URL, how many calls, how many at once.
  */
-import { createRateLimiter, DAY, prismaStore, type RateLimitStore } from "../../server/index.js";
-import { connectors, type Provider } from "./clients.js";
+import { createRateLimiter, DAY } from "../../server/index.js";
+import { openStore, type StoreKind } from "./open-store.js";
 
-const [provider = "", url = "", calls = "0", atOnce = "1"] = process.argv.slice(2);
-const prisma = connectors[provider as Provider](url);
+const [kind = "", url = "", calls = "0", atOnce = "1"] = process.argv.slice(2);
+const { store, run, close } = openStore(kind as StoreKind, url);
 const limiter = createRateLimiter({
-  store: prismaStore(prisma) as RateLimitStore,
+  store,
   limits: { hammered: { kind: "token bucket", rate: 37, period: 1000 * DAY } },
 });
 
 // A new client's first query compiles and connects, which can take a busy machine seconds.
-await prisma.$queryRawUnsafe("SELECT 1");
+await run("SELECT 1");
 
 let passed = 0;
 let left = Number(calls);
@@ -21,5 +21,5 @@ async function caller(): Promise<void> {
   while (left-- > 0) if ((await limiter.limit("hammered", { key: "one" })).ok) passed++;
 }
 await Promise.all(Array.from({ length: Number(atOnce) }, caller));
-await prisma.$disconnect();
+await close();
 console.log(passed);

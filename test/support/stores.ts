@@ -2,8 +2,9 @@
  * Each kind of store, fresh, for tests of what all of them can do. MySQL's is there where
  * TEST_MYSQL_URL names a server; `test/store/mysql.test.ts` says so where it is not.
  */
-import { memoryStore, prismaStore, type RateLimitStore } from "../../server/index.js";
+import { memoryStore, type RateLimitStore } from "../../server/index.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "./database.js";
+import { openStore, type StoreKind } from "./open-store.js";
 
 export interface OpenStore {
   store: RateLimitStore;
@@ -20,20 +21,27 @@ export const stores: [name: string, open: () => Promise<OpenStore>][] = [
       return { store, peer: store, async [Symbol.asyncDispose]() {} };
     },
   ],
-  ["SQLite", () => onPrisma(createSqlite())],
-  ["PostgreSQL", () => onPrisma(createPostgres())],
+  ["SQLite", () => onDatabase("sqlite", createSqlite())],
+  ["PostgreSQL", () => onDatabase("postgresql", createPostgres())],
+  ["PostgreSQL through pg", () => onDatabase("pg", createPostgres())],
+  ["PostgreSQL through Prisma and a pool", () => onDatabase("pg and prisma", createPostgres())],
   ...(mysqlUrl === undefined
     ? []
-    : ([["MySQL or MariaDB", () => onPrisma(createMysql())]] satisfies typeof stores)),
+    : ([["MySQL or MariaDB", () => onDatabase("mysql", createMysql())]] satisfies typeof stores)),
 ];
 
-async function onPrisma(
+async function onDatabase(
+  kind: StoreKind,
   opening: ReturnType<typeof createSqlite | typeof createPostgres | typeof createMysql>,
 ): Promise<OpenStore> {
   const database = await opening;
+  const opened = [openStore(kind, database.url), openStore(kind, database.url)] as const;
   return {
-    store: prismaStore(database.prisma) as RateLimitStore,
-    peer: prismaStore(database.connect()) as RateLimitStore,
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    store: opened[0].store,
+    peer: opened[1].store,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map(({ close }) => close()));
+      await database[Symbol.asyncDispose]();
+    },
   };
 }

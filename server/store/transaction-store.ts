@@ -1,18 +1,18 @@
 /**
- * Decisions inside a transaction, one list at a time and without guesses: what the transaction has
- * written may yet be rolled back, so nothing of it may be remembered.
+ * Decisions inside a transaction that the application owns, one list after the other. Nothing is
+ * remembered of what they wrote, because the transaction may yet be rolled back.
  */
-import { plan } from "./plan.js";
-import type { Decision, RateLimitStore, RowId } from "./store.js";
-import { rowKey } from "./store.js";
+import { planWrites } from "./plan-writes.js";
+import type { RowAccess, RowStatements } from "./row-access.js";
+import { type Decision, rowKey, type RateLimitStore, type RowId } from "./store.js";
 import { WriteConflictError } from "./write-conflict.js";
-import type { RowIO, Statements } from "./row-io.js";
 
-/** Races for rows that do not exist yet are lost to whoever inserts first, so seldom twice. */
+/** Races for rows that do not exist yet are lost to the transaction that inserts first. */
 const MAX_ROUNDS = 5;
 
-export function createDirect(
-  io: Statements & Pick<RowIO, "isConflict" | "wrap">,
+export function createTransactionStore(
+  statements: RowStatements,
+  { isConflict, wrap }: Pick<RowAccess, "isConflict" | "wrap">,
 ): Pick<RateLimitStore, "apply"> {
   let last: Promise<unknown> = Promise.resolve();
 
@@ -23,16 +23,16 @@ export function createDirect(
       if (round === MAX_ROUNDS) throw new WriteConflictError();
       const rows = new Map<string, RowId>();
       for (const { decision } of open) for (const row of decision.rows) rows.set(rowKey(row), row);
-      // Always in the same order, since reading locks: two transactions then queue up.
+      // Reading locks, so it is always done in the same order: two transactions then queue up.
       const ids = [...rows.keys()].sort();
-      const states = await io.read(ids.map((id) => rows.get(id)!));
-      const { settled, groups } = plan(
+      const states = await statements.read(ids.map((id) => rows.get(id)!));
+      const { settled, groups } = planWrites(
         open.map(({ decision }) => decision),
         states,
       );
       const failed = settled.find((outcome) => !outcome.ok);
       if (failed !== undefined) throw failed.error;
-      const outcomes = await io.write(groups);
+      const outcomes = await statements.write(groups);
       const lost = new Set<number>();
       for (const group of groups) {
         const outcome = outcomes.get(group);
@@ -50,7 +50,7 @@ export function createDirect(
 
   return {
     apply(decisions) {
-      // A transaction is one connection: what is called side by side goes one after the other.
+      // A transaction is one connection: calls made side by side go one after the other.
       const result = last.then(() => applyAll(decisions)).catch(rethrow);
       last = result.catch(() => {});
       return result;
@@ -59,6 +59,6 @@ export function createDirect(
 
   /** A conflict has to reach the transaction's owner as it is; it alone can retry. */
   function rethrow(error: unknown): never {
-    throw io.isConflict(error) ? error : io.wrap(error);
+    throw isConflict(error) ? error : wrap(error);
   }
 }

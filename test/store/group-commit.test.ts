@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
-import { createLane } from "../../server/store/lane.js";
-import type { RowIO, Statements, WriteOutcomes } from "../../server/store/row-io.js";
+import { createGroupCommit } from "../../server/store/group-commit/scheduler.js";
+import type { RowAccess, RowStatements, WriteOutcomes } from "../../server/store/row-access.js";
 import { type Decision, type RowId, rowKey } from "../../server/store/store.js";
 
-const row = (key: string): RowId => ({ name: "lane", key, shard: 0 });
+const row = (key: string): RowId => ({ name: "group commit", key, shard: 0 });
 
 /** Takes 1; the result is what was there before. */
 const take = (...ids: RowId[]): Decision<number[]> => ({
@@ -21,6 +21,7 @@ function database(options: {
   beforeWrite?: () => Promise<void> | void;
   beforeRead?: () => Promise<void> | void;
   hasLocks?: boolean;
+  take?: RowAccess["take"];
 }) {
   const rows = new Map<string, RateLimitState>();
   const trips = { reads: 0, writes: 0, locked: 0 };
@@ -28,7 +29,7 @@ function database(options: {
     const state = rows.get(id) ?? null;
     return state?.value === was?.value && state?.ts === was?.ts;
   };
-  const read: Statements["read"] = async (wanted) => {
+  const read: RowStatements["read"] = async (wanted) => {
     trips.reads++;
     await options.beforeRead?.();
     return new Map(
@@ -38,7 +39,7 @@ function database(options: {
       }),
     );
   };
-  const write: Statements["write"] = async (groups) => {
+  const write: RowStatements["write"] = async (groups) => {
     const outcomes: WriteOutcomes = new Map();
     for (const group of groups) {
       if (!group.writes.every(({ row: id, was }) => holds(rowKey(id), was))) continue;
@@ -47,12 +48,12 @@ function database(options: {
     }
     return outcomes;
   };
-  const io: RowIO = {
+  const access: RowAccess = {
     read,
-    async write(groups, tell) {
+    async write(groups) {
       trips.writes++;
       await options.beforeWrite?.();
-      return write(groups, tell);
+      return write(groups);
     },
     locked: options.hasLocks
       ? (run) => {
@@ -62,56 +63,58 @@ function database(options: {
       : undefined,
     isConflict: () => false,
     wrap: (error) => error as Error,
-    maxTrips: 2,
+    maxInFlight: 2,
+    serializable: false,
+    take: options.take ?? (async () => new Map()),
   };
   /** As another process would. */
   const meddle = (id: RowId) => {
     const state = rows.get(rowKey(id)) ?? { value: 100, ts: 0 };
     rows.set(rowKey(id), { value: state.value - 1, ts: state.ts + 1 });
   };
-  return { io, rows, trips, meddle };
+  return { access, rows, trips, meddle };
 }
 
-/** A lane whose reads never return, until it is told to speak, by fake timers. */
+/** A store whose reads never return, until it is told to speak, by fake timers. */
 function silent() {
   vi.useFakeTimers();
   let isSilent = true;
-  const { io, trips } = database({
+  const { access, trips } = database({
     beforeRead: () => (isSilent ? new Promise(() => {}) : undefined),
   });
-  return { lane: createLane(io), trips, speak: () => void (isSilent = false) };
+  return { store: createGroupCommit(access), trips, speak: () => void (isSilent = false) };
 }
 
-describe("a lane", () => {
+describe("group commit", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("locks a row once it has lost race after race for it, so that its turn comes", async () => {
+  it("locks a row once a guarded write of it was lost, so that its turn comes", async () => {
     const hot = row("hot");
     let meddled = 0;
-    const { io, rows, trips, meddle } = database({
+    const { access, rows, trips, meddle } = database({
       hasLocks: true,
       beforeWrite() {
         meddled++;
         meddle(hot);
       },
     });
-    const lane = createLane(io);
-    await expect(lane.apply([take(hot)])).resolves.toEqual([[96]]);
+    const store = createGroupCommit(access);
+    await expect(store.apply([take(hot)])).resolves.toEqual([[99]]);
     expect(trips.locked).toBe(1);
-    expect(meddled).toBe(4);
-    expect(rows.get(rowKey(hot))?.value).toBe(95);
+    expect(meddled).toBe(1);
+    expect(rows.get(rowKey(hot))?.value).toBe(98);
   });
 
   it("keeps the calls on a lost row together, however often it is lost", async () => {
     const hot = row("hot");
     let left = 6;
-    const { io, rows, trips, meddle } = database({
+    const { access, rows, trips, meddle } = database({
       beforeWrite() {
         if (left-- > 0) meddle(hot);
       },
     });
-    const lane = createLane(io, () => 0.5);
-    const results = await Promise.all(Array.from({ length: 20 }, () => lane.apply([take(hot)])));
+    const store = createGroupCommit(access, () => 0.5);
+    const results = await Promise.all(Array.from({ length: 20 }, () => store.apply([take(hot)])));
     expect(trips.writes).toBe(7);
     expect(new Set(results.map(([result]) => result![0])).size).toBe(20);
     expect(rows.get(rowKey(hot))?.value).toBe(100 - 6 - 20);
@@ -120,11 +123,11 @@ describe("a lane", () => {
   it("does not let a call on one row overtake one that waits for it and others", async () => {
     let release = () => {};
     let gate: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
-    const { io } = database({ beforeWrite: () => gate });
-    const lane = createLane(io);
+    const { access } = database({ beforeWrite: () => gate });
+    const store = createGroupCommit(access);
     const order: string[] = [];
     const call = (name: string, ...ids: RowId[]) =>
-      lane.apply([take(...ids)]).then(() => order.push(name));
+      store.apply([take(...ids)]).then(() => order.push(name));
     const calls = [call("first", row("a"))];
     await new Promise((resolve) => setTimeout(resolve, 5));
     calls.push(call("both", row("a"), row("b")), call("overtaker", row("b")));
@@ -138,10 +141,10 @@ describe("a lane", () => {
 
   it("carries more waiting calls than fit in one trip, each once", async () => {
     const hot = row("hot");
-    const { io, rows, trips } = database({});
-    const lane = createLane(io);
-    await lane.apply([take(hot)]);
-    await Promise.all(Array.from({ length: 2000 }, () => lane.apply([take(hot)])));
+    const { access, rows, trips } = database({});
+    const store = createGroupCommit(access);
+    await store.apply([take(hot)]);
+    await Promise.all(Array.from({ length: 2000 }, () => store.apply([take(hot)])));
     expect(rows.get(rowKey(hot))?.value).toBe(100 - 2001);
     expect(trips.writes).toBeGreaterThan(2);
     expect(trips.writes).toBeLessThan(20);
@@ -150,9 +153,9 @@ describe("a lane", () => {
   it("reads for any number of callers in one trip, whatever is being written", async () => {
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
-    const { io, trips } = database({ beforeWrite: () => gate });
-    const lane = createLane(io);
-    const taken = lane.apply([take(row("0"))]);
+    const { access, trips } = database({ beforeWrite: () => gate });
+    const store = createGroupCommit(access);
+    const taken = store.apply([take(row("0"))]);
     await new Promise((resolve) => setTimeout(resolve, 5));
     const look = (id: RowId): Decision<number> => ({
       rows: [id],
@@ -161,18 +164,20 @@ describe("a lane", () => {
     });
     const reads = trips.reads;
     const ids = Array.from({ length: 3000 }, (_, i) => row(`${i}`));
-    const [first, ...others] = await lane.apply(ids.map(look));
+    const [first, ...others] = await store.apply(ids.map(look));
     expect(trips.reads - reads).toBe(1);
     expect(first).toBe(100);
     expect(others.every((value) => value === 100)).toBe(true);
     release();
     await taken;
-    expect(await lane.apply([look(row("0"))])).toEqual([99]);
+    expect(await store.apply([look(row("0"))])).toEqual([99]);
   });
 
   it("lets writers go between readers that never end", async () => {
-    const { io } = database({ beforeRead: () => new Promise((resolve) => setImmediate(resolve)) });
-    const lane = createLane({ ...io, maxTrips: 1 });
+    const { access } = database({
+      beforeRead: () => new Promise((resolve) => setImmediate(resolve)),
+    });
+    const store = createGroupCommit({ ...access, maxInFlight: 1 });
     let isDone = false;
     const look: Decision<undefined> = {
       rows: [row("a")],
@@ -180,19 +185,19 @@ describe("a lane", () => {
       decide: () => ({ result: undefined }),
     };
     const readers = Array.from({ length: 3 }, async () => {
-      for (let i = 0; i < 1000 && !isDone; i++) await lane.apply([look]);
+      for (let i = 0; i < 1000 && !isDone; i++) await store.apply([look]);
       return isDone;
     });
     await new Promise((resolve) => setImmediate(resolve));
-    await lane.apply([take(row("a"))]);
+    await store.apply([take(row("a"))]);
     isDone = true;
     expect(await Promise.all(readers)).toEqual([true, true, true]);
   });
 
   it("leaves trips behind that never return, but no more than a few of them", async () => {
-    const { lane, trips, speak } = silent();
+    const { store, trips, speak } = silent();
     const call = async (key: string) => {
-      const answer = lane.apply([take(row(key))]);
+      const answer = store.apply([take(row(key))]);
       await vi.advanceTimersByTimeAsync(1);
       return { answer };
     };
@@ -205,32 +210,33 @@ describe("a lane", () => {
     expect(trips.reads).toBe(4);
     speak();
     await vi.advanceTimersByTimeAsync(60_000);
-    // All connections that the lane may use are lost now: nothing can be done but wait.
+    // All connections that the store may use are lost now: nothing can be done but wait.
     await call("one more");
     expect(trips.reads).toBe(4);
   });
 
   it("answers again through other connections while one is silent", async () => {
-    const { lane, speak } = silent();
-    void lane.apply([take(row("a"))]);
+    const { store, speak } = silent();
+    void store.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
-    void lane.apply([take(row("b"))]);
+    void store.apply([take(row("b"))]);
     await vi.advanceTimersByTimeAsync(6000);
     speak();
-    const answer = lane.apply([take(row("a"))]);
+    const answer = store.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
     await expect(answer).resolves.toEqual([[100]]);
   });
 
-  it("does so when all calls are on the one row whose trip never returns", async () => {
-    const { lane, speak } = silent();
-    void lane.apply([take(row("a"))]);
+  it("does so when all calls are on the one row whose batch never returns", async () => {
+    const { store, speak } = silent();
+    void store.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(1);
     speak();
-    const waiting = lane.apply([take(row("a"))]);
+    const waiting = store.apply([take(row("a"))]);
     await vi.advanceTimersByTimeAsync(6000);
     await expect(waiting).resolves.toEqual([[100]]);
-    await expect(lane.apply([take(row("a"))])).resolves.toEqual([[99]]);
+    await expect(store.apply([take(row("a"))])).resolves.toEqual([[99]]);
+    await vi.advanceTimersByTimeAsync(6000);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Which database errors mean "others were in the way, and nothing was written". One conflict has
- * several shapes, depending on whether it met an ORM query, a raw query or the COMMIT.
+ * several shapes, depending on the driver and on whether it met an ORM query, a raw query or the
+ * COMMIT.
  */
 
 interface ErrorShape {
@@ -12,12 +13,12 @@ interface ErrorShape {
   meta?: { driverAdapterError?: unknown };
 }
 
-/** Write conflict or deadlock. */
+/** Prisma: write conflict or deadlock. */
 const PRISMA_CODE = "P2034";
 
 /**
- * PostgreSQL: serialization failure, deadlock, row locked by another. MySQL and MariaDB: deadlock, lock wait time-out,
- * row changed since read, row locked by another.
+ * PostgreSQL: serialization failure, deadlock, row locked by another. MySQL and MariaDB: deadlock,
+ * lock wait time-out, row changed since read, row locked by another.
  */
 const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020", "3572"]);
 
@@ -27,7 +28,8 @@ export function isWriteConflict(error: unknown): boolean {
     ({ code, kind, originalCode }) =>
       code === PRISMA_CODE ||
       kind === "TransactionWriteConflict" ||
-      DATABASE_CODES.has(String(originalCode)),
+      DATABASE_CODES.has(String(originalCode)) ||
+      DATABASE_CODES.has(String(code)),
   );
 }
 
@@ -50,6 +52,13 @@ export function isDuplicate(error: unknown): boolean {
     error,
     ({ kind, originalCode }) =>
       kind === "UniqueConstraintViolation" || String(originalCode) === "1062",
+  );
+}
+
+/** Whether arithmetic left the range of doubles, which spoils a statement and nothing else. */
+export function isOutOfRange(error: unknown): boolean {
+  return someCause(error, ({ code, originalCode }) =>
+    [code, originalCode].some((each) => each === "22003" || String(each) === "1690"),
   );
 }
 

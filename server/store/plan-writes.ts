@@ -22,8 +22,6 @@ export interface Write {
 export interface WriteGroup {
   writes: Write[];
   decisions: number[];
-  /** Whether a race for one of its rows has just been lost, so that the next may be, too. */
-  contested?: boolean;
 }
 
 export type Settled = { ok: true; result: unknown } | { ok: false; error: unknown };
@@ -52,7 +50,7 @@ interface Group {
 }
 
 /** @param states by {@link rowKey}; a row that is missing from the map does not exist. */
-export function plan(
+export function planWrites(
   decisions: readonly Decision<unknown>[],
   states: ReadonlyMap<string, RateLimitState>,
 ): Plan {

@@ -1,0 +1,105 @@
+/** Draws throughput and p99 over the number of waiting callers, as SVG. */
+import type { Row } from "./measure.js";
+import { curves, PEER, PG, PRISMA, type Scenario } from "./scenarios.js";
+
+interface Point {
+  waiting: number;
+  value: number;
+}
+
+interface Panel {
+  title: string;
+  unit: string;
+  series: Map<string, Point[]>;
+}
+
+const COLORS: Record<string, string> = { [PG]: "#0b6e4f", [PRISMA]: "#5b8def", [PEER]: "#c0392b" };
+const WIDTH = 300;
+const HEIGHT = 190;
+const LEFT = 64;
+const TOP = 40;
+const GAP = 36;
+
+export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] }[]): string {
+  const panels = curves.flatMap(({ processes, keys }) => {
+    const members = measured.filter(
+      ({ scenario: { database, roundTrip, tokens, ...rest } }) =>
+        rest.processes === processes &&
+        rest.keys === keys &&
+        database === "postgresql" &&
+        roundTrip === 0 &&
+        tokens > 1000,
+    );
+    const panel = (unit: string, pick: (row: Row) => number): Panel => {
+      const series = new Map<string, Point[]>();
+      for (const { scenario, rows } of members) {
+        for (const row of rows) {
+          if (!(row.contender in COLORS)) continue;
+          const points = series.get(row.contender) ?? [];
+          points.push({ waiting: scenario.waiting, value: pick(row) });
+          series.set(row.contender, points);
+        }
+      }
+      const noun = keys === 1 ? "key" : "keys";
+      const title = `${processes} ${processes === 1 ? "process" : "processes"}, ${keys.toLocaleString("en")} ${noun}`;
+      return { title, unit, series };
+    };
+    return [panel("calls per second", (row) => row.perSecond), panel("p99, ms", (row) => row.p99)];
+  });
+  const drawn = panels.filter(({ series }) => series.size > 0);
+  const rows = Math.ceil(drawn.length / 2);
+  const width = 2 * (LEFT + WIDTH + GAP);
+  const height = rows * (TOP + HEIGHT + GAP) + 40;
+  const legend = Object.entries(COLORS).map(
+    ([name, color], i) =>
+      `<rect x="${LEFT + i * 220}" y="14" width="14" height="4" fill="${color}"/>` +
+      `<text x="${LEFT + 20 + i * 220}" y="20">${name}</text>`,
+  );
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">`,
+    `<rect width="100%" height="100%" fill="#fff"/>`,
+    ...legend,
+    ...drawn.map((panel, i) => {
+      const x = (i % 2) * (LEFT + WIDTH + GAP) + LEFT;
+      const y = Math.floor(i / 2) * (TOP + HEIGHT + GAP) + TOP + 24;
+      return `<g transform="translate(${x} ${y})">${drawPanel(panel)}</g>`;
+    }),
+    "</svg>\n",
+  ].join("\n");
+}
+
+/** Both axes are logarithmic. */
+function drawPanel({ title, unit, series }: Panel): string {
+  const points = [...series.values()].flat();
+  const waits = [...new Set(points.map(({ waiting }) => waiting))].sort((a, b) => a - b);
+  const lowest = Math.floor(Math.log10(Math.min(...points.map(({ value }) => value))));
+  const highest = Math.ceil(Math.log10(Math.max(...points.map(({ value }) => value))));
+  const x = (waiting: number) =>
+    waits.length < 2
+      ? WIDTH / 2
+      : (Math.log(waiting / waits[0]!) / Math.log(waits.at(-1)! / waits[0]!)) * WIDTH;
+  const y = (value: number) =>
+    HEIGHT - ((Math.log10(value) - lowest) / Math.max(1, highest - lowest)) * HEIGHT;
+  const marks = Array.from({ length: highest - lowest + 1 }, (_, i) => 10 ** (lowest + i));
+  return [
+    `<text x="0" y="-10" font-weight="bold">${title}: ${unit}</text>`,
+    ...marks.map(
+      (mark) =>
+        `<line x1="0" x2="${WIDTH}" y1="${y(mark)}" y2="${y(mark)}" stroke="#ddd"/>` +
+        `<text x="-6" y="${y(mark) + 4}" text-anchor="end">${mark.toLocaleString("en")}</text>`,
+    ),
+    ...waits.map(
+      (waiting) =>
+        `<text x="${x(waiting)}" y="${HEIGHT + 16}" text-anchor="middle">${waiting}</text>`,
+    ),
+    `<text x="${WIDTH}" y="${HEIGHT + 30}" text-anchor="end" fill="#777">calls waiting per process</text>`,
+    ...[...series].map(([name, line]) => {
+      const path = line.map(({ waiting, value }) => `${x(waiting)},${y(value)}`).join(" ");
+      const dots = line.map(
+        ({ waiting, value }) =>
+          `<circle cx="${x(waiting)}" cy="${y(value)}" r="3" fill="${COLORS[name]}"/>`,
+      );
+      return `<polyline points="${path}" fill="none" stroke="${COLORS[name]}" stroke-width="2"/>${dots.join("")}`;
+    }),
+  ].join("");
+}

@@ -1,0 +1,209 @@
+/** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { UnsentError } from "../row-access.js";
+import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import { createSqlStore, type SqlStoreOptions } from "../sql/sql-store.js";
+import type { RateLimitStore } from "../store.js";
+
+interface PgQuery {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+interface PgResult {
+  rows: unknown[];
+  rowCount: number | null;
+}
+
+/** A client of `pg`, or a `pg.Pool`, as far as it runs statements. */
+export interface PgQueryable {
+  query(query: PgQuery): Promise<PgResult>;
+}
+
+/** A client that a `pg.Pool` has lent. */
+export interface PgClientLike extends PgQueryable {
+  /** @param error destroys the connection instead of giving it back. */
+  release(error?: Error | boolean): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** A `pg.Pool`, structurally, so that the package imports none. */
+export interface PgPoolLike extends PgQueryable {
+  connect(): Promise<PgClientLike>;
+}
+
+export interface PgDriverOptions {
+  /**
+   * Whether statements are prepared once per connection, under names of their own. Turn it off
+   * behind a pooler that does not keep them apart, such as PgBouncer before 1.21 in transaction
+   * mode.
+   * @default true
+   */
+  prepare?: boolean;
+}
+
+export interface PgStoreOptions extends PgDriverOptions {
+  /** The table's name, as in `prisma/postgresql/migrations`. @default "RateLimit" */
+  table?: string;
+  /** See `PrismaStoreOptions.isolation`. */
+  isolation?: SqlStoreOptions["isolation"];
+}
+
+/**
+ * A store on a pool of `pg`, 8.11 or later. One store per pool and process: calls that share a
+ * store share their round trips. `using` takes a client of `pg` that has begun a transaction.
+ *
+ * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out.
+ */
+export function pgStore(
+  pool: PgPoolLike,
+  { table = "RateLimit", isolation, ...options }: PgStoreOptions = {},
+): RateLimitStore<PgQueryable> {
+  if (isolation !== undefined && isolation !== "serializable") {
+    throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
+  }
+  return createSqlStore(pgDriver(pool, options), { table, isolation });
+}
+
+/** How long to wait for a connection, ms; as Prisma. */
+const MAX_WAIT = 2000;
+/** How long a transaction may take, ms; as Prisma. */
+const TIMEOUT = 5000;
+
+const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
+  ReadCommitted: "READ COMMITTED",
+  Serializable: "SERIALIZABLE",
+};
+
+export function pgDriver(
+  pool: PgPoolLike,
+  { prepare = true }: PgDriverOptions = {},
+): SqlDriver<PgQueryable> {
+  return {
+    dialect: "postgresql",
+    ...connectionOf(pool, prepare, (...query) => runAlone(pool, ...query)),
+    within: (client) => connectionOf(client, prepare),
+    async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
+      const client = await connectWithin(pool, maxWait);
+      client.on("error", ignore);
+      let late: Error | undefined;
+      const timer = setTimeout(() => {
+        late = new Error(`the transaction took longer than ${timeout} ms`);
+        // The server rolls back what a connection leaves unfinished.
+        client.release(late);
+      }, timeout);
+      try {
+        await client.query({ text: `BEGIN ISOLATION LEVEL ${LEVELS[isolationLevel]}` });
+        const result = await run(client);
+        await client.query({ text: "COMMIT" });
+        clearTimeout(timer);
+        if (late !== undefined) throw late;
+        client.release();
+        return result;
+      } catch (error) {
+        clearTimeout(timer);
+        if (late !== undefined) throw late;
+        await rollBack(client);
+        throw error;
+      } finally {
+        client.removeListener("error", ignore);
+      }
+    },
+  };
+}
+
+/** @param runOnce how a statement is run, for those that stand alone. */
+function connectionOf(
+  client: PgQueryable,
+  prepare: boolean,
+  runOnce = (query: PgQuery, _isWanted?: () => boolean) => client.query(query),
+): SqlConnection {
+  const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
+    const values = params as unknown[];
+    return prepare ? { name: nameOf(text), text, values } : { text, values };
+  };
+  return {
+    query: async (text, params, isWanted) =>
+      (await runOnce(queryOf(text, params), isWanted)).rows as SqlRow[],
+    execute: async (text, params) => (await runOnce(queryOf(text, params))).rowCount ?? 0,
+  };
+}
+
+/**
+ * Runs a statement on any connection. Unlike the pool's own `query`, it keeps the connection after
+ * an error that the database has answered with.
+ */
+async function runAlone(pool: PgPoolLike, query: PgQuery, isWanted?: () => boolean) {
+  const client = await pool.connect();
+  client.on("error", ignore);
+  let broken: Error | boolean = false;
+  try {
+    if (isWanted !== undefined && !isWanted()) throw new UnsentError();
+    return await client.query(query);
+  } catch (error) {
+    if (!isAnswer(error)) broken = error instanceof Error ? error : true;
+    throw error;
+  } finally {
+    client.removeListener("error", ignore);
+    client.release(broken);
+  }
+}
+
+/**
+ * A connection that breaks says so to its query, and as an event. While it is lent, nothing else
+ * listens to that, and an error event without a listener ends the process.
+ */
+function ignore(): void {}
+
+/** Whether the connection is as good as before: the database itself, or nobody, said something. */
+function isAnswer(error: unknown): boolean {
+  const { severity } = error as { severity?: unknown };
+  return severity === "ERROR" || error instanceof UnsentError;
+}
+
+/** A connection that comes too late goes back to the pool. */
+function connectWithin(pool: PgPoolLike, maxWait: number): Promise<PgClientLike> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`no connection was free within ${maxWait} ms`));
+    }, maxWait);
+    pool.connect().then((client) => {
+      clearTimeout(timer);
+      if (isLate) client.release();
+      else resolve(client);
+    }, reject);
+  });
+}
+
+/** Gives the connection back, unless its state is not known any more. */
+async function rollBack(client: PgClientLike): Promise<void> {
+  try {
+    await client.query({ text: "ROLLBACK" });
+    client.release();
+  } catch (error) {
+    client.release(error instanceof Error ? error : true);
+  }
+}
+
+const names = new Map<string, string>();
+
+/**
+ * One name per text, the same in every copy of this module: a connection that is kept over a
+ * reload refuses a name that it knows with another text. FNV-1a, 64 bits.
+ */
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    let hash = 0xcbf29ce484222325n;
+    for (let i = 0; i < text.length; i++) {
+      hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(i))) * 0x100000001b3n);
+    }
+    name = `rate_limit_${hash.toString(36)}`;
+    names.set(text, name);
+  }
+  return name;
+}

@@ -1,0 +1,78 @@
+/** What goes to the database together, and how. */
+import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import type { TakeTerms } from "../row-access.js";
+import { type PlainTake, rowKey, type RowId, type Submission } from "../store.js";
+
+/** A call that waits for its answer, whatever that is. */
+export type Job = Submission<unknown>;
+
+/**
+ * How a batch is carried out.
+ *
+ * - `read`: nothing is written.
+ * - `take`: the plain path. One statement decides and writes.
+ * - `decide`: rows are read, decided here, and written where they still are as they were read.
+ * - `lock`: the same in a transaction that locks the rows first, so that no write is lost.
+ */
+export type Way = "read" | "take" | "decide" | "lock";
+
+/** The calls of one batch on one row that are taken together or not at all. */
+export interface Line {
+  row: RowId;
+  /** That of this row, with its own `start`. */
+  config: RateLimitConfig;
+  jobs: Job[];
+  /** Their counts together. */
+  total: number;
+}
+
+export interface Batch {
+  readonly way: Way;
+  readonly jobs: Job[];
+  /** Theirs, by `rowKey`. */
+  readonly rows: Map<string, RowId>;
+  /** On the plain path only, by `rowKey`. */
+  readonly lines: Map<string, Line>;
+  /** On the plain path only; what all of its lines share. */
+  readonly terms: TakeTerms | undefined;
+  readonly clock: (() => number) | undefined;
+}
+
+export function createBatch(way: Way, plain?: PlainTake<unknown>, now: number = NaN): Batch {
+  const terms = plain && { config: plain.config, floor: plain.floor, now };
+  return { way, jobs: [], rows: new Map(), lines: new Map(), terms, clock: plain?.clock };
+}
+
+/** Whether the call can share a statement with those of the batch. */
+export function sharesTerms({ terms, clock }: Batch, plain: PlainTake<unknown>): boolean {
+  if (terms === undefined || clock !== plain.clock || terms.floor !== plain.floor) return false;
+  const [a, b] = [terms.config, plain.config];
+  return (
+    a === b ||
+    (a.kind === b.kind &&
+      a.rate === b.rate &&
+      a.period === b.period &&
+      capacityOf(a) === capacityOf(b))
+  );
+}
+
+/**
+ * Adds a call to the line of its row. Refuses one that would make the line larger than what a full
+ * bucket grants, because the whole line would be refused for it.
+ */
+export function joinLine({ lines, rows, jobs }: Batch, job: Job, plain: PlainTake<unknown>) {
+  const row = job.decision.rows[0]!;
+  const id = rowKey(row);
+  const { config, count, floor } = plain;
+  const line = lines.get(id);
+  if (line === undefined) {
+    lines.set(id, { row, config, jobs: [job], total: count });
+    rows.set(id, row);
+  } else {
+    if (capacityOf(config) - (line.total + count) < floor) return false;
+    line.jobs.push(job);
+    line.total += count;
+  }
+  jobs.push(job);
+  return true;
+}

@@ -1,0 +1,136 @@
+/** The general path: a batch is read, decided here, and written guarded. */
+import type { RateLimitState } from "../../../core/calculate.js";
+import { type Plan, planWrites } from "../plan-writes.js";
+import type { RowAccess, RowStatements } from "../row-access.js";
+import { expiredError, rowKey } from "../store.js";
+import type { Batch, Job, Way } from "./batch.js";
+
+export interface BatchOutcome {
+  /** Calls that must be decided again. */
+  again: readonly Job[];
+  /** How to do that. */
+  nextWay: Way;
+  /** Whether that is because others were in the way. */
+  conflicted: boolean;
+  /** Rows that were written, by `rowKey`. */
+  written: Iterable<string>;
+  /** Rows from which the plain path could not take, by `rowKey`. */
+  refused: readonly string[];
+  /** Settles the other calls. */
+  answer(): void;
+}
+
+/** What an attempt has found out, to be acted on once nothing of it can be undone any more. */
+interface Attempt {
+  settled: Plan["settled"];
+  /** By index of the decision. */
+  undecided: Set<number>;
+  written: string[];
+}
+
+/** Never rejects. */
+export async function commitBatch(batch: Batch, access: RowAccess): Promise<BatchOutcome> {
+  const { jobs, way } = batch;
+  let attempt: Attempt;
+  try {
+    attempt = await (way === "lock" && access.locked !== undefined
+      ? access.locked((inside) => attemptAll(batch, inside, access))
+      : attemptAll(batch, access, access));
+  } catch (error) {
+    return failed(batch, access, error, way === "read" ? "read" : wayAfterLoss(access));
+  }
+  const { undecided, settled, written } = attempt;
+  return {
+    again: undecided.size === 0 ? [] : jobs.filter((_, index) => undecided.has(index)),
+    nextWay: way === "decide" ? wayAfterLoss(access) : wayAfterLock(batch, access),
+    conflicted: way === "decide" && undecided.size > 0,
+    written,
+    refused: [],
+    answer() {
+      for (let index = 0; index < jobs.length; index++) {
+        if (undecided.has(index)) continue;
+        const outcome = settled[index]!;
+        if (outcome.ok) jobs[index]!.resolve(outcome.result);
+        else jobs[index]!.reject(outcome.error);
+      }
+    },
+  };
+}
+
+/** A guarded write that lost a race is not tried again as it was, where the rows can be locked. */
+function wayAfterLoss({ locked }: RowAccess): Way {
+  return locked === undefined ? "decide" : "lock";
+}
+
+/** A row that does not exist cannot be locked, so what wanted one is read at one instant. */
+function wayAfterLock({ way }: Batch, { serializable }: RowAccess): Way {
+  return way === "lock" && !serializable ? "decide" : way;
+}
+
+/** The outcome of a batch whose statement failed as a whole. */
+export function failed(
+  { jobs }: Batch,
+  access: RowAccess,
+  error: unknown,
+  nextWay: Way,
+): BatchOutcome {
+  const conflicted = access.isConflict(error);
+  const answer = () => {
+    for (const job of jobs) job.reject(access.wrap(error));
+  };
+  const rest = { nextWay, conflicted, written: [], refused: [] };
+  return conflicted ? { again: jobs, ...rest, answer() {} } : { again: [], ...rest, answer };
+}
+
+function giveUp(): never {
+  throw expiredError();
+}
+
+async function attemptAll(
+  { jobs, rows, way }: Batch,
+  statements: RowStatements,
+  access: RowAccess,
+): Promise<Attempt> {
+  const locking = way === "lock";
+  const ids = [...rows.keys()];
+  // In the same order in every process, so that two transactions cannot wait for each other.
+  if (locking) ids.sort();
+  const states = await statements.read(ids.map((id) => rows.get(id)!));
+  // While the rows were read, callers may have been told that the store failed.
+  const { groups, relied, settled } = planWrites(
+    jobs.map(({ decision, expired }) => {
+      return expired ? { rows: decision.rows, decide: giveUp } : decision;
+    }),
+    states,
+  );
+  const outcomes = groups.length > 0 ? await statements.write(groups) : undefined;
+
+  const undecided = new Set<number>();
+  const written: string[] = [];
+  for (const group of groups) {
+    const outcome = outcomes?.get(group);
+    if (outcome === "written") {
+      for (const { row } of group.writes) written.push(rowKey(row));
+      continue;
+    }
+    for (const index of group.decisions) {
+      if (outcome === undefined) undecided.add(index);
+      else settled[index] = { ok: false, error: access.wrap(outcome.error) };
+    }
+  }
+  // A decision that no guard speaks for must have seen its rows at one instant. Read together they
+  // were. Locked one after the other they are, too, except for a row that does not exist.
+  if (locking && !access.serializable) undecideUnlocked(relied, states, undecided);
+  return { settled, undecided, written };
+}
+
+function undecideUnlocked(
+  relied: Plan["relied"],
+  states: ReadonlyMap<string, RateLimitState>,
+  undecided: Set<number>,
+): void {
+  for (const [index, ids] of relied.entries()) {
+    if (ids === undefined || ids.length === 1) continue;
+    if (ids.some((id) => !states.has(id))) undecided.add(index);
+  }
+}

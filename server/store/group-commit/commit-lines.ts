@@ -1,0 +1,75 @@
+/**
+ * The plain path: one statement takes the tokens of many calls on many rows. It decides on each
+ * row's own lock, so there is nothing to guess and nothing to try again.
+ *
+ * The calls of one row make a line that is taken whole or not at all. A line that was not taken is
+ * decided the general way, by its calls' own `decide`: all of it is denied, or a part of it passes.
+ */
+import { takeTokens } from "../../../core/decide.js";
+import { type RowAccess, UnsentError } from "../row-access.js";
+import { rowKey } from "../store.js";
+import type { Batch, Job } from "./batch.js";
+import { type BatchOutcome, failed } from "./commit-batch.js";
+
+/** The calls that have not been given up go again, as they were. */
+function unsent({ jobs }: Batch): BatchOutcome {
+  const rest = { conflicted: false, written: [], refused: [], answer() {} };
+  return { again: jobs, nextWay: "take", ...rest };
+}
+
+/** Never rejects. */
+export async function commitLines(
+  batch: Batch,
+  access: RowAccess,
+  mayWait: boolean,
+): Promise<BatchOutcome> {
+  const terms = batch.terms!;
+  const { floor, now } = terms;
+  const lines = [...batch.lines.values()];
+  // In the same order in every process, so that two statements cannot wait for each other.
+  if (lines.length > 1) lines.sort((a, b) => (rowKey(a.row) < rowKey(b.row) ? -1 : 1));
+  let taken: Awaited<ReturnType<RowAccess["take"]>>;
+  try {
+    taken = await access.take(
+      terms,
+      lines.map(({ row, config, total }) => ({
+        row,
+        total,
+        fresh: takeTokens(null, config, now, total, floor)!,
+      })),
+      {
+        mayWait: mayWait && lines.length === 1,
+        isWanted: () => !batch.jobs.some(({ expired }) => expired),
+      },
+    );
+  } catch (error) {
+    if (error instanceof UnsentError) return unsent(batch);
+    return failed(batch, access, error, "decide");
+  }
+  const again: Job[] = [];
+  const refused: string[] = [];
+  for (const { row, jobs } of lines) {
+    if (taken.has(rowKey(row))) continue;
+    again.push(...jobs);
+    refused.push(rowKey(row));
+  }
+  return {
+    again,
+    nextWay: "decide",
+    conflicted: false,
+    written: taken.keys(),
+    refused,
+    answer() {
+      for (const { row, jobs, total } of lines) {
+        const next = taken.get(rowKey(row));
+        if (next === undefined) continue;
+        let sum = 0;
+        for (const job of jobs) {
+          const plain = job.decision.plain!;
+          sum += plain.count;
+          job.resolve(plain.granted(next, total - sum, now));
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * MySQL 8 and MariaDB 10.6 or later.
+ *
+ * MariaDB can say which rows a statement has written, so its plain take is one statement: an
+ * `INSERT … SELECT … FOR UPDATE` whose select decides on rows that it has locked. MySQL cannot, and
+ * decides every take the general way. Neither says which of many rows an UPDATE has found, so many
+ * rows go in a transaction that locks, compares and writes. It runs at READ COMMITTED, where InnoDB
+ * locks rows and not the gaps between them.
+ */
+import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import type { Write, WriteGroup } from "../plan-writes.js";
+import { rowKey, type RowId } from "../store.js";
+import { isDuplicate, isOutOfRange, isWriteConflict } from "./conflict.js";
+import type { Connection, Dialect } from "./dialect.js";
+import type { SqlConnection, SqlRow } from "./driver.js";
+import { shownText, storedText } from "./mysql-text.js";
+import { quoted, statesOf } from "./sql.js";
+
+const ID = "`name`, `key`, `shard`";
+const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
+
+/** A list that comes as one JSON parameter. */
+const list = (columns: readonly string[]) => {
+  const parts = columns.map((column, index) => `${column} PATH '$[${index}]'`);
+  return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
+};
+const ID_COLUMNS = ["`name` VARCHAR(192)", "`key` VARCHAR(192)", "`shard` INT"];
+const IDS = list(ID_COLUMNS);
+const STATES = list([...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"]);
+const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const;
+/** A take's numbers, by name. */
+type Numbers = Record<(typeof NUMBERS)[number], number>;
+const LINES = list([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
+
+/** The formula of `takeTokens`, its operations in the order of `stateAt`; numbers are `:named`. */
+const WINDOWS = "FLOOR(GREATEST(0, :now - t.`ts`) / :period)";
+const HELD: Record<RateLimitConfig["kind"], string> = {
+  "token bucket": "LEAST(t.`value` + GREATEST(0, :now - t.`ts`) * :rate / :period, :capacity)",
+  "fixed window": `LEAST(t.\`value\` + ${WINDOWS} * :rate, :capacity)`,
+};
+const TS: Record<RateLimitConfig["kind"], string> = {
+  "token bucket": "GREATEST(t.`ts`, :now)",
+  "fixed window": `t.\`ts\` + ${WINDOWS} * :period`,
+};
+
+/**
+ * The plain take on MariaDB. Of rows that exist only: an insert into a gap that two statements have
+ * locked is a deadlock.
+ */
+function takeText(table: string, kind: RateLimitConfig["kind"], from: string): string {
+  const left = `${HELD[kind]} - :total`;
+  return `
+    SET STATEMENT innodb_lock_wait_timeout = 1 FOR
+    INSERT INTO ${table} (${ID}, \`value\`, \`ts\`)
+    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
+    FROM ${from} AND ${left} >= :floor FOR UPDATE
+    ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
+    RETURNING ${ID}, \`value\`, \`ts\``;
+}
+
+/** For many rows: the numbers are columns of the list. */
+function takeMany(table: string, kind: RateLimitConfig["kind"]): string {
+  const from = `${LINES} STRAIGHT_JOIN ${table} AS t WHERE ${SAME_ROW}`;
+  return takeText(table, kind, from).replace(/:(\w+)/g, "i.`$1`");
+}
+
+/**
+ * For one row: the numbers are parameters, cast to doubles. As they stand they would be decimals, and
+ * so would a quotient of two.
+ */
+function takeOne(table: string, kind: RateLimitConfig["kind"]) {
+  const names: string[] = [];
+  const from = `${table} AS t WHERE t.\`name\` = :name AND t.\`key\` = :key AND t.\`shard\` = :shard`;
+  const text = takeText(table, kind, from).replace(/:(\w+)/g, (_, name: string) => {
+    names.push(name);
+    return NUMBERS.some((number) => number === name) ? "CAST(? AS DOUBLE)" : "?";
+  });
+  return { text, params: (values: Record<string, unknown>) => names.map((name) => values[name]) };
+}
+
+export function mysql(tableName: string): Dialect {
+  const table = quoted(tableName, "`");
+  let isMariaDb = false;
+  const many = {
+    "token bucket": takeMany(table, "token bucket"),
+    "fixed window": takeMany(table, "fixed window"),
+  };
+  const one = {
+    "token bucket": takeOne(table, "token bucket"),
+    "fixed window": takeOne(table, "fixed window"),
+  };
+
+  const lock = (onLocked: Connection["onLocked"]) => {
+    if (onLocked === "skip") return "";
+    const wait = onLocked === "fail" ? "NOWAIT" : onLocked === "wait" || !isMariaDb ? "" : "WAIT 1";
+    return `ORDER BY t.\`name\`, t.\`key\`, t.\`shard\` FOR UPDATE ${wait}`;
+  };
+  // The list stays outside, and the table inside, looked up by its primary key.
+  const read = async (connection: SqlConnection, rows: readonly RowId[], locking: string) =>
+    statesOf(
+      shownRows(
+        await connection.query(
+          `SELECT t.* FROM ${IDS} STRAIGHT_JOIN ${table} AS t ON ${SAME_ROW} ${locking}`,
+          [JSON.stringify(rows.map(idValues))],
+        ),
+      ),
+    );
+
+  /** Rows that exist are locked and compared, and then written where they are as they were. */
+  async function updateLocked(connection: Connection, groups: readonly WriteGroup[]) {
+    const writes = groups.flatMap((group) => group.writes);
+    const { onLocked } = connection;
+    const locking = onLocked === "skip" ? "FOR UPDATE SKIP LOCKED" : lock(onLocked);
+    const rows = writes.map(({ row }) => row);
+    const states = await read(connection, rows, locking);
+    const isUnchanged = ({ row, was }: Write) => {
+      const state = states.get(rowKey(row));
+      return state?.value === was!.value && state.ts === was!.ts;
+    };
+    const won = groups.filter((group) => group.writes.every(isUnchanged));
+    const changes = won.flatMap((group) => group.writes);
+    if (changes.length > 0) {
+      await connection.execute(
+        `UPDATE ${table} AS t JOIN ${STATES} ON ${SAME_ROW} ` +
+          "SET t.`value` = i.`value`, t.`ts` = i.`ts`",
+        [asJson(changes)],
+      );
+    }
+    return new Set(changes.map(({ row }) => rowKey(row)));
+  }
+
+  const guard = "WHERE `name` = ? AND `key` = ? AND `shard` = ? AND `value` = ? AND `ts` = ?";
+
+  return {
+    maxInFlight: 2,
+    hasRowLocks: true,
+    canUpsert: false,
+    isConflict: isWriteConflict,
+
+    async checkGround(connection) {
+      const [row] = await connection.query("SELECT VERSION() AS `version`", []);
+      isMariaDb = /mariadb/i.test(String(row?.["version"]));
+      await checkCollations(connection, tableName);
+    },
+
+    read: (connection, rows) => read(connection, rows, lock(connection.onLocked)),
+
+    async take(connection, { config, floor, now }, lines, { isWanted }) {
+      if (!isMariaDb) return new Map();
+      const { rate, period, kind } = config;
+      const terms = { rate, period, capacity: capacityOf(config), floor, now };
+      const [first] = lines;
+      try {
+        if (lines.length > 1 || first === undefined) {
+          const values = lines.map(({ row, total }) => {
+            const numbers: Numbers = { total, ...terms };
+            return [...idValues(row), ...NUMBERS.map((name) => numbers[name])];
+          });
+          const rows = await connection.query(many[kind], [JSON.stringify(values)], isWanted);
+          return statesOf(shownRows(rows));
+        }
+        const [name, key, shard] = idValues(first.row);
+        const values = { name, key, shard, total: first.total, ...terms };
+        const { text, params } = one[kind];
+        return statesOf(shownRows(await connection.query(text, params(values), isWanted)));
+      } catch (error) {
+        // A row that only hands can have written: its neighbours must not fail for it.
+        if (isOutOfRange(error)) return new Map();
+        throw error;
+      }
+    },
+
+    async update(connection, groups) {
+      const { row, was, next } = groups[0]!.writes[0]!;
+      if (groups.length === 1 && groups[0]!.writes.length === 1) {
+        const found = await connection.execute(
+          `UPDATE ${table} SET \`value\` = ?, \`ts\` = ? ${guard}`,
+          [next!.value, next!.ts, ...idValues(row), was!.value, was!.ts],
+        );
+        return new Set(found > 0 ? [rowKey(row)] : []);
+      }
+      const run = (tx: Connection) => updateLocked(tx, groups);
+      return connection.transaction === undefined ? run(connection) : connection.transaction(run);
+    },
+
+    /** All of these or none: a duplicate undoes the whole statement. */
+    async insert(connection, writes) {
+      try {
+        await connection.execute(
+          `INSERT INTO ${table} (${ID}, \`value\`, \`ts\`) SELECT * FROM ${STATES} ORDER BY ${ID}`,
+          [asJson(writes)],
+        );
+      } catch (error) {
+        if (isDuplicate(error)) return new Set();
+        throw error;
+      }
+      return new Set(writes.map(({ row }) => rowKey(row)));
+    },
+
+    async remove(connection, writes) {
+      const removed = new Set<string>();
+      for (const { row, was } of writes) {
+        const params = [...idValues(row), was!.value, was!.ts];
+        const found = await connection.execute(`DELETE FROM ${table} ${guard}`, params);
+        if (found > 0) removed.add(rowKey(row));
+      }
+      return removed;
+    },
+
+    async list(connection, name, after, count) {
+      const behind = after === undefined ? "" : "AND (`key`, `shard`) > (?, ?)";
+      const rows = await connection.query(
+        `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ` +
+          "ORDER BY `key`, `shard` LIMIT ?",
+        [
+          storedText(name),
+          ...(after === undefined ? [] : [storedText(after.key), after.shard]),
+          count,
+        ],
+      );
+      return shownRows(rows).map(({ name: shown, key, shard }) => ({
+        name: shown as string,
+        key: key as string,
+        shard: Number(shard),
+      }));
+    },
+  };
+}
+
+/**
+ * Prisma's own migrations give text columns a collation that folds case and accents, so that one
+ * key would spend another one's tokens, silently. Better to refuse all work.
+ */
+async function checkCollations(connection: SqlConnection, table: string): Promise<void> {
+  const columns = await connection.query(
+    "SELECT COLUMN_NAME AS `name`, COLLATION_NAME AS `collation` FROM information_schema.COLUMNS " +
+      "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME IN ('name', 'key')",
+    [table],
+  );
+  for (const { name, collation } of columns) {
+    if (String(collation).endsWith("_bin")) continue;
+    throw new Error(
+      `column ${String(name)} of table ${table} has the collation ${String(collation)}, under ` +
+        `which different keys are one bucket; give it utf8mb4_bin, as in prisma/mysql/migrations`,
+    );
+  }
+}
+
+function shownRows(rows: readonly SqlRow[]): SqlRow[] {
+  return rows.map((row) => ({
+    ...row,
+    name: shownText(row["name"] as string),
+    key: shownText(row["key"] as string),
+  }));
+}
+
+function idValues({ name, key, shard }: RowId): [string, string, number] {
+  return [storedText(name), storedText(key), shard];
+}
+
+function asJson(writes: readonly Write[]): string {
+  return JSON.stringify(writes.map(({ row, next }) => [...idValues(row), next!.value, next!.ts]));
+}

@@ -1,0 +1,123 @@
+/** A store on one table of a SQL database: a dialect's statements, run by a driver. */
+import { RateLimitStoreError } from "../../../core/errors.js";
+import { createGroupCommit } from "../group-commit/scheduler.js";
+import { retryConflicts } from "../retry.js";
+import type { RowAccess, RowStatements } from "../row-access.js";
+import type { RateLimitStore } from "../store.js";
+import { createTransactionStore } from "../transaction-store.js";
+import type { Connection, Dialect } from "./dialect.js";
+import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
+import { mysql } from "./mysql.js";
+import { postgresql } from "./postgresql.js";
+import { sqlite } from "./sqlite.js";
+import { writeGroups } from "./write-groups.js";
+
+export interface SqlStoreOptions {
+  /** The table's name, not quoted. */
+  table: string;
+  /** See `PrismaStoreOptions.isolation`. */
+  isolation?: "serializable" | undefined;
+}
+
+const DIALECTS: Record<DialectName, (table: string) => Dialect> = { postgresql, mysql, sqlite };
+
+/** How long conflicts of a transaction are retried for, ms. */
+const RETRY_FOR = 10_000;
+
+/**
+ * @param driver runs the application's transactions.
+ * @param single runs all that the store does by itself. @default the same driver
+ */
+export function createSqlStore<TTransaction, TSingle = TTransaction>(
+  driver: SqlDriver<TTransaction>,
+  { table, isolation }: SqlStoreOptions,
+  single: SqlDriver<TSingle> = driver as unknown as SqlDriver<TSingle>,
+): RateLimitStore<TTransaction> {
+  const serializable = isolation === "serializable";
+  const dialect = DIALECTS[driver.dialect](table);
+  const isConflict = (error: unknown) =>
+    dialect.isConflict(error) ||
+    (driver.isConflict?.(error) ?? false) ||
+    (single.isConflict?.(error) ?? false);
+  const wrap = (error: unknown) => storeError(error, table);
+
+  const inside = (connection: SqlConnection, onLocked: Connection["onLocked"]): Connection => ({
+    query: (...query) => connection.query(...query),
+    execute: (...query) => connection.execute(...query),
+    onLocked,
+  });
+  const statements = (connection: Connection): RowStatements => ({
+    read: (rows) => dialect.read(connection, rows),
+    write: (groups) => writeGroups(dialect, connection, groups),
+  });
+  const transact = <TResult>(
+    isolationLevel: "Serializable" | "ReadCommitted",
+    onLocked: Connection["onLocked"],
+    run: (connection: Connection) => Promise<TResult>,
+  ) => single.transaction((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel });
+  const own: Connection = {
+    ...inside(single, "skip"),
+    // SQLite knows no other level, and needs none: nothing comes between the statements there.
+    transaction: (run) =>
+      transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", "skip", run),
+  };
+  const join = (tx: TTransaction, onLocked: Connection["onLocked"]) =>
+    createTransactionStore(statements(inside(driver.within(tx), onLocked)), { isConflict, wrap });
+
+  /** Once. A failure is tried again by the next call. */
+  let checked: Promise<void> | undefined;
+  const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {
+    if (dialect.checkGround === undefined) return run();
+    checked ??= dialect.checkGround(single).catch((error: unknown) => {
+      checked = undefined;
+      throw error;
+    });
+    await checked;
+    return run();
+  };
+
+  const locked: RowAccess["locked"] = (run) =>
+    grounded(() =>
+      serializable
+        ? transact("Serializable", "fail", (tx) => run(statements(tx)))
+        : transact("ReadCommitted", "wait briefly", (tx) => run(statements(tx))),
+    );
+
+  return {
+    ...createGroupCommit({
+      read: (rows) => grounded(() => dialect.read(own, rows)),
+      write: (groups) => writeGroups(dialect, own, groups),
+      take: (...take) => grounded(() => dialect.take(single, ...take)),
+      locked: serializable || dialect.hasRowLocks ? locked : undefined,
+      isConflict,
+      wrap,
+      serializable,
+      // Two Serializable transactions side by side would conflict over pages that they share.
+      maxInFlight: serializable ? 1 : dialect.maxInFlight,
+    }),
+    using: (tx) => join(tx, "wait"),
+    transaction(run, { retryFor = RETRY_FOR, timeout, maxWait }) {
+      const once = () =>
+        driver.transaction((tx) => run(tx, join(tx, "fail")), {
+          isolationLevel: "Serializable",
+          timeout,
+          maxWait,
+        });
+      return retryConflicts(once, { retryFor, isConflict });
+    },
+    list: (name, after, count) =>
+      dialect.list(single, name, after, count).catch((error: unknown) => {
+        throw wrap(error);
+      }),
+  };
+}
+
+function storeError(cause: unknown, table: string): RateLimitStoreError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  // Prisma's messages begin with the call site; what the database said comes last.
+  const said = text.trim().split("\n").at(-1);
+  const hint = /no such table|does not exist|doesn't exist/.test(text)
+    ? ` (is the model of table "${table}" in the Prisma schema, and migrated?)`
+    : "";
+  return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
+}

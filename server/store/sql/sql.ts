@@ -1,0 +1,29 @@
+/** Pieces of SQL that the dialects share. */
+import type { RateLimitState } from "../../../core/calculate.js";
+import { rowKey, type RowId } from "../store.js";
+import type { SqlRow } from "./driver.js";
+
+/** An identifier in double quotes, as SQLite and PostgreSQL have them, or in MySQL's backticks. */
+export function quoted(identifier: string, mark: '"' | "`" = '"'): string {
+  return mark + identifier.replaceAll(mark, mark + mark) + mark;
+}
+
+/** One row of `?` per item, as `VALUES` takes them. */
+export function placeholders(rows: number, columns: number): string {
+  const row = `(${Array<string>(columns).fill("?").join(", ")})`;
+  return Array<string>(rows).fill(row).join(", ");
+}
+
+/** The states in rows that have the table's columns, by `rowKey`. */
+export function statesOf(rows: readonly SqlRow[]): Map<string, RateLimitState> {
+  return new Map(
+    rows.map((row) => [
+      rowKey(row as unknown as RowId),
+      { value: Number(row["value"]), ts: Number(row["ts"]) },
+    ]),
+  );
+}
+
+export function idsOf(rows: readonly SqlRow[]): Set<string> {
+  return new Set(rows.map((row) => rowKey(row as unknown as RowId)));
+}

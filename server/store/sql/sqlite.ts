@@ -1,0 +1,134 @@
+/**
+ * SQLite. A statement that writes holds SQLite's write lock from its first step, so one that reads,
+ * decides and writes is atomic by itself: no transaction, and none of the busy errors that a read
+ * followed by a write gets when two processes share a file.
+ */
+import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import type { Write } from "../plan-writes.js";
+import type { RowId } from "../store.js";
+import { isBusy, isWriteConflict } from "./conflict.js";
+import type { Dialect } from "./dialect.js";
+import { idsOf, placeholders, quoted, statesOf } from "./sql.js";
+
+const ID = `"name", "key", "shard"`;
+const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
+
+/** The formula of `takeTokens`; its operations are in the order of `stateAt`. */
+const ELAPSED = `max(0.0, c."now" - t."ts")`;
+const HELD: Record<RateLimitConfig["kind"], string> = {
+  "token bucket": `min(t."value" + ${ELAPSED} * c."rate" / c."period", c."capacity")`,
+  // SQLite has no floor() unless it was built with it, and nothing here is below 0.
+  "fixed window": `min(t."value" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."rate", c."capacity")`,
+};
+const TS: Record<RateLimitConfig["kind"], string> = {
+  "token bucket": `max(t."ts", c."now")`,
+  "fixed window": `t."ts" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."period"`,
+};
+
+export function sqlite(tableName: string): Dialect {
+  const table = quoted(tableName);
+
+  /**
+   * Writes the groups whose guards all hold, in one statement.
+   *
+   * Numbers go as parameters of their own, bit for bit: a decimal that SQLite parses could differ
+   * in the last bit, and then no guard would ever hold.
+   */
+  const upsertText = (rows: number) => `
+    WITH i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
+      VALUES ${placeholders(rows, 8)}
+    ), lost AS (
+      SELECT i."group" FROM i LEFT JOIN ${table} AS t ON ${SAME_ROW}
+      WHERE t."value" IS NOT i."wasValue" OR t."ts" IS NOT i."wasTs"
+    )
+    INSERT INTO ${table} (${ID}, "value", "ts")
+    SELECT ${ID}, "value", "ts" FROM i WHERE "group" NOT IN (SELECT "group" FROM lost)
+    ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
+    RETURNING ${ID}`;
+
+  const upsertParams = ({ row, next, was }: Write, group: number) => [
+    ...idValues(row),
+    next!.value,
+    next!.ts,
+    was?.value ?? null,
+    was?.ts ?? null,
+    group,
+  ];
+
+  return {
+    // SQLite has one writer anyway.
+    maxInFlight: 1,
+    hasRowLocks: false,
+    canUpsert: true,
+    isConflict: (error) => isWriteConflict(error) || isBusy(error),
+
+    /** Rows go as one JSON parameter, so the statement's text is always the same. */
+    async read(connection, rows) {
+      const found = await connection.query(
+        // CROSS JOIN keeps the list outside and the table inside, looked up by its primary key.
+        `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" FROM json_each(?) AS i
+         CROSS JOIN ${table} AS t ON t."name" = i."value" ->> 0
+         AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
+        [JSON.stringify(rows.map(idValues))],
+      );
+      return statesOf(found);
+    },
+
+    async take(connection, { config, floor, now }, lines, { isWanted }) {
+      const held = HELD[config.kind];
+      const text = `
+        WITH c("rate", "period", "capacity", "floor", "now") AS (VALUES ${placeholders(1, 5)}),
+        i(${ID}, "total", "freshValue", "freshTs") AS (VALUES ${placeholders(lines.length, 6)}),
+        d AS (
+          SELECT i.*, ${held} - i."total" AS "next", ${TS[config.kind]} AS "nextTs", c."floor"
+          FROM i CROSS JOIN c LEFT JOIN ${table} AS t ON ${SAME_ROW}
+        )
+        INSERT INTO ${table} (${ID}, "value", "ts")
+        SELECT ${ID}, coalesce("next", "freshValue"), coalesce("nextTs", "freshTs") FROM d
+        WHERE "next" IS NULL OR "next" >= "floor"
+        ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
+        RETURNING ${ID}, "value", "ts"`;
+      const params: unknown[] = [config.rate, config.period, capacityOf(config), floor, now];
+      for (const { row, total, fresh } of lines) {
+        params.push(...idValues(row), total, fresh.value, fresh.ts);
+      }
+      return statesOf(await connection.query(text, params, isWanted));
+    },
+
+    async update(connection, groups) {
+      const params = groups.flatMap((group, index) =>
+        group.writes.flatMap((write) => upsertParams(write, index)),
+      );
+      return idsOf(await connection.query(upsertText(params.length / 8), params));
+    },
+
+    async insert(connection, writes) {
+      const params = writes.flatMap(upsertParams);
+      return idsOf(await connection.query(upsertText(writes.length), params));
+    },
+
+    async remove(connection, writes) {
+      const text = `
+        WITH i(${ID}, "wasValue", "wasTs") AS (VALUES ${placeholders(writes.length, 5)})
+        DELETE FROM ${table} WHERE (${ID}) IN (
+          SELECT t.${ID.replaceAll(", ", ", t.")} FROM i CROSS JOIN ${table} AS t ON ${SAME_ROW}
+          AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
+        ) RETURNING ${ID}`;
+      const params = writes.flatMap(({ row, was }) => [...idValues(row), was!.value, was!.ts]);
+      return idsOf(await connection.query(text, params));
+    },
+
+    async list(connection, name, after, count) {
+      const behind = after === undefined ? "" : `AND ("key", "shard") > (?, ?)`;
+      const rows = await connection.query(
+        `SELECT ${ID} FROM ${table} WHERE "name" = ? ${behind} ORDER BY "key", "shard" LIMIT ?`,
+        [name, ...(after === undefined ? [] : [after.key, after.shard]), count],
+      );
+      return rows.map(({ shard, ...row }) => ({ ...row, shard: Number(shard) }) as RowId);
+    },
+  };
+}
+
+function idValues({ name, key, shard }: RowId): [string, string, number] {
+  return [name, key, shard];
+}

@@ -1,0 +1,85 @@
+/**
+ * Guarded writes of a batch, in as few statements as its groups allow. What fails, or loses a race,
+ * spoils none of the others.
+ */
+import type { Write, WriteGroup } from "../plan-writes.js";
+import type { WriteOutcomes } from "../row-access.js";
+import { rowKey } from "../store.js";
+import { WriteConflictError } from "../write-conflict.js";
+import type { Connection, Dialect } from "./dialect.js";
+
+const isInsert = ({ was, next }: Write) => was === null && next !== null;
+const isDelete = ({ was, next }: Write) => was !== null && next === null;
+const isUpdate = ({ was, next }: Write) => was !== null && next !== null;
+const isAbsent = ({ was, next }: Write) => was === null && next === null;
+
+export async function writeGroups(
+  dialect: Dialect,
+  connection: Connection,
+  groups: readonly WriteGroup[],
+): Promise<WriteOutcomes> {
+  const outcomes: WriteOutcomes = new Map();
+
+  /** Runs one statement, or one transaction, for these groups. */
+  async function step(
+    members: readonly WriteGroup[],
+    run: () => Promise<ReadonlySet<string>>,
+  ): Promise<void> {
+    if (members.length === 0) return;
+    try {
+      const rows = await run();
+      for (const group of members) {
+        // All or nothing, so one row that was written speaks for its group.
+        if (group.writes.some(({ row }) => rows.has(rowKey(row)))) outcomes.set(group, "written");
+      }
+    } catch (error) {
+      // A conflict has spoilt the whole transaction, and its owner has to know.
+      if (connection.transaction === undefined) throw error;
+      // A statement that met a conflict was rolled back: its groups have lost, and try again.
+      if (dialect.isConflict(error)) return;
+      for (const group of members) outcomes.set(group, { error });
+    }
+  }
+
+  const alone = (holds: (write: Write) => boolean) =>
+    groups.filter(({ writes }) => writes.length === 1 && holds(writes[0]!));
+  const canUpdate = (write: Write) => isUpdate(write) || (dialect.canUpsert && isInsert(write));
+  const updates = groups.filter(({ writes }) => writes.every(canUpdate));
+  const inserts = dialect.canUpsert ? [] : alone(isInsert);
+  const deletes = alone(isDelete);
+  const simple = new Set([...updates, ...inserts, ...deletes]);
+  await step(updates, () => dialect.update(connection, updates));
+  await step(inserts, () => dialect.insert(connection, writesOf(inserts)));
+  await step(deletes, () => dialect.remove(connection, writesOf(deletes)));
+  for (const group of groups) {
+    if (!simple.has(group)) await step([group], () => writeMixed(dialect, connection, group));
+  }
+  return outcomes;
+}
+
+/** Several kinds of write in one group: rolled back unless each of its rows could be written. */
+function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteGroup) {
+  const run = async (tx: Connection): Promise<ReadonlySet<string>> => {
+    const written = new Set<string>();
+    const inserts = writes.filter(isInsert);
+    const updates = writes.filter(isUpdate);
+    const deletes = writes.filter(isDelete);
+    // Inserts first, because the others may wait for rows that an insert would find taken.
+    const steps = [
+      inserts.length > 0 && (() => dialect.insert(tx, inserts)),
+      updates.length > 0 && (() => dialect.update(tx, [{ writes: updates, decisions: [] }])),
+      deletes.length > 0 && (() => dialect.remove(tx, deletes)),
+    ];
+    for (const each of steps) if (each) for (const id of await each()) written.add(id);
+    const absent = writes.filter(isAbsent);
+    if (written.size + absent.length !== writes.length) throw new WriteConflictError();
+    const ids = absent.map(({ row }) => row);
+    if (ids.length > 0 && (await dialect.read(tx, ids)).size > 0) throw new WriteConflictError();
+    return written;
+  };
+  return connection.transaction === undefined ? run(connection) : connection.transaction(run);
+}
+
+function writesOf(groups: readonly WriteGroup[]): Write[] {
+  return groups.flatMap(({ writes }) => writes);
+}

@@ -1,0 +1,29 @@
+/** The contract of a store, for each way to one kind of database. */
+import type { TestDatabase } from "../support/database.js";
+import { openStore, type StoreKind } from "../support/open-store.js";
+import { describeStore } from "./contract.js";
+
+/** The ways in which a SQL store writes; both have to pass. */
+const isolations = ["guarded", "serializable"] as const;
+
+export function describeSqlStore(
+  kind: StoreKind,
+  name: string,
+  create: () => Promise<TestDatabase>,
+): void {
+  for (const isolation of isolations) {
+    describeStore(`${name}, ${isolation},`, async () => {
+      const database = await create();
+      const options = isolation === "serializable" ? { isolation } : {};
+      const opened = [1, 2].map(() => openStore(kind, database.url, options));
+      return {
+        store: opened[0]!.store,
+        peer: opened[1]!.store,
+        async close() {
+          await Promise.all(opened.map(({ close }) => close()));
+          await database[Symbol.asyncDispose]();
+        },
+      };
+    });
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * `DIFFERENTIAL_CASES` says how many cases each database is given; a few thousand by default, so
+ * that the suite stays quick.
+ */
+import { expect, it } from "vitest";
+import { mysql } from "../../server/store/sql/mysql.js";
+import { postgresql } from "../../server/store/sql/postgresql.js";
+import { sqlite } from "../../server/store/sql/sqlite.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
+import { connectPool } from "../support/open-store.js";
+import { findMismatches, type Subject } from "./take-differential.js";
+
+const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 8000);
+const timeout = 20_000 + cases;
+
+interface OpenSubject extends Subject {
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+async function onPostgres(): Promise<OpenSubject> {
+  const database = await createPostgres();
+  const pool = connectPool(database.url, 1);
+  const run = async (text: string, values: readonly unknown[]) =>
+    pool.query(text, values as unknown[]);
+  return {
+    dialect: postgresql("RateLimit"),
+    connection: {
+      query: async (text, params) => (await run(text, params)).rows,
+      execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
+    },
+    inserts: true,
+    empty: () => pool.query(`DELETE FROM "RateLimit"`),
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function onPrisma(
+  opening: ReturnType<typeof createSqlite | typeof createMysql>,
+  make: (table: string) => Subject["dialect"],
+  inserts: boolean,
+): Promise<OpenSubject> {
+  const database = await opening;
+  const client = database.prisma as Awaited<ReturnType<typeof createSqlite>>["prisma"];
+  const dialect = make("RateLimit");
+  const connection: Subject["connection"] = {
+    query: (text, params) => client.$queryRawUnsafe(text, ...params),
+    execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
+  };
+  await dialect.checkGround?.(connection);
+  return {
+    dialect,
+    connection,
+    inserts,
+    empty: () => client.$executeRawUnsafe("DELETE FROM RateLimit"),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+/** Each with faults that somebody might plant: what to replace in the statement, and by what. */
+const subjects: [name: string, () => Promise<OpenSubject>, faults: [RegExp, string][]][] = [
+  [
+    "PostgreSQL",
+    onPostgres,
+    [
+      [/>= \$9/, "> $9"],
+      [/\* \$6 \/ \$7/g, "* ($6::float8 / $7::float8)"],
+      [/"ts" = GREATEST\(t\."ts", \$10\)/, `"ts" = $10`],
+      [/GREATEST\(0, \$10 - t\."ts"\)/g, `($10 - t."ts")`],
+    ],
+  ],
+  [
+    "SQLite",
+    () => onPrisma(createSqlite(), sqlite, true),
+    [
+      [/"next" >= "floor"/, `"next" > "floor"`],
+      [/\* c\."rate" \/ c\."period"/g, `* (c."rate" / c."period")`],
+      [/max\(0\.0, c\."now" - t\."ts"\)/g, `(c."now" - t."ts")`],
+    ],
+  ],
+  ...(mysqlUrl === undefined
+    ? []
+    : ([
+        [
+          "MariaDB",
+          () => onPrisma(createMysql(), mysql, false),
+          [
+            [/>= (i\.`floor`|CAST)/, "> $1"],
+            [/\* i\.`rate` \/ i\.`period`/g, "* (i.`rate` / i.`period`)"],
+            [/GREATEST\(0, (i\.`now`|CAST\(\? AS DOUBLE\)) - t\.`ts`\)/g, "($1 - t.`ts`)"],
+          ],
+        ],
+      ] satisfies [string, () => Promise<OpenSubject>, [RegExp, string][]][])),
+];
+
+it.each(subjects)(
+  "the plain take on %s is core's, to the last bit",
+  { timeout },
+  async (_, open) => {
+    await using subject = await open();
+    expect((await findMismatches(subject, { cases, seed: 7 })).slice(0, 3)).toEqual([]);
+  },
+);
+
+it.each(
+  subjects.flatMap(([name, open, faults]) =>
+    faults.map(([pattern, replacement]) => ({ name, open, pattern, replacement })),
+  ),
+)("finds $pattern replaced on $name", { timeout }, async ({ open, pattern, replacement }) => {
+  await using subject = await open();
+  let planted = 0;
+  const connection: Subject["connection"] = {
+    ...subject.connection,
+    query(text, params) {
+      const faulty = text.replace(pattern, replacement);
+      if (faulty !== text) planted++;
+      return subject.connection.query(faulty, params);
+    },
+  };
+  const found = await findMismatches({ ...subject, connection }, { cases: 8000, seed: 3 });
+  expect(planted).toBeGreaterThan(0);
+  expect(found.length).toBeGreaterThan(0);
+});
