@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
+import { takeTokens } from "../../core/decide.js";
 import { createGroupCommit } from "../../server/store/group-commit/scheduler.js";
 import type { RowAccess, RowStatements, WriteOutcomes } from "../../server/store/row-access.js";
-import { type Decision, type RowId, rowKey } from "../../server/store/store.js";
+import { type Decision, type PlainTake, type RowId, rowKey } from "../../server/store/store.js";
 
 const row = (key: string): RowId => ({ name: "group commit", key, shard: 0 });
 
@@ -238,5 +239,107 @@ describe("group commit", () => {
     await expect(store.apply([take(row("a"))])).resolves.toEqual([[99]]);
     await vi.advanceTimersByTimeAsync(6000);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  /** A call that takes `count` from a bucket of 10 that does not refill, and what it is told. */
+  const plainTake = (id: RowId, count = 1, floor = 0, clock = frozen): Decision<string> => {
+    const config = { kind: "token bucket", rate: 10, period: 1e9 } as const;
+    const plain: PlainTake<string> = {
+      config,
+      count,
+      floor,
+      clock,
+      granted: (next, later) => `granted, ${next.value + later} left`,
+    };
+    return {
+      rows: [id],
+      plain,
+      decide([state]) {
+        const next = takeTokens(state ?? null, config, clock(), count, floor);
+        return next ? { result: `decided, ${next.value} left`, writes: [next] } : { result: "no" };
+      },
+    };
+  };
+  const frozen = () => 1e12;
+
+  /** Takes as a database would, and notes how: the totals of the lines of each statement. */
+  function plainDatabase() {
+    const statements: [string, number][][] = [];
+    const { access, rows, trips } = database({
+      hasLocks: true,
+      async take({ config, floor, now }, lines) {
+        statements.push(lines.map(({ row: { key }, total }) => [key, total]));
+        const taken = new Map<string, RateLimitState>();
+        for (const { row: id, total } of lines) {
+          const next = takeTokens(rows.get(rowKey(id)) ?? null, config, now, total, floor);
+          if (next === undefined) continue;
+          rows.set(rowKey(id), next);
+          taken.set(rowKey(id), next);
+        }
+        return taken;
+      },
+    });
+    return { store: createGroupCommit(access), rows, trips, statements };
+  }
+
+  it("takes for calls on one row together, and tells each what was left after it", async () => {
+    const { store, statements, trips } = plainDatabase();
+    const results = await store.apply([1, 2, 3].map((count) => plainTake(row("a"), count)));
+    expect(results).toEqual(["granted, 9 left", "granted, 7 left", "granted, 4 left"]);
+    expect(statements).toEqual([[["a", 6]]]);
+    expect(trips).toEqual({ reads: 0, writes: 0, locked: 0 });
+  });
+
+  it("asks for no more at once than a full bucket holds, and decides the rest by itself", async () => {
+    const { store, statements } = plainDatabase();
+    const calls = Array.from({ length: 14 }, () => store.apply([plainTake(row("a"))]));
+    const results = (await Promise.all(calls)).flat();
+    expect(results.filter((result) => result.startsWith("granted"))).toHaveLength(10);
+    expect(results.filter((result) => result === "no")).toHaveLength(4);
+    expect(statements[0]).toEqual([["a", 10]]);
+  });
+
+  it("takes a part of what was wanted together, where there is not enough for all", async () => {
+    const { store, rows, statements } = plainDatabase();
+    rows.set(rowKey(row("a")), { value: 3, ts: 1e12 });
+    const results = await store.apply([2, 2, 1].map((count) => plainTake(row("a"), count)));
+    expect(results).toEqual(["decided, 1 left", "no", "decided, 0 left"]);
+    expect(rows.get(rowKey(row("a")))?.value).toBe(0);
+    expect(await store.apply([plainTake(row("a"))])).toEqual(["no"]);
+    // From now on a read is enough to deny, until the row is written again.
+    const before = statements.length;
+    expect(await store.apply([plainTake(row("a"))])).toEqual(["no"]);
+    rows.set(rowKey(row("a")), { value: 5, ts: 1e12 });
+    expect(await store.apply([plainTake(row("a"))])).toEqual(["decided, 4 left"]);
+    expect(statements).toHaveLength(before);
+    expect(await store.apply([plainTake(row("a"))])).toEqual(["granted, 3 left"]);
+  });
+
+  it("puts calls into one statement only if their limits, floors and clocks are the same", async () => {
+    const { store, statements } = plainDatabase();
+    await store.apply([
+      plainTake(row("a")),
+      plainTake(row("b"), 1, -5),
+      plainTake(row("c")),
+      plainTake(row("d"), 1, 0, () => 1e12),
+    ]);
+    expect(statements).toEqual([
+      [
+        ["a", 1],
+        ["c", 1],
+      ],
+      [["b", 1]],
+      [["d", 1]],
+    ]);
+  });
+
+  it("decides by itself when the clock gives no number, and fails when it throws", async () => {
+    const { store, statements } = plainDatabase();
+    expect(await store.apply([plainTake(row("a"), 1, 0, () => NaN)])).toEqual(["no"]);
+    const broken = () => {
+      throw new Error("no clock");
+    };
+    await expect(store.apply([plainTake(row("b"), 1, 0, broken)])).rejects.toThrow("no clock");
+    expect(statements).toEqual([]);
   });
 });

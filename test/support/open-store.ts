@@ -37,7 +37,7 @@ export function openStore(
   const prisma = connectors[kind === "pg and prisma" ? "postgresql" : kind](url, connections);
   return {
     store: prismaStore(prisma, { ...options, ...(pool && { pool }) }) as RateLimitStore,
-    run: (sql) => prisma.$queryRawUnsafe(sql),
+    run: async (sql) => prisma.$queryRawUnsafe(sql),
     async close() {
       await pool?.end();
       await prisma.$disconnect();

@@ -31,7 +31,7 @@ export interface PgClientLike extends PgQueryable {
 
 /** A `pg.Pool`, structurally, so that the package imports none. */
 export interface PgPoolLike extends PgQueryable {
-  connect(): Promise<PgClientLike>;
+  connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
 }
 
 export interface PgDriverOptions {
@@ -86,8 +86,7 @@ export function pgDriver(
     ...connectionOf(pool, prepare, (...query) => runAlone(pool, ...query)),
     within: (client) => connectionOf(client, prepare),
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
-      const client = await connectWithin(pool, maxWait);
-      client.on("error", ignore);
+      const client = await lend(pool, maxWait);
       let late: Error | undefined;
       const timer = setTimeout(() => {
         late = new Error(`the transaction took longer than ${timeout} ms`);
@@ -136,8 +135,7 @@ function connectionOf(
  * an error that the database has answered with.
  */
 async function runAlone(pool: PgPoolLike, query: PgQuery, isWanted?: () => boolean) {
-  const client = await pool.connect();
-  client.on("error", ignore);
+  const client = await lend(pool);
   let broken: Error | boolean = false;
   try {
     if (isWanted !== undefined && !isWanted()) throw new UnsentError();
@@ -157,26 +155,34 @@ async function runAlone(pool: PgPoolLike, query: PgQuery, isWanted?: () => boole
  */
 function ignore(): void {}
 
+/**
+ * Borrows a connection. By callback, because a connection can break before a promise of it is
+ * settled. One that comes after `maxWait` ms goes back to the pool.
+ */
+function lend(pool: PgPoolLike, maxWait: number = Infinity): Promise<PgClientLike> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const giveUp = () => {
+      isLate = true;
+      reject(new Error(`no connection was free within ${maxWait} ms`));
+    };
+    const timer = maxWait === Infinity ? undefined : setTimeout(giveUp, maxWait);
+    pool.connect((error, client) => {
+      clearTimeout(timer);
+      if (client === undefined) reject(error!);
+      else if (isLate) client.release();
+      else {
+        client.on("error", ignore);
+        resolve(client);
+      }
+    });
+  });
+}
+
 /** Whether the connection is as good as before: the database itself, or nobody, said something. */
 function isAnswer(error: unknown): boolean {
   const { severity } = error as { severity?: unknown };
   return severity === "ERROR" || error instanceof UnsentError;
-}
-
-/** A connection that comes too late goes back to the pool. */
-function connectWithin(pool: PgPoolLike, maxWait: number): Promise<PgClientLike> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(`no connection was free within ${maxWait} ms`));
-    }, maxWait);
-    pool.connect().then((client) => {
-      clearTimeout(timer);
-      if (isLate) client.release();
-      else resolve(client);
-    }, reject);
-  });
 }
 
 /** Gives the connection back, unless its state is not known any more. */

@@ -1,0 +1,159 @@
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createManualClock } from "../../core/testing.js";
+import { createRateLimiter, MINUTE, pgStore, prismaStore } from "../../server/index.js";
+import { pgDriver } from "../../server/store/drivers/pg.js";
+import { createPostgres, createSqlite } from "../support/database.js";
+import { connectPool } from "../support/open-store.js";
+
+const limits = {
+  few: { kind: "token bucket", rate: 10, period: MINUTE },
+  tenths: { kind: "fixed window", rate: 1, period: MINUTE, start: 0, maxReserved: 1 },
+} as const;
+
+async function setUp(connections = 2) {
+  const database = await createPostgres();
+  const pool = connectPool(database.url, connections);
+  onTestFinished(async () => {
+    await pool.end();
+    await database[Symbol.asyncDispose]();
+  });
+  return { database, pool };
+}
+
+describe("pgStore", () => {
+  it("joins a transaction that the caller has begun on a client of the pool", async () => {
+    const { pool } = await setUp();
+    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    expect(await limiter.using(client).limit("few", { count: 4 })).toEqual({ ok: true, value: 6 });
+    await client.query("ROLLBACK");
+    client.release();
+    expect((await limiter.getValue("few")).value).toBe(10);
+  });
+
+  it("hands a client to `transaction`, and rolls back what fails", async () => {
+    const { pool } = await setUp();
+    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    await pool.query("CREATE TABLE posts (id int)");
+    const post = (fails: boolean) =>
+      limiter.transaction(async ({ tx, limit }) => {
+        await limit("few", { throws: true });
+        await tx.query({ text: "INSERT INTO posts VALUES (1)" });
+        if (fails) throw new Error("not today");
+      });
+    await post(false);
+    await expect(post(true)).rejects.toThrow("not today");
+    expect((await pool.query("SELECT * FROM posts")).rowCount).toBe(1);
+    expect(Math.floor((await limiter.getValue("few")).value)).toBe(9);
+  });
+
+  it("prepares its statements once per connection, or not at all", async () => {
+    const { pool } = await setUp(1);
+    const prepared = async () =>
+      (await pool.query("SELECT name FROM pg_prepared_statements")).rows as { name: string }[];
+    const off = createRateLimiter({ store: pgStore(pool, { prepare: false }), limits });
+    await off.limit("few");
+    expect(await prepared()).toEqual([]);
+    const on = createRateLimiter({ store: pgStore(pool), limits });
+    for (let i = 0; i < 3; i++) await on.limit("few");
+    // A second store on the same connection, as after a reload, uses the same names.
+    await createRateLimiter({ store: pgStore(pool), limits }).limit("few");
+    const names = await prepared();
+    expect(names).toHaveLength(1);
+    expect(names[0]!.name).toMatch(/^rate_limit_[0-9a-z]+$/);
+  });
+
+  it("says which table is missing, and takes another name for it", async () => {
+    const { pool } = await setUp();
+    await pool.query('ALTER TABLE "RateLimit" RENAME TO "rate ""limits"""');
+    const missing = createRateLimiter({ store: pgStore(pool), limits });
+    await expect(missing.limit("few")).rejects.toThrow(/"RateLimit" does not exist/);
+    const limiter = createRateLimiter({ store: pgStore(pool, { table: 'rate "limits"' }), limits });
+    expect(await limiter.limit("few")).toMatchObject({ ok: true });
+  });
+
+  it("refuses an isolation that it does not know", () => {
+    expect(() => pgStore(new pg.Pool(), { isolation: "snapshot" as never })).toThrow(
+      /isolation must be "serializable", or not given, got "snapshot"/,
+    );
+  });
+
+  it("takes parts of tokens for many keys in one statement, exactly", async () => {
+    const { pool } = await setUp();
+    const clock = createManualClock();
+    const store = pgStore(pool);
+    const limiter = createRateLimiter({ store, limits, clock });
+    // 1 - 0.1 is not 0.9 in doubles, so a total cannot be told from what is left of the capacity.
+    const keys = ["a", "b", "__proto__", 'quo"te', "\\", "ä"];
+    for (let round = 1; round <= 3; round++) {
+      const results = await Promise.all(
+        keys.map((key) => limiter.limit("tenths", { key, count: 0.1 })),
+      );
+      for (const { ok, value } of results) {
+        expect(ok).toBe(true);
+        expect(value).toBeCloseTo(1 - round / 10, 12);
+      }
+    }
+    const reserved = await Promise.all(
+      keys.map((key) => limiter.limit("tenths", { key, count: 1.2, reserve: true })),
+    );
+    for (const result of reserved) expect(result).toMatchObject({ ok: true });
+    expect(await limiter.check("tenths", { key: "a", count: 0.1 })).toMatchObject({ ok: false });
+  });
+
+  it("fails for a poisoned row alone, not for its neighbours", async () => {
+    const { pool } = await setUp();
+    await pool.query(`INSERT INTO "RateLimit" VALUES ('few', 'poisoned', 0, 1, -1.7e308)`);
+    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    const results = await Promise.all(
+      ["a", "poisoned", "b"].map((key) => limiter.limit("few", { key })),
+    );
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, true]);
+  });
+});
+
+describe("the driver of pg", () => {
+  it("gives up a transaction that takes too long, and its connection with it", async () => {
+    const { pool } = await setUp(1);
+    const driver = pgDriver(pool);
+    const slow = driver.transaction(
+      (client) => driver.within(client).query("SELECT pg_sleep(5)", []),
+      { isolationLevel: "Serializable", timeout: 50 },
+    );
+    await expect(slow).rejects.toThrow("the transaction took longer than 50 ms");
+    expect(await driver.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
+  });
+
+  it("waits for a connection no longer than asked to, and loses none that comes later", async () => {
+    const { pool } = await setUp(1);
+    const driver = pgDriver(pool);
+    const client = await pool.connect();
+    const late = driver.transaction(async () => {}, {
+      isolationLevel: "Serializable",
+      maxWait: 30,
+    });
+    await expect(late).rejects.toThrow("no connection was free within 30 ms");
+    client.release();
+    expect(await driver.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
+  });
+
+  it("keeps a connection whose statement the database has refused", async () => {
+    const { pool } = await setUp(1);
+    const driver = pgDriver(pool);
+    const pid = async () => (await driver.query("SELECT pg_backend_pid() AS pid", []))[0]!["pid"];
+    const before = await pid();
+    await expect(driver.query("SELECT 1 / 0", [])).rejects.toThrow("division by zero");
+    expect(await pid()).toBe(before);
+  });
+});
+
+describe("prismaStore with a pool", () => {
+  it("is refused where the database is not PostgreSQL", async () => {
+    await using database = await createSqlite();
+    expect(() => prismaStore(database.prisma, { pool: new pg.Pool() })).toThrow(
+      /pool must be left out: the provider is sqlite/,
+    );
+  });
+});
