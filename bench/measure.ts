@@ -108,7 +108,7 @@ async function wayTo({ database, roundTrip }: Scenario) {
   const file = fileURLToPath(new URL("proxy.ts", import.meta.url));
   const args = ["--import", "tsx", file, url.hostname, url.port, String(roundTrip)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = (await once(child.stdout!, "data")) as [Buffer];
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
   url.hostname = "127.0.0.1";
   url.port = line.toString().trim();
   return { url: url.href, stop: () => void child.kill() };

@@ -140,7 +140,7 @@ describe("group commit", () => {
     expect(order.indexOf("both")).toBeLessThan(order.indexOf("overtaker"));
   });
 
-  it("carries more waiting calls than fit in one trip, each once", async () => {
+  it("carries more waiting calls than fit in one batch, each once", async () => {
     const hot = row("hot");
     const { access, rows, trips } = database({});
     const store = createGroupCommit(access);
@@ -151,7 +151,7 @@ describe("group commit", () => {
     expect(trips.writes).toBeLessThan(20);
   });
 
-  it("reads for any number of callers in one trip, whatever is being written", async () => {
+  it("reads for any number of callers in one batch, whatever is being written", async () => {
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     const { access, trips } = database({ beforeWrite: () => gate });
@@ -195,7 +195,7 @@ describe("group commit", () => {
     expect(await Promise.all(readers)).toEqual([true, true, true]);
   });
 
-  it("leaves trips behind that never return, but no more than a few of them", async () => {
+  it("leaves batches behind that never return, but no more than a few of them", async () => {
     const { store, trips, speak } = silent();
     const call = async (key: string) => {
       const answer = store.apply([take(row(key))]);

@@ -156,7 +156,7 @@ describe("several limits on one procedure", () => {
     expect(await app.left("perMinute")).toBe(1);
   });
 
-  it("takes one read and one write, and for calls that come in one batch too", async () => {
+  it("takes two statements, and for calls that come in one batch too", async () => {
     await using app = await startApp();
     const { client } = app;
     expect(await app.countQueries(() => client.send.mutate())).toBe(2);

@@ -14,8 +14,8 @@ export interface BatchOutcome {
   conflicted: boolean;
   /** Rows that were written, by `rowKey`. */
   written: Iterable<string>;
-  /** Rows from which the plain path could not take, by `rowKey`. */
-  refused: readonly string[];
+  /** Rows from which the plain path cannot take, by `rowKey`, and until when, epoch ms. */
+  spent: ReadonlyMap<string, number>;
   /** Settles the other calls. */
   answer(): void;
 }
@@ -45,7 +45,7 @@ export async function commitBatch(batch: Batch, access: RowAccess): Promise<Batc
     nextWay: way === "decide" ? wayAfterLoss(access) : wayAfterLock(batch, access),
     conflicted: way === "decide" && undecided.size > 0,
     written,
-    refused: [],
+    spent: new Map(),
     answer() {
       for (let index = 0; index < jobs.length; index++) {
         if (undecided.has(index)) continue;
@@ -78,7 +78,7 @@ export function failed(
   const answer = () => {
     for (const job of jobs) job.reject(access.wrap(error));
   };
-  const rest = { nextWay, conflicted, written: [], refused: [] };
+  const rest = { nextWay, conflicted, written: [], spent: new Map<string, number>() };
   return conflicted ? { again: jobs, ...rest, answer() {} } : { again: [], ...rest, answer };
 }
 

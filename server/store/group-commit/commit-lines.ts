@@ -5,6 +5,7 @@
  * The calls of one row make a line that is taken whole or not at all. A line that was not taken is
  * decided the general way, by its calls' own `decide`: all of it is denied, or a part of it passes.
  */
+import { waitFor } from "../../../core/calculate.js";
 import { takeTokens } from "../../../core/decide.js";
 import { type RowAccess, UnsentError } from "../row-access.js";
 import { rowKey } from "../store.js";
@@ -13,7 +14,7 @@ import { type BatchOutcome, failed } from "./commit-batch.js";
 
 /** The calls that have not been given up go again, as they were. */
 function unsent({ jobs }: Batch): BatchOutcome {
-  const rest = { conflicted: false, written: [], refused: [], answer() {} };
+  const rest = { conflicted: false, written: [], spent: new Map<string, number>(), answer() {} };
   return { again: jobs, nextWay: "take", ...rest };
 }
 
@@ -47,18 +48,25 @@ export async function commitLines(
     return failed(batch, access, error, "decide");
   }
   const again: Job[] = [];
-  const refused: string[] = [];
-  for (const { row, jobs } of lines) {
-    if (taken.has(rowKey(row))) continue;
-    again.push(...jobs);
-    refused.push(rowKey(row));
+  const spent = new Map<string, number>();
+  for (const { row, config, jobs } of lines) {
+    const next = taken.get(rowKey(row));
+    if (next === undefined) {
+      again.push(...jobs);
+      spent.set(rowKey(row), Infinity);
+      continue;
+    }
+    // The next call will want about as much as the last one.
+    const { count } = jobs.at(-1)!.decision.plain!;
+    if (next.value - count >= floor) continue;
+    spent.set(rowKey(row), now + waitFor(next, config, now, count, floor));
   }
   return {
     again,
     nextWay: "decide",
     conflicted: false,
     written: taken.keys(),
-    refused,
+    spent,
     answer() {
       for (const { row, jobs, total } of lines) {
         const next = taken.get(rowKey(row));

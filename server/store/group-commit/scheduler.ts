@@ -96,8 +96,8 @@ export function createGroupCommit(
     const outcome = await (batch.way === "take"
       ? commitLines(batch, access, stalled.size === 0)
       : commitBatch(batch, access));
-    for (const id of outcome.refused) history.refused(id);
-    if (batch.way !== "take") for (const id of outcome.written) history.written(id);
+    for (const id of outcome.written) history.written(id);
+    for (const [id, until] of outcome.spent) history.spent(id, until);
     if (!stalled.delete(batch)) {
       inFlight.delete(batch);
       release(batch);
@@ -228,7 +228,9 @@ export function createGroupCommit(
     const detour = detours.size > 0 ? detours.get(job) : undefined;
     if (detour !== undefined) return detour.way;
     const { plain, rows } = job.decision;
-    return plain !== undefined && !history.isSpent(rowKey(rows[0]!)) ? "take" : "decide";
+    if (plain === undefined) return "decide";
+    const now = () => timeOf(plain.clock) ?? NaN;
+    return history.isSpent(rowKey(rows[0]!), now) ? "decide" : "take";
   }
 
   function begin(way: Way, job: Job): Batch | undefined {
