@@ -23,6 +23,7 @@ const timing: Timing = {
   warmUp: Number(process.env["BENCH_WARM_UP_MS"] ?? 2000),
 };
 
+const machine = `${await describeServers()}, Node ${process.version}, ${cpus().length} cores`;
 const measured: { scenario: Scenario; rows: Row[] }[] = [];
 for (const scenario of scenarios) {
   const wanted = positionals.some((word) => scenario.title.includes(word));
@@ -33,6 +34,8 @@ for (const scenario of scenarios) {
   }
   console.error(`measuring ${scenario.title}`);
   measured.push({ scenario, rows: await measure(scenario, timing) });
+  // After each of them, because a whole run takes a quarter of an hour.
+  await save();
 }
 
 /** Per round, as contenders took turns in it: calls per second, or for a lone caller its p50. */
@@ -45,12 +48,22 @@ function ratioTo(row: Row, peer: Row, { alternating }: Scenario): number {
   );
 }
 
-const machine = `${await describeServers()}, Node ${process.version}, ${cpus().length} cores`;
-const lines = measured.flatMap(({ scenario, rows }) => {
-  const peer = rows.find(({ contender }) => contender === scenario.peer)!;
-  return rows.map((row) => ({ ...row, ratio: ratioTo(row, peer, scenario) }));
-});
+function linesOf() {
+  return measured.flatMap(({ scenario, rows }) => {
+    const peer = rows.find(({ contender }) => contender === scenario.peer)!;
+    return rows.map((row) => ({ ...row, ratio: ratioTo(row, peer, scenario) }));
+  });
+}
 
+async function save(): Promise<void> {
+  if (values.json !== undefined) {
+    const content = JSON.stringify({ machine, timing, lines: linesOf() }, null, 2);
+    await writeFile(values.json, content);
+  }
+  if (values.svg !== undefined) await writeFile(values.svg, drawCurves(measured));
+}
+
+const lines = linesOf();
 console.log(`\n${machine}; ${timing.rounds} rounds of ${timing.slice} ms\n`);
 const head = ["scenario", "contender", "times the peer", "calls/s", "p50 ms", "p99 ms"];
 console.log(`| ${[...head, "least : most", "failed", "unaccounted"].join(" | ")} |`);
@@ -69,8 +82,3 @@ for (const line of lines) {
   ];
   console.log(`| ${cells.join(" | ")} |`);
 }
-
-if (values.json !== undefined) {
-  await writeFile(values.json, JSON.stringify({ machine, timing, lines }, null, 2));
-}
-if (values.svg !== undefined) await writeFile(values.svg, drawCurves(measured));

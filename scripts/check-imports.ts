@@ -1,11 +1,13 @@
 /**
  * Keeps the arrows between the folders pointing one way: `core` imports nothing, `server` and
  * `client` import `core`, the client knows the server by its types only, and the example uses the
- * package as its users do, by name.
+ * package as its users do, by name. Inside of `server/store`, what is general does not know what is
+ * particular. No file imports itself over others, types included.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findCycles } from "./import-cycles.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -17,6 +19,9 @@ interface Rule {
   mayType: readonly string[];
 }
 
+/** Files of `server/store` itself, and not of the folders in it. */
+const STORE = "server/store/*";
+
 const RULES: readonly Rule[] = [
   { folder: "core", may: [], mayType: [] },
   { folder: "server", may: ["core", "@trpc/server", "zod"], mayType: [] },
@@ -25,6 +30,9 @@ const RULES: readonly Rule[] = [
     may: ["core", "@trpc/client", "@trpc/server/observable", "@tanstack/react-query", "react"],
     mayType: ["server", "@trpc/server"],
   },
+  { folder: "server/store/group-commit", may: ["core", "server/lazy-timer", STORE], mayType: [] },
+  { folder: "server/store/sql", may: ["core", STORE, "server/store/group-commit"], mayType: [] },
+  { folder: "server/store/drivers", may: ["core", STORE, "server/store/sql"], mayType: [] },
   {
     folder: "example-app",
     may: ["trpc-rate-limit", "@", "node:", "react", "react-dom", "cookie", "sirv", "vite", "zod"],
@@ -34,28 +42,62 @@ const RULES: readonly Rule[] = [
 
 const IMPORT = /^(?:import|export)\s+(type\s)?(?:[^;"']*?\sfrom\s)?["']([^"']+)["'];/gm;
 
-async function problemsOf({ folder, may, mayType }: Rule): Promise<string[]> {
-  const entries = await readdir(join(ROOT, folder), { recursive: true });
-  const sources = entries.filter((file) => /\.tsx?$/.test(file) && !/generated|dist/.test(file));
-  const problems = sources.map(async (file) => {
-    const path = join(ROOT, folder, file);
-    const imports = [...(await readFile(path, "utf8")).matchAll(IMPORT)];
-    return imports.flatMap(([, type, specifier = ""]) => {
-      const target = specifier.startsWith(".")
-        ? relative(ROOT, join(dirname(path), specifier))
-        : specifier;
-      const allowed = [folder, ...may, ...(type ? mayType : [])];
-      const fine = allowed.some((start) => target === start || under(target, start));
-      return fine ? [] : [`${folder}/${file} must not import ${type ?? ""}${specifier}`];
-    });
-  });
-  return (await Promise.all(problems)).flat();
+interface Import {
+  isType: boolean;
+  specifier: string;
+  /** A package, or a file of the repository without its extension. */
+  target: string;
 }
 
-function under(target: string, start: string): boolean {
+/** By file, without its extension. */
+async function importsIn(folder: string): Promise<Map<string, Import[]>> {
+  const entries = await readdir(join(ROOT, folder), { recursive: true });
+  const sources = entries.filter((file) => /\.tsx?$/.test(file) && !/generated|dist/.test(file));
+  const found = sources.map(async (file): Promise<[string, Import[]]> => {
+    const path = join(ROOT, folder, file);
+    const matches = [...(await readFile(path, "utf8")).matchAll(IMPORT)];
+    const imports = matches.map(([, type, specifier = ""]) => ({
+      isType: type !== undefined,
+      specifier,
+      target: specifier.startsWith(".")
+        ? withoutExtension(relative(ROOT, join(dirname(path), specifier)))
+        : specifier,
+    }));
+    return [withoutExtension(join(folder, file)), imports];
+  });
+  return new Map(await Promise.all(found));
+}
+
+async function problemsOf({ folder, may, mayType }: Rule): Promise<string[]> {
+  return [...(await importsIn(folder))].flatMap(([file, imports]) =>
+    imports.flatMap(({ isType, specifier, target }) => {
+      const allowed = [folder, ...may, ...(isType ? mayType : [])];
+      const isFine = allowed.some((start) => target === start || isUnder(target, start));
+      return isFine ? [] : [`${file} must not import ${isType ? "type " : ""}${specifier}`];
+    }),
+  );
+}
+
+function isUnder(target: string, start: string): boolean {
+  if (start.endsWith("/*")) return dirname(target) === start.slice(0, -2);
   return target.startsWith(/[@:]$/.test(start) ? start : `${start}/`);
 }
 
+function withoutExtension(file: string): string {
+  return file.replace(/\.(tsx?|jsx?)$/, "");
+}
+
+const graph = new Map<string, string[]>();
+for (const folder of ["core", "server", "client"]) {
+  for (const [file, imports] of await importsIn(folder)) {
+    graph.set(
+      file,
+      imports.map(({ target }) => target),
+    );
+  }
+}
+
 const problems = (await Promise.all(RULES.map(problemsOf))).flat();
+for (const cycle of findCycles(graph)) problems.push(`a circle: ${cycle.join(" -> ")}`);
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
