@@ -1,13 +1,13 @@
 /**
  * The algebra: two numbers, a config and an instant give the tokens held and the wait until there
- * are enough. Nothing else in the package computes tokens; the server, its stores and the browser
- * all come here, so that what one predicts the other decides. The formulas are those of Ian
- * Macartney, "Implementing Rate Limiting with only two numbers" (stack.convex.dev/rate-limiting).
+ * are enough. The server, its stores and the browser all use this code, so what the browser
+ * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
+ * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
 import { capacityOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
 
-/** A row: how many tokens there were, negative while some are owed, at `ts`, epoch ms. */
+/** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
 export interface RateLimitState {
   value: number;
   ts: number;
@@ -16,22 +16,22 @@ export interface RateLimitState {
 export interface CalculatedRateLimit extends RateLimitState {
   /** Whole ms until `value` would not be negative; `undefined` when it is not. */
   retryAfter: number | undefined;
-  /** Fixed windows: the start of a window, from which the others follow. */
+  /** Fixed windows: the start of a window. The other windows follow in steps of `period`. */
   windowStart: number | undefined;
 }
 
 /**
- * What a bucket would hold after `count` tokens were taken from it at `now`.
+ * The tokens that a bucket would hold after `count` tokens were taken from it at `now`.
  *
- * - `value`: the tokens left, negative when there were not enough. Whether that is allowed (as a
- *   reservation) is for the caller to decide, see `decideRateLimit`.
+ * - `value`: the tokens left, negative when there were not enough. The caller decides whether that
+ *   is allowed, as a reservation; see `decideRateLimit`.
  * - `ts`: the instant of `value`: `now` for a token bucket, the start of the current window for a
- *   fixed window, and never less than `existing.ts`, whatever the clock does.
+ *   fixed window. It is never less than `existing.ts`, whatever the clock does.
  * - `retryAfter`: the smallest whole number of ms after which the same call, on the same state,
  *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid.
  *
- * @param existing the row, or `null` where there is none yet: the bucket is full.
- * @param config trusted, see `validateConfig`.
+ * @param existing the row, or `null` where there is none: the bucket is full.
+ * @param config a valid one, see `validateConfig`.
  * @param now epoch ms.
  * @param count tokens to take, finite and at least 0.
  * @throws RateLimitInputError when `count` is negative or not finite.
@@ -56,9 +56,9 @@ export function calculateRateLimit(
  * Whole ms from `now` until taking `count` tokens leaves at least `floor` (0, or minus what may be
  * owed). Call it only where that is not so at `now`.
  *
- * A quotient of doubles can be off by a little either way, and by many ms where a token takes
- * years, so it only serves as a first guess. Refilling is monotone in time even after rounding;
- * hence a search around the guess finds the very ms at which {@link stateAt} will agree.
+ * A quotient of doubles is only the first guess: it can be a little too small or too large, and off
+ * by many ms where a token takes years. Refilling is monotone in time even after rounding, so a
+ * search around the guess finds the exact ms at which {@link stateAt} agrees.
  */
 export function waitFor(
   state: RateLimitState,
@@ -69,9 +69,8 @@ export function waitFor(
 ): number {
   const held = stateAt(state, config, now);
   const after = held.value - count;
-  // Past its capacity a bucket cannot grow towards `count`: what is awaited is that the debt,
-  // once taken, is repaid.
-  const awaited =
+  // A bucket never holds a `count` above its capacity. Such a call waits until its debt is repaid.
+  const isEnough =
     capacityOf(config) - count >= floor
       ? (wait: number) => stateAt(state, config, now + wait).value - count >= floor
       : (wait: number) => stateAt({ value: after, ts: held.ts }, config, now + wait).value >= floor;
@@ -80,10 +79,10 @@ export function waitFor(
     config.kind === "token bucket"
       ? held.ts - now + (missing / config.rate) * config.period
       : held.ts - now + Math.ceil(missing / config.rate) * config.period;
-  return firstWhole(Math.ceil(guess), awaited);
+  return firstWhole(Math.ceil(guess), isEnough);
 }
 
-/** Where a bucket without a row stands: full, in a window in step with `start`. */
+/** The state of a bucket without a row: full, in a window aligned with `start`. */
 export function initialState(config: RateLimitConfig, now: number): RateLimitState {
   const value = capacityOf(config);
   if (config.kind === "token bucket") return { value, ts: now };
@@ -91,14 +90,16 @@ export function initialState(config: RateLimitConfig, now: number): RateLimitSta
   return { value, ts: start + Math.floor((now - start) / config.period) * config.period };
 }
 
-/** The tokens held at `now`. Time before `state.ts` is taken for `state.ts`: no refill, no drain. */
+/**
+ * The tokens held at `now`. A `now` before `state.ts` counts as `state.ts`: no refill, no drain.
+ */
 export function stateAt(
   state: RateLimitState,
   config: RateLimitConfig,
   now: number,
 ): RateLimitState {
   const elapsed = Math.max(0, now - state.ts);
-  // Multiplied before it is divided: 6,000 ms at 10 per 60,000 ms are 1 token, not a little less.
+  // Multiply before dividing: 6,000 ms at 10 per 60,000 ms are then 1 token, not a little less.
   if (config.kind === "token bucket") {
     const refilled = state.value + (elapsed * config.rate) / config.period;
     return { value: Math.min(refilled, capacityOf(config)), ts: Math.max(now, state.ts) };
@@ -111,9 +112,9 @@ export function stateAt(
 }
 
 /**
- * The smallest whole number above 0 for which `holds`, false up to there and true from there on.
- * Gallops from the guess, then bisects; one step each way when the guess is right. `Infinity` when
- * that number is out of reach, which a valid config and a valid count exclude.
+ * The smallest whole number above 0 for which `holds` is true. It must be false below that number,
+ * and true from there on. Gallops from the guess, then bisects: two calls when the guess is right.
+ * `Infinity` when there is no such number up to 2^53, which a valid config and count exclude.
  */
 export function firstWhole(guess: number, holds: (whole: number) => boolean): number {
   if (!(guess <= MAX_WHOLE)) return Infinity;
@@ -136,5 +137,5 @@ export function firstWhole(guess: number, holds: (whole: number) => boolean): nu
   return high;
 }
 
-/** Beyond 2^53, doubles no longer hold every whole number. */
+/** Above 2^53, doubles do not hold every whole number. */
 const MAX_WHOLE = 2 ** 53;

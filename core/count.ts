@@ -1,4 +1,6 @@
-/** Which counts make sense for a limit at all; whether there are tokens for one is decided later. */
+/**
+ * Checks whether a limit can ever grant a count. It does not check whether it has the tokens now.
+ */
 import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
 import { RateLimitInputError } from "./errors.js";
 
@@ -13,8 +15,9 @@ export function validateCount(count: number): void {
 }
 
 /**
- * Refuses a count that no wait could satisfy: over the capacity, or with `reserve` over what may
- * be held and owed together. A call sees two shards, so on shards both are those of a pair.
+ * Throws for a count that no wait could satisfy: one above the capacity, or with `reserve` above
+ * what may be held and owed together. A call uses two shards, so with shards the bounds are those
+ * of a pair.
  *
  * @throws RateLimitInputError with `reason: "unsatisfiable"`, or `"count"` as above.
  */
@@ -37,8 +40,8 @@ export function validateSatisfiable(
 }
 
 /**
- * Whether some wait could satisfy the count. Compares as the decision does, so that rounding cannot
- * let through what would then be denied for ever.
+ * Whether some wait could satisfy the count. It compares as the decision does. Otherwise a rounding
+ * error could accept a count that is then denied for ever.
  */
 export function isSatisfiable(config: RateLimitConfig, count: number, reserve: boolean): boolean {
   return mostHeld(config) - count >= -mostOwed(config, reserve);
@@ -49,13 +52,13 @@ export function mostSatisfiable(config: RateLimitConfig, reserve: boolean): numb
   return mostHeld(config) + mostOwed(config, reserve);
 }
 
-/** The most tokens that the rows a call sees can hold. */
+/** The most tokens that the rows of one call can hold. */
 export function mostHeld(config: RateLimitConfig): number {
   const { shards = 1 } = config;
   return Math.min(shards, 2) * (capacityOf(config) / shards);
 }
 
-/** The most that they can owe. */
+/** The most tokens that the rows of one call can owe. */
 function mostOwed(config: RateLimitConfig, reserve: boolean): number {
   if (!reserve) return 0;
   return Math.min(config.shards ?? 1, 2) * reservableOf(shardConfig(config));

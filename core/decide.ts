@@ -1,18 +1,18 @@
 /**
- * From tokens to an answer: granted, reserved or denied. Pure, and the same for the server's
- * decision and the browser's prediction of it.
+ * Turns tokens into an answer: granted, reserved or denied. Pure. The server decides with it, and
+ * the browser predicts with it.
  */
 import { initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
 import { type RateLimitConfig, reservableOf } from "./config.js";
 import { validateCount } from "./count.js";
 
 /**
- * - `ok: true` without `retryAfter`: granted, go ahead.
- * - `ok: true` with `retryAfter`: reserved; do the work after that many ms, without asking again.
- * - `ok: false`: denied, nothing was consumed; the same call passes after `retryAfter` whole ms.
+ * - `ok: true` without `retryAfter`: granted. Do the work now.
+ * - `ok: true` with `retryAfter`: reserved. Do the work after that many ms, without another call.
+ * - `ok: false`: denied. Nothing was consumed. The same call passes after `retryAfter` whole ms.
  *
- * `value` is the tokens left: after a grant, or as they are after a denial. It can be a fraction,
- * and negative while reservations are outstanding.
+ * `value` is the tokens left after the call. It can be a fraction, and it is negative while
+ * reservations are outstanding.
  */
 export type RateLimitResult =
   | { ok: true; retryAfter?: number; value: number }
@@ -25,9 +25,9 @@ export interface RateLimitDecision {
 }
 
 /**
- * Takes `total` tokens, all of them or none: the state to write, or `undefined` where that would
- * leave less than `floor`. SQL stores carry out the same formula inside of a statement, to the last
- * bit, so its order of operations is part of its meaning.
+ * Takes `total` tokens, all of them or none. Returns the state to write, or `undefined` where less
+ * than `floor` would be left. Keep the order of operations: SQL stores calculate the same formula
+ * inside a statement, to the last bit.
  *
  * @param floor the least that may be left: 0, or minus what may be owed. See {@link floorOf}.
  */
@@ -43,16 +43,16 @@ export function takeTokens(
   return value >= floor ? { value, ts: held.ts } : undefined;
 }
 
-/** The least that a call may leave in a row: 0, or with `reserve` minus what may be owed. */
+/** The least that a call may leave in a row: 0, or with `reserve`, minus what may be owed. */
 export function floorOf(config: RateLimitConfig, reserve: boolean): number {
   return reserve ? -reservableOf(config) : 0;
 }
 
 /**
- * The answer to a call whose tokens were taken.
+ * The answer to a call after its tokens were taken.
  *
  * @param next the state that was written.
- * @param later tokens that the same write took for calls that come after this one.
+ * @param later tokens that the same write took for calls after this one.
  */
 export function grantOf(
   next: RateLimitState,
@@ -62,14 +62,14 @@ export function grantOf(
 ): RateLimitResult {
   const value = next.value + later;
   if (value >= 0) return { ok: true, value };
-  // The work may be done once the row that is left has paid its debt, to the ms.
+  // The work may be done once this debt is repaid, to the ms.
   return { ok: true, retryAfter: waitFor({ value, ts: next.ts }, config, now, 0, 0), value };
 }
 
 /**
  * Decides a call on one row.
  *
- * @param count tokens wanted, valid for the config (see `validateSatisfiable`).
+ * @param count tokens to take, valid for the config (see `validateSatisfiable`).
  * @param reserve whether the tokens may be owed, up to `maxReserved`.
  * @throws RateLimitInputError when `count` is negative or not finite.
  */
@@ -86,7 +86,7 @@ export function decideRateLimit(
   if (next !== undefined) return { result: grantOf(next, config, now), next };
   const state = existing ?? initialState(config, now);
   const { value } = stateAt(state, config, now);
-  // What a denied reservation waits for is not tokens but room to owe them.
+  // A denied reservation waits until it may owe its tokens, not until they are there.
   const retryAfter = waitFor(state, config, now, count, floor);
   return { result: { ok: false, retryAfter, value }, next: undefined };
 }

@@ -5,5 +5,5 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const WEEK = 7 * DAY;
 
-/** About the longest time that a timer takes, ms: from 2^31 on, it would go off at once. */
+/** About the longest delay of a timer, ms. A delay of 2^31 ms or more would fire at once. */
 export const MAX_TIMEOUT = 2e9;

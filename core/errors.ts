@@ -1,14 +1,14 @@
 /**
- * What can go wrong, one class each, told apart by `kind` and `name` rather than by
- * `instanceof`, so that two copies of the package still understand each other.
- * A denial is data; it becomes an error only where `throws: true` asks for it.
+ * One class per kind of failure. Distinguish them by `kind` and `name`, not by `instanceof`, so
+ * that it also works between two copies of the package. A denial is data. It becomes an error only
+ * where `throws: true` asks for it.
  */
 import type { RateLimitConfig } from "./config.js";
 
 /**
  * The facts of a denial, plain JSON.
  *
- * - `retryAfter`: whole ms until the same call would pass, with nobody else consuming.
+ * - `retryAfter`: whole ms until the same call would pass, if no other call consumes tokens.
  * - `value`: tokens left now; negative while reservations are outstanding.
  * - `now`: the server's clock, epoch ms, so that a reader can correct its own.
  */
@@ -33,28 +33,36 @@ export class RateLimitError<TName extends string = string> extends Error {
   }
 }
 
-/** A config with an option that no limit could work with. Thrown at construction. */
+/** An option that cannot work, or a store that cannot do what was asked for. */
 export class RateLimitConfigError extends Error {
   override readonly name = "RateLimitConfigError";
   readonly kind = "InvalidConfig";
 
+  /** @param problem what `option` must be, or a whole message. */
   constructor(
     readonly option: string,
     readonly value: unknown,
-    requirement: string,
+    problem: string | { message: string },
   ) {
-    super(`${option} must be ${requirement}, got ${describe(value)}`);
+    super(
+      typeof problem === "string"
+        ? `${option} must be ${problem}, got ${describe(value)}`
+        : problem.message,
+    );
   }
 }
 
-/** A call with a `count`, a `key` or a name that cannot be served. It consumed nothing. */
+/** A call with a `count`, a `key` or a name that is not valid. It consumed nothing. */
 export class RateLimitInputError extends Error {
   override readonly name = "RateLimitInputError";
   readonly kind = "InvalidInput";
 
   /**
-   * @param reason `"count"`: negative or not finite. `"unsatisfiable"`: a count that no wait could
-   * satisfy. `"key"`: see {@link validateKey}. `"name"`: unknown, and no config was given.
+   * @param reason
+   * - `"count"`: negative or not finite;
+   * - `"unsatisfiable"`: a count that no wait could satisfy;
+   * - `"key"`: not valid, see {@link validateKey};
+   * - `"name"`: not valid, or unknown and without a config.
    */
   constructor(
     readonly reason: "count" | "unsatisfiable" | "key" | "name",
@@ -65,8 +73,8 @@ export class RateLimitInputError extends Error {
 }
 
 /**
- * The store could not answer, or not in time: neither a denial nor a pass. Whether the tokens of
- * such a call were spent is unknown when the store had already been asked to write them.
+ * The store failed, or did not answer in time: neither a denial nor a pass. If the store had
+ * already been asked to write, it is unknown whether the tokens were spent.
  */
 export class RateLimitStoreError extends Error {
   override readonly name = "RateLimitStoreError";
@@ -74,7 +82,7 @@ export class RateLimitStoreError extends Error {
 }
 
 /**
- * Whether `error` says "rate limited": a {@link RateLimitError}, the `TRPCError` made of one, the
+ * Whether `error` is a denial: a {@link RateLimitError}, the `TRPCError` made of one, the
  * `TRPCClientError` it arrives as, or its serialised form. Narrows to `error.data.rateLimit`.
  */
 export function isRateLimitError<TName extends string = string>(
@@ -91,7 +99,7 @@ export function isRateLimitError<TName extends string = string>(
   );
 }
 
-/** A short rendering for messages: never the whole of a hostile value. */
+/** A value for a message, shortened, because the value may be hostile. */
 export function describe(value: unknown): string {
   if (typeof value === "string") {
     return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);

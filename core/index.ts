@@ -4,7 +4,6 @@ export {
   MAX_SHARDS,
   type RateLimitConfig,
   type TokenBucketConfig,
-  validateConfig,
 } from "./config.js";
 export { decideRateLimit, type RateLimitDecision, type RateLimitResult } from "./decide.js";
 export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
@@ -18,3 +17,4 @@ export {
 } from "./errors.js";
 export { MAX_KEY_LENGTH, validateKey } from "./key.js";
 export { type RateLimitSnapshot } from "./snapshot.js";
+export { validateConfig } from "./validate-config.js";

@@ -1,7 +1,7 @@
 /**
- * Which strings can name a row. The bounds are those of the narrowest database: MySQL's indexes
- * hold 191 characters of a `utf8mb4` column, PostgreSQL's text holds no NUL, and a lone surrogate
- * has no UTF-8 form, so it would turn into another key on its way.
+ * Checks the strings that identify a row. The bounds are those of the narrowest database. MySQL's
+ * indexes hold 191 characters of a `utf8mb4` column. PostgreSQL's text holds no NUL. A lone
+ * surrogate has no UTF-8 form, so it would turn into another key on its way.
  */
 import { describe, RateLimitInputError } from "./errors.js";
 
@@ -9,8 +9,8 @@ import { describe, RateLimitInputError } from "./errors.js";
 export const MAX_KEY_LENGTH = 191;
 
 /**
- * Refuses a key that some database could not hold apart from every other. `undefined` is the
- * shared bucket; an empty string is refused, because it is what a missing user id looks like.
+ * Throws for a key that some database could not distinguish from every other key. `undefined` is
+ * the shared bucket. An empty string is an error, because it is what a missing user id looks like.
  *
  * @throws RateLimitInputError with `reason: "key"`.
  */

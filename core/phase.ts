@@ -1,11 +1,11 @@
 /**
- * Where the windows of a fixed window without `start` begin: an offset derived from name and key.
- * Random would do against thundering herds, but then no two processes, and no browser, would agree
- * on the current window before the first row exists.
+ * The start of a fixed window that has no `start`: an offset derived from name and key, so that
+ * limits do not all refill at once. A random offset is no alternative: processes and browsers would
+ * not agree on the current window before the first row exists.
  */
 import type { RateLimitConfig } from "./config.js";
 
-/** The config with `start` filled in, so that it means the same wherever it is sent. */
+/** The config with `start` filled in, so that it means the same in every process and browser. */
 export function withStart<TConfig extends RateLimitConfig>(
   config: TConfig,
   name: string,
@@ -17,7 +17,9 @@ export function withStart<TConfig extends RateLimitConfig>(
   return { ...config, start: Math.floor(fraction * config.period) };
 }
 
-/** FNV-1a over UTF-16 code units, 32 bits, with the final mix of MurmurHash3 to spread short keys. */
+/**
+ * FNV-1a over UTF-16 code units, 32 bits, with the final mix of MurmurHash3 to spread short keys.
+ */
 function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

@@ -1,4 +1,4 @@
-/** Giving tokens back: for work that was paid for and then not done. */
+/** Gives tokens back, for work that was charged and then not done. */
 import { initialState, type RateLimitState, stateAt } from "./calculate.js";
 import { capacityOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
@@ -6,15 +6,15 @@ import { validateCount } from "./count.js";
 export interface RefundedRateLimit {
   /** Tokens held by the rows together, after the refund. */
   value: number;
-  /** What to write, `undefined` for a row that stays as it is. */
+  /** The states to write; `undefined` for a row that stays as it is. */
   next: (RateLimitState | undefined)[];
-  /** Tokens that these rows had no room for. */
+  /** Tokens that did not fit into these rows. */
   left: number;
 }
 
 /**
- * Gives `count` tokens back to rows that share a limit, the emptiest first, up to their capacity:
- * what time has refilled meanwhile is not given twice. A row that is missing is full already.
+ * Gives `count` tokens back to rows that share a limit, the emptiest first, up to their capacity.
+ * So tokens that were refilled meanwhile are not given twice. A missing row is full already.
  *
  * @param config one shard's part, see `shardConfig`.
  * @throws RateLimitInputError when `count` is negative or not finite.
@@ -35,7 +35,7 @@ export function refundRateLimit(
     const { value, ts } = held[index]!;
     const given = Math.min(left, capacity - value);
     if (given <= 0) continue;
-    // Not `value + given`, whose rounding could leave it a little off its capacity.
+    // A full row gets `capacity` itself: `value + given` could differ by a rounding error.
     next[index] = { value: given < left ? capacity : Math.min(value + given, capacity), ts };
     left -= given;
   }

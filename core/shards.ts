@@ -1,6 +1,6 @@
 /**
  * A limit spread over several rows, each with an equal part of rate, capacity and `maxReserved`.
- * A call looks at two random shards and takes from the fuller one: Mitzenmacher, "The Power of Two
+ * A call reads two random shards and takes from the fuller one: Mitzenmacher, "The Power of Two
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
 import { firstWhole, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
@@ -14,10 +14,11 @@ export interface ShardPairDecision {
 }
 
 /**
- * Decides a call on two shards: from the fuller one if that is enough, else from both, leaving
- * both with the same value; debts are only made when the pair has not enough together.
+ * Decides a call on two shards. It takes from the fuller one if that has enough. Otherwise it takes
+ * from both, and leaves both with the same value. It makes a debt only when the two together have
+ * not enough.
  *
- * `value` is what the touched shards hold together, a lower bound of what the limit holds.
+ * `value` is what the shards that were used hold together: a lower bound of what the limit holds.
  *
  * @param config one shard's part, see {@link shardConfig}.
  */
@@ -42,8 +43,8 @@ export function decideShardPair(
 }
 
 /**
- * All shards as one state and the whole config: their tokens at the latest instant that any of
- * them, or `now`, has seen.
+ * The sum of all shards, as a state of the whole config, at `now` or at the latest `ts` of any
+ * shard, whichever is later.
  */
 export function sumShards(
   states: readonly (RateLimitState | null)[],
@@ -60,8 +61,8 @@ export function sumShards(
 }
 
 /**
- * The two shards that hold the most now, in that order; see `RateLimitSnapshot.fullest`. All refill
- * alike, so these stay ahead.
+ * The two shards that hold the most now, the fuller one first; see `RateLimitSnapshot.fullest`. All
+ * shards refill at the same rate, so these two stay the fullest.
  */
 export function fullestShards(
   states: readonly (RateLimitState | null)[],

@@ -1,20 +1,20 @@
-/** What a server tells its clients about one limit, so that they can go on calculating. */
+/** The state of one limit, sent by a server to its clients so that they can calculate with it. */
 import type { RateLimitState } from "./calculate.js";
 import type { RateLimitConfig } from "./config.js";
 
 /**
  * The state of one limit for one reader, plain JSON. `calculateRateLimit(snapshot, snapshot.config,
- * now, count)` gives what the server would decide, until somebody consumes.
+ * now, count)` gives what the server would decide, until the next call consumes tokens.
  */
 export interface RateLimitSnapshot<TName extends string = string> extends RateLimitState {
   name: TName;
-  /** The key as the reader asked for it; absent when it asked for none. */
+  /** The key that the reader requested; absent when it requested none. */
   key?: string | undefined;
   /** With `start` filled in for fixed windows, so that reader and server agree on the window. */
   config: RateLimitConfig;
   /**
-   * Of a limit with shards, the two that hold the most, as they stand in their rows. No call sees
-   * two that have more, so a count that these do not grant is refused, whichever it sees.
+   * With shards: the two rows that hold the most, as they were written. No pair of shards has more,
+   * so a count that these two do not grant is denied on every pair.
    */
   fullest?: readonly RateLimitState[] | undefined;
   /** The server's clock when the state was read, epoch ms. */

@@ -1,15 +1,15 @@
-/** Helpers for tests of applications that limit: a clock that moves only when told to. */
+/** A clock for the tests of applications. It moves only when the test moves it. */
 
 /** A clock to pass as `clock`, in epoch ms, and its `sleep` as `sleep`. */
 export interface ManualClock {
   (): number;
-  /** Moves the clock by `ms`, backwards where negative, and wakes those whose time has come. */
+  /** Moves the clock by `ms`, backwards if negative. Sleeps that end by then resolve. */
   advance(ms: number): void;
-  /** Puts the clock at `now`, epoch ms. */
+  /** Sets the clock to `now`, epoch ms. */
   set(now: number): void;
-  /** Resolves once the clock has moved by `ms`; rejects with the signal's reason on abort. */
+  /** Resolves once the clock has moved by `ms`. Rejects with the signal's reason on abort. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** How many are sleeping. */
+  /** How many sleeps have not ended yet. */
   sleepers(): number;
 }
 
@@ -19,7 +19,7 @@ interface Sleeper {
 }
 
 /**
- * A clock that stands still until it is moved.
+ * Creates a clock that stands still until `advance` or `set` moves it.
  *
  * @param start epoch ms. @default 2030-01-01T00:00:00Z, so that no test depends on today.
  */

@@ -1,17 +1,17 @@
 /**
- * Bounds how long calls wait. All calls of a limiter wait equally long, so they expire in the order
- * in which they came: one timer, for the oldest, serves them all.
+ * Bounds how long calls wait. All calls of a limiter have the same timeout, so they expire in the
+ * order in which they came, and one timer, for the oldest call, serves all of them.
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
 import { type LazyTimer, lazyTimer } from "./lazy-timer.js";
 import type { Call } from "./store/store.js";
 
-/** A call that waits for a decision, or for several, and whom to tell what came of it. */
+/** A call that waits for one decision or for several, and its callbacks. */
 export class Waiting<TDecision = unknown, TResult = never> implements Call {
   expired = false;
   /**
-   * Its neighbours while it waits. In a `Set` of those that wait, whose tables are made anew again
-   * and again, a busy limiter passed less than half as many calls.
+   * Its neighbours in the list of waiting calls. Measured and rejected: a `Set` of them, which
+   * rebuilds its tables again and again (less than half of the throughput).
    */
   before: Waiting | undefined;
   after: Waiting | undefined;
@@ -24,7 +24,7 @@ export class Waiting<TDecision = unknown, TResult = never> implements Call {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  /** Ignored after the first answer, as is `reject`. */
+  /** Only the first `resolve` or `reject` counts. */
   resolve(result: TResult): void {
     if (this.deadline.forget(this)) this.done(result);
   }
@@ -44,13 +44,16 @@ export class Deadline {
   private newest: Waiting | undefined;
   private timer: LazyTimer | undefined;
 
-  /** @param timeout ms. `Infinity` waits for ever. */
+  /**
+   * @param timeout ms; `Infinity` for no bound.
+   * @param late makes the error of a call that has expired.
+   */
   constructor(
     private readonly timeout: number,
     private readonly late: () => Error,
   ) {}
 
-  /** From now on, `done` or `failed` is called once: by who has the answer, or when it is late. */
+  /** Exactly one of `done` and `failed` is called, once: with the answer, or at the deadline. */
   wait<TDecision, TResult>(
     decision: TDecision,
     done: (result: TResult) => void,
@@ -67,7 +70,7 @@ export class Deadline {
     return waiting;
   }
 
-  /** Whether it was still waiting. */
+  /** Ends the wait. Returns whether the call was still waiting. */
   forget(waiting: Waiting): boolean {
     const { before, after } = waiting;
     if (before === undefined && this.oldest !== waiting) return false;
@@ -75,17 +78,18 @@ export class Deadline {
     else before.after = after;
     if (after === undefined) this.newest = before;
     else after.before = before;
-    // Or one that is no longer needed, but not yet collected, would keep all that came after it.
+    // Unlinked, or a call that is done but not yet collected would keep all later ones alive.
     waiting.before = waiting.after = undefined;
-    // Kept for the next call, which is cheaper than a timer per call, but not the process with it.
+    // The timer stays for the next call, which is cheaper than one per call. It must not keep the
+    // process alive meanwhile.
     if (this.oldest === undefined) this.timer?.unref();
     return true;
   }
 
   private arm(): void {
     if (this.oldest === undefined || this.timeout === Infinity) return;
-    const left = this.oldest.expiresAt - performance.now();
-    this.timer = lazyTimer(() => this.expire(), Math.min(Math.max(0, left), MAX_TIMEOUT));
+    const remaining = this.oldest.expiresAt - performance.now();
+    this.timer = lazyTimer(() => this.expire(), Math.min(Math.max(0, remaining), MAX_TIMEOUT));
   }
 
   private expire(): void {

@@ -1,4 +1,4 @@
-/** What a limiter asks of a store, as decisions: `core`'s arithmetic over the rows it concerns. */
+/** The decisions that a limiter sends to its store: the arithmetic of `core` over named rows. */
 import type { RateLimitState } from "../core/calculate.js";
 import { firstWhole } from "../core/calculate.js";
 import type { RateLimitConfig } from "../core/config.js";
@@ -6,12 +6,12 @@ import { decideRateLimit, floorOf, grantOf, type RateLimitResult } from "../core
 import { refundRateLimit } from "../core/refund.js";
 import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { allRows, type ResolvedLimit, rowOf } from "./resolve-limit.js";
 import type { Decision, Outcome, PlainTake, RowId } from "./store/store.js";
-import { allRows, rowOf, type Target } from "./targets.js";
 
-/** What is wanted of a target. */
-export interface Wanted {
-  target: Target;
+/** A call's request to one limit. */
+export interface LimitRequest {
+  limit: ResolvedLimit;
   count: number;
   reserve: boolean;
   /** The longest that a reservation may have to wait, ms; a longer one is denied. */
@@ -25,37 +25,37 @@ export interface Environment {
 }
 
 /**
- * Takes what is wanted of one target. A class, because hundreds of calls may wait at a time: an
- * object of few fields where a closure would keep more alive, for the garbage collector to copy.
+ * Takes the tokens of one request. A class, because hundreds of calls may wait at a time, and its
+ * few fields keep less memory alive than a closure would.
  */
-export class Take implements Wanted, Decision<RateLimitResult>, PlainTake<RateLimitResult> {
+export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<RateLimitResult> {
   readonly rows: readonly RowId[];
-  /** When the decision that counts was made, by the limiter's clock, epoch ms. */
+  /** When the last decision was made, by the limiter's clock, epoch ms. */
   now = 0;
 
   constructor(
-    readonly target: Target,
+    readonly limit: ResolvedLimit,
     readonly count: number,
     readonly reserve: boolean,
     readonly maxWait: number | undefined,
     readonly readOnly: boolean,
     private readonly environment: Environment,
   ) {
-    this.rows = pickRows(target, environment.random);
+    this.rows = pickRows(limit, environment.random);
   }
 
-  /** A bounded wait is left to `decide`, because no statement can tell how long a wait will be. */
+  /** Not with a bounded wait, because a statement cannot compute how long a wait will be. */
   get plain(): this | undefined {
-    const { target, count, maxWait = Infinity } = this;
-    return target.isPlain && count > 0 && maxWait === Infinity ? this : undefined;
+    const { limit, count, maxWait = Infinity } = this;
+    return limit.isPlain && count > 0 && maxWait === Infinity ? this : undefined;
   }
 
   get config(): RateLimitConfig {
-    return this.target.part;
+    return this.limit.part;
   }
 
   get floor(): number {
-    return floorOf(this.target.part, this.reserve);
+    return floorOf(this.limit.part, this.reserve);
   }
 
   get clock(): () => number {
@@ -64,7 +64,7 @@ export class Take implements Wanted, Decision<RateLimitResult>, PlainTake<RateLi
 
   granted(next: RateLimitState, later: number, now: number): RateLimitResult {
     this.now = now;
-    return grantOf(next, this.target.part, now, later);
+    return grantOf(next, this.limit.part, now, later);
   }
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
@@ -76,21 +76,21 @@ export class Take implements Wanted, Decision<RateLimitResult>, PlainTake<RateLi
 }
 
 export interface AllDecided {
-  /** One per target. When one is denied, what each would get in its turn. */
+  /** One per request. When one is denied, what each would get in its turn. */
   results: RateLimitResult[];
   ok: boolean;
-  /** Of the whole; 0 when it passed without reservations. */
+  /** The wait for all of them; 0 when they passed without reservations. */
   retryAfter: number;
   now: number;
 }
 
-/** Takes what is wanted of every target, or nothing at all. */
+/** Takes the tokens of every request, or none at all. */
 export function takeAll(
-  wanted: readonly Wanted[],
+  requests: readonly LimitRequest[],
   { clock, random }: Environment,
 ): Decision<AllDecided> {
-  const steps = wanted.map((want) => ({ want, rows: pickRows(want.target, random) }));
-  // Two targets can be the same row, and then the second one sees what the first one left.
+  const steps = requests.map((request) => ({ request, rows: pickRows(request.limit, random) }));
+  // Two requests can be for the same row. The second one then sees what the first one left.
   const slots = slotsOf(steps.flatMap((step) => step.rows));
 
   return {
@@ -99,11 +99,11 @@ export function takeAll(
       const now = clock();
       const attempt = (at: number) => {
         const current = [...states];
-        const results = steps.map(({ want, rows }) => {
+        const results = steps.map(({ request, rows }) => {
           const indexes = rows.map(slots.indexOf);
           const seen = indexes.map((i) => current[i] ?? null);
-          const { result, next } = takeOne(want, seen, at);
-          if (want.count > 0) {
+          const { result, next } = takeOne(request, seen, at);
+          if (request.count > 0) {
             for (const [i, state] of next.entries()) if (state) current[indexes[i]!] = state;
           }
           return result;
@@ -112,7 +112,7 @@ export function takeAll(
       };
       const { results, current, ok } = attempt(now);
       const longest = Math.max(...results.map(({ retryAfter = 0 }) => retryAfter));
-      // On separate rows the longest wait is that of all; where rows meet, it is a first guess.
+      // On separate rows, all pass after the longest wait. On shared rows, that is a first guess.
       const retryAfter = ok ? longest : firstWhole(longest, (ms) => attempt(now + ms).ok);
       const outcome = { result: { results, ok, retryAfter, now } };
       if (!ok) return outcome;
@@ -123,7 +123,7 @@ export function takeAll(
 }
 
 function takeOne(
-  { target: { config, part }, count, reserve, maxWait = Infinity }: Wanted,
+  { limit: { config, part }, count, reserve, maxWait = Infinity }: LimitRequest,
   states: readonly (RateLimitState | null)[],
   now: number,
 ): { result: RateLimitResult; next: readonly (RateLimitState | undefined)[] } {
@@ -143,7 +143,7 @@ function takeOne(
   return { result: { ok: false, retryAfter: wait, value: result.value + count }, next: [] };
 }
 
-/** Forgets what was taken: a row that does not exist is full, whatever its limit's config. */
+/** Deletes a row: a row that does not exist is full, whatever the config of its limit. */
 export function resetRow(row: RowId): Decision<void> {
   return {
     rows: [row],
@@ -151,9 +151,9 @@ export function resetRow(row: RowId): Decision<void> {
   };
 }
 
-/** Gives tokens back to rows of a limit. What they have no room for is `left`. */
+/** Gives tokens back to rows of a limit. `left` counts the tokens that did not fit. */
 export function refund(
-  { part }: Target,
+  { part }: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
   { clock }: Pick<Environment, "clock">,
@@ -167,15 +167,15 @@ export function refund(
   };
 }
 
-/** Reads all shards of a limit: the row itself where there is one, else their sum. */
+/** Reads a limit: its row, or the sum of its shards. */
 export function readState(
-  target: Target,
+  limit: ResolvedLimit,
   { clock }: Pick<Environment, "clock">,
 ): Decision<RateLimitState & Pick<RateLimitSnapshot, "fullest" | "now">> {
-  const { config } = target;
+  const { config } = limit;
   const { shards = 1 } = config;
   return {
-    rows: allRows(target),
+    rows: allRows(limit),
     readOnly: true,
     decide(states) {
       const now = clock();
@@ -187,10 +187,10 @@ export function readState(
   };
 }
 
-/** The rows that a call sees: the only one, or two of the shards. */
-export function pickRows(target: Target, random: () => number): readonly RowId[] {
-  const { shards = 1 } = target.config;
-  return shards === 1 ? target.rows : pickTwo(shards, random).map((shard) => rowOf(target, shard));
+/** The rows that a call reads: the only one, or two random shards. */
+export function pickRows(limit: ResolvedLimit, random: () => number): readonly RowId[] {
+  const { shards = 1 } = limit.config;
+  return shards === 1 ? limit.rows : pickTwo(shards, random).map((shard) => rowOf(limit, shard));
 }
 
 /** Two different shards, each pair equally likely. */
@@ -200,7 +200,7 @@ function pickTwo(shards: number, random: () => number): [number, number] {
   return [first, second];
 }
 
-/** The distinct rows among these, and where each of them is. */
+/** The distinct rows among these, and the index of each of them. */
 function slotsOf(all: readonly RowId[]) {
   const rows: RowId[] = [];
   const indexes = new Map<RowId, number>();

@@ -7,17 +7,19 @@ export type {
   DecisionEvent,
   KeyOptions,
   LimitAllItem,
+  LimitAllItemOf,
   LimitAllOptions,
   LimitAllResult,
   LimitConfigs,
   LimitName,
+  LimitValue,
   LimitOptions,
-  OptionsFor,
   PruneOptions,
   RateLimiter,
   RateLimiterOptions,
   RateLimitOperations,
   RefundOptions,
+  WithConfig,
 } from "./limiter-types.js";
 export {
   postgresChannel,
@@ -58,7 +60,7 @@ export type {
   RateLimited,
   RateLimitedCall,
   RateLimitedOptions,
-} from "./trpc/rate-limited.js";
+} from "./trpc/rate-limited-types.js";
 export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./trpc/response-meta.js";
 export type { AuthorizeOptions } from "./trpc/router.js";
 export { countSchema, createRateLimitSchemas, keySchema, MAX_WATCHED } from "./trpc/schemas.js";

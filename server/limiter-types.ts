@@ -12,12 +12,16 @@ export type LimitName<TLimits> = (keyof TLimits & string) | (string & {});
 
 export interface KeyOptions {
   /**
-   * For whom: 1 to 191 UTF-16 code units, no NUL, no lone surrogate. Keys that differ in any way
-   * are different buckets. An empty string is refused: it is what a missing user id looks like.
+   * The user, team or address to limit: 1 to 191 UTF-16 code units, no NUL, no lone surrogate. Keys
+   * that differ in any way are different buckets. An empty string is an error: it is what a missing
+   * user id looks like.
    * @default the one bucket that all callers share
    */
   key?: string | undefined;
-  /** The limit's config for this call only, such as a paying user's; it goes with the same row. */
+  /**
+   * The limit's config for this call only, such as a paying user's. It applies to the same row as
+   * the limit's own config.
+   */
   config?: RateLimitConfig | undefined;
 }
 
@@ -25,8 +29,8 @@ export interface LimitOptions extends KeyOptions {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
   count?: number | undefined;
   /**
-   * Take tokens that are still to come, up to `maxReserved`: the result is then `ok` with a
-   * `retryAfter`, the ms after which to do the work.
+   * Take tokens that are still to come, up to `maxReserved`. The result is then `ok` with a
+   * `retryAfter`: do the work after that many ms.
    * @default false
    */
   reserve?: boolean | undefined;
@@ -35,9 +39,12 @@ export interface LimitOptions extends KeyOptions {
 }
 
 export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
-  /** The longest wait, ms; a turn that would come later is a denial at once. @default unlimited */
+  /**
+   * The longest wait, ms. A call that would have to wait longer is denied at once.
+   * @default unlimited
+   */
   maxWait?: number | undefined;
-  /** Calls the waiting off: what was reserved is given back. */
+  /** Ends the wait when it is aborted. The reserved tokens are then given back. */
   signal?: AbortSignal | undefined;
 }
 
@@ -52,15 +59,18 @@ export interface LimitAllItem extends Omit<LimitOptions, "throws"> {
 }
 
 export interface LimitAllOptions {
-  /** Throw a `RateLimitError`, about the limit with the longest wait, when denied. @default false */
+  /**
+   * Throw a `RateLimitError`, about the limit with the longest wait, when denied.
+   * @default false
+   */
   throws?: boolean | undefined;
 }
 
 /**
- * - `ok: true`: every limit was charged; `results` has one result each, and `retryAfter` is there
- *   when some were reserved.
- * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms; `name` is the
- *   limit with the longest wait, and `results` what each would have got in its turn.
+ * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
+ *   when tokens were reserved.
+ * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms. `name` is the
+ *   limit with the longest wait. `results` says what each item would have got in its turn.
  */
 export type LimitAllResult =
   | { ok: true; retryAfter?: number; results: RateLimitResult[] }
@@ -68,13 +78,14 @@ export type LimitAllResult =
 
 export interface PruneOptions {
   /**
-   * Further configs that rows of a limit may have been charged with, by name: the per-call ones. A
-   * row goes only when it is full under all of them, and rows of unknown names only when named here.
+   * Per-call configs, by the name of their limit. A row is deleted only when it is full under all
+   * configs of its limit. Rows of a name that the limiter does not know are deleted only when the
+   * name is given here.
    */
   alsoConfigs?: Readonly<Record<string, readonly RateLimitConfig[]>>;
 }
 
-/** What `onDecision` is told, after the fact. */
+/** The argument of `onDecision`. */
 export interface DecisionEvent {
   action: "limit" | "check";
   name: string;
@@ -83,10 +94,8 @@ export interface DecisionEvent {
   result: RateLimitResult;
 }
 
-/** Options are optional for the limiter's own limits; other names have to bring a `config`. */
-export type OptionsFor<TLimits, TName, TOptions> = TName extends keyof TLimits
-  ? [options?: TOptions]
-  : [options: TOptions & { config: RateLimitConfig }];
+/** The options of a call with a name that the limiter does not know: `config` is required. */
+export type WithConfig<TOptions> = TOptions & { config: RateLimitConfig };
 
 export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction = unknown> {
   /** Where the rows are: `prismaStore(prisma)` or `memoryStore()`. */
@@ -98,107 +107,106 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   /** Between 0 and 1; picks shards. @default Math.random */
   random?: () => number;
   /**
-   * How long a call may wait for the store, ms, above 0; `Infinity` for ever. Past it the call
-   * fails with a `RateLimitStoreError`: neither a denial nor a pass.
+   * How long a call may wait for the store, ms, above 0; `Infinity` for no bound. After that time
+   * the call fails with a `RateLimitStoreError`: neither a denial nor a pass.
    * @default 2000
    */
   timeout?: number;
   /** Waits for `acquire`; inject one that goes with `clock` in tests. @default real timers */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /**
-   * Tells other processes of changes at once, and hears of theirs, for those who watch.
-   * @default nothing: they are found by looking now and then
+   * Sends changes to other processes at once, and receives theirs, for `watch`.
+   * @default none: `watch` finds the changes of other processes when it next reads the store
    */
   channel?: ChangeChannel;
-  /** Told of every decision, for metrics. What it throws, or rejects with, is ignored. */
+  /** Called after every decision, for metrics. Its errors and rejections are ignored. */
   onDecision?: (event: DecisionEvent) => void | Promise<void>;
 }
 
-/** Told after the tokens of a limit have changed. What it throws, or rejects with, is ignored. */
+/** Called after the tokens of a limit have changed. Its errors and rejections are ignored. */
 export type ChangeListener = (name: string, key: string | undefined) => void;
 
-/** Carries news of changes between processes; see `postgresChannel`. */
+/** Carries notifications of changes between processes; see `postgresChannel`. */
 export interface ChangeChannel {
-  /** This process has changed a limit. Never throws, and need not deliver. */
+  /** This process has changed a limit. Never throws. Delivery is not guaranteed. */
   publish(name: string, key: string | undefined): void | Promise<void>;
-  /** Calls `listener` after changes by other processes; returns how to stop that. */
+  /** Calls `listener` after changes by other processes. Returns a function that ends that. */
   subscribe(listener: ChangeListener): () => void;
 }
 
 /**
- * What can be done with limits, on their own or inside a transaction. Every method rejects with a
- * `RateLimitInputError` for an unknown name, a key or a count that cannot be served, and with a
- * `RateLimitStoreError` when the store fails. Neither consumes, except that a failure while writing
- * may have: see the README on crashes.
+ * The operations on limits, on their own or inside a transaction. Every method rejects with a
+ * `RateLimitInputError` for an unknown name and for a key or a count that is not valid, and with a
+ * `RateLimitStoreError` when the store fails. Neither consumes tokens, with one exception: a write
+ * may have taken effect although its answer was lost.
+ *
+ * Each method has two overloads: any name with a `config`, and the limiter's own names. The own
+ * names come last, because the compiler reports the error of the last overload: it quotes a
+ * misspelt name.
  */
 export interface RateLimitOperations<TLimits extends LimitConfigs> {
   /** Consumes tokens if there are enough. A denied call changes nothing. */
-  limit<TName extends LimitName<TLimits>>(
-    name: TName,
-    ...options: OptionsFor<TLimits, TName, LimitOptions>
-  ): Promise<RateLimitResult>;
+  limit(name: LimitName<TLimits>, options: WithConfig<LimitOptions>): Promise<RateLimitResult>;
+  limit(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
 
-  /** What `limit` would answer, without consuming anything. */
-  check<TName extends LimitName<TLimits>>(
-    name: TName,
-    ...options: OptionsFor<TLimits, TName, LimitOptions>
-  ): Promise<RateLimitResult>;
+  /** The answer that `limit` would give. Consumes nothing. */
+  check(name: LimitName<TLimits>, options: WithConfig<LimitOptions>): Promise<RateLimitResult>;
+  check(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
 
   /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
-  limitAll<const TNames extends readonly LimitName<TLimits>[]>(
-    items: LimitAllItemsOf<TLimits, TNames>,
+  limitAll(
+    items: readonly LimitAllItemOf<TLimits>[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
+  limitAll(
+    items: readonly KnownItemOf<TLimits>[],
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
 
-  /** Fills the bucket, reservations and all forgotten. */
-  reset<TName extends LimitName<TLimits>>(
-    name: TName,
-    ...options: OptionsFor<TLimits, TName, KeyOptions>
-  ): Promise<void>;
+  /** Fills the bucket and forgets its reservations. */
+  reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): Promise<void>;
+  reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
 
   /** Gives tokens back, up to the capacity. Resolves with the tokens then held. */
-  refund<TName extends LimitName<TLimits>>(
-    name: TName,
-    ...options: OptionsFor<TLimits, TName, RefundOptions>
-  ): Promise<{ value: number }>;
+  refund(name: LimitName<TLimits>, options: WithConfig<RefundOptions>): Promise<{ value: number }>;
+  refund(name: keyof TLimits & string, options?: RefundOptions): Promise<{ value: number }>;
 
   /**
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
    * of the present window. `config` has `start` filled in, so the three belong together.
    */
-  getValue<TName extends LimitName<TLimits>>(
-    name: TName,
-    ...options: OptionsFor<TLimits, TName, KeyOptions>
-  ): Promise<RateLimitState & { config: RateLimitConfig }>;
+  getValue(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): Promise<LimitValue>;
+  getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
 }
 
-/** The items of `limitAll`: names that the limiter does not know have to bring a `config`. */
-export type LimitAllItemsOf<TLimits, TNames extends readonly string[]> = {
-  readonly [TIndex in keyof TNames]: Omit<LimitAllItem, "name"> & {
-    name: TNames[TIndex];
-  } & (TNames[TIndex] extends keyof TLimits ? unknown : { config: RateLimitConfig });
-};
+/** The result of `getValue`. */
+export type LimitValue = RateLimitState & { config: RateLimitConfig };
+
+/** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
+export type LimitAllItemOf<TLimits> =
+  KnownItemOf<TLimits> | (WithConfig<LimitAllItem> & { name: LimitName<TLimits> });
+
+type KnownItemOf<TLimits> = LimitAllItem & { name: keyof TLimits & string };
 
 export interface RateLimiter<
   TLimits extends LimitConfigs = LimitConfigs,
   TTransaction = unknown,
 > extends RateLimitOperations<TLimits> {
-  readonly limits: TLimits;
+  readonly limits: Readonly<TLimits>;
   readonly clock: () => number;
 
   /**
-   * Reserves, waits until the work may be done, and resolves. Rejects with a `RateLimitError` when
-   * no turn can be had within `maxWait`, and with the signal's reason when that is aborted.
+   * Reserves tokens, waits until the work may be done, and resolves. Rejects with a
+   * `RateLimitError` when the wait would be longer than `maxWait`, and with the signal's reason
+   * when the signal is aborted.
    */
-  acquire<TName extends LimitName<TLimits>>(
-    name: TName,
-    ...options: OptionsFor<TLimits, TName, AcquireOptions>
-  ): Promise<RateLimitResult>;
+  acquire(name: LimitName<TLimits>, options: WithConfig<AcquireOptions>): Promise<RateLimitResult>;
+  acquire(name: keyof TLimits & string, options?: AcquireOptions): Promise<RateLimitResult>;
 
   /**
-   * Runs `run` in a Serializable transaction of the database: what it takes from limits and what it
-   * writes through `tx` is committed together or not at all. Conflicts are retried, with all of
-   * `run` running again; anything else that it throws rolls back and is rethrown.
+   * Runs `run` in a Serializable transaction of the database. The tokens that it takes and the data
+   * that it writes through `tx` are committed together or not at all. After a conflict all of `run`
+   * runs again. Any other error rolls back and is rethrown.
    */
   transaction<TResult>(
     run: (scope: RateLimitOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
@@ -206,12 +214,12 @@ export interface RateLimiter<
   ): Promise<TResult>;
 
   /**
-   * The operations inside a transaction that the caller has opened and owns. They hold the rows they
-   * touch until it ends. A conflict aborts it, and only its owner can try again.
+   * The operations inside a transaction that the caller has opened and owns. They hold the rows
+   * they touch until it ends. A conflict aborts it, and only its owner can try again.
    */
   using(tx: TTransaction): RateLimitOperations<TLimits>;
 
-  /** Deletes rows that are full again. Resolves with how many. Run it now and then. */
+  /** Deletes rows that are full again. Resolves with their number. Run it regularly. */
   prune(options?: PruneOptions): Promise<number>;
 
   /**
@@ -223,15 +231,16 @@ export interface RateLimiter<
   ): Promise<RateLimitSnapshot<keyof TLimits & string>[]>;
 
   /**
-   * Calls `listener` after each change that this process makes, and after those of others that the
-   * `channel` tells of; returns how to stop that.
+   * Calls `listener` after each change by this process, and after each change by another process
+   * that the `channel` delivers. Returns a function that ends that.
    */
   onChange(listener: ChangeListener): () => void;
 }
 
-/** A limiter whose names are only known at run time, for the package's own generic code. */
-export interface UntypedRateLimiter
-  extends Pick<RateLimiter, "limits" | "clock" | "snapshots" | "onChange">, UntypedOperations {
+/** A limiter with names that are only known at run time, for the package's own generic code. */
+export interface UntypedRateLimiter extends UntypedOperations {
+  readonly limits: LimitConfigs;
+  readonly clock: () => number;
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;
   refund(name: string, options?: RefundOptions): Promise<{ value: number }>;

@@ -1,31 +1,35 @@
 /**
- * The limiter: names, keys and configs on one side, decisions for a store on the other. It holds no
- * state of its own; every answer is a decision of `core` on rows that the store keeps.
+ * The limiter: it turns names, keys and configs into decisions for a store. It holds no state of
+ * its own; every answer is a decision of `core` on rows that the store keeps.
  */
-import { type RateLimitConfig, validateConfig } from "../core/config.js";
+import type { RateLimitConfig } from "../core/config.js";
 import { RateLimitConfigError, RateLimitStoreError } from "../core/errors.js";
 import { validateName } from "../core/key.js";
+import { validateConfig } from "../core/validate-config.js";
 import { acquire } from "./acquire.js";
-import { type Applier, boundBy, unbound } from "./applier.js";
 import { Deadline } from "./deadline.js";
 import type {
+  AcquireOptions,
   ChangeListener,
   LimitConfigs,
   RateLimiter,
   RateLimiterOptions,
 } from "./limiter-types.js";
+import { notify } from "./notify.js";
 import { createOperations, type OperationsOptions } from "./operations.js";
 import { prune } from "./prune.js";
+import { createLimitResolver } from "./resolve-limit.js";
 import { sleep as realSleep } from "./sleep.js";
 import type { RateLimitStore } from "./store/store.js";
-import { createTargets } from "./targets.js";
-import { tell } from "./tell.js";
+import { unsupported } from "./unsupported.js";
+import { type Executor, withDeadline, withoutDeadline } from "./with-deadline.js";
 
 /** How long a call may wait for the store, ms. */
 const DEFAULT_TIMEOUT = 2000;
 
 /**
- * @throws RateLimitConfigError quoting the option that no limit could work with.
+ * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
+ * @throws RateLimitInputError for a name that is not valid.
  */
 export function createRateLimiter<const TLimits extends LimitConfigs, TTransaction = never>(
   options: RateLimiterOptions<TLimits, TTransaction>,
@@ -36,7 +40,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
     validateName(name);
     validateConfig(config, `limits.${name}`);
-    // As it was checked: one that is changed later would count for some keys and not for others.
+    // Copied, because a config that the caller changes later would count for some keys only.
     configs.set(name, { ...config });
   }
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
@@ -47,64 +51,56 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     timeout,
     () => new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`),
   );
-  const shared: Omit<OperationsOptions, keyof Applier> = {
-    resolve: createTargets(configs),
+  const shared: Omit<OperationsOptions, keyof Executor> = {
+    resolve: createLimitResolver(configs),
     environment: { clock, random },
     onDecision,
     onChange(name, key) {
       for (const listener of listeners) listener(name, key);
-      // Or, if it throws, the calls that are answered along with this one would hear nothing.
-      if (publish) tell(publish, name, key);
+      // Its failure is ignored, or the other calls of the same batch would get no answer.
+      if (publish) notify(publish, name, key);
     },
   };
-  const applier = boundBy(deadline, store);
-  const operations = createOperations({ ...shared, ...applier });
+  const executor = withDeadline(deadline, store);
+  const operations = createOperations({ ...shared, ...executor });
 
-  /** The operations inside a transaction, whose owner minds its time. */
+  /** The operations inside a transaction, whose owner bounds its time. */
   function inside(transactionStore: Pick<RateLimitStore, "apply">, onChange = shared.onChange) {
-    return createOperations({ ...shared, onChange, ...unbound(transactionStore) });
+    return createOperations({ ...shared, onChange, ...withoutDeadline(transactionStore) });
   }
 
-  const limiter = {
+  return {
     ...operations,
     limits,
     clock,
-    acquire: (name: string, wanted = {}) => acquire(operations, sleep, name, wanted),
-    prune: (pruned = {}) => prune({ store, configs, clock, apply: applier.apply }, pruned),
-    using(tx: TTransaction) {
-      return inside(supported(store.using, "using")(tx));
+    acquire: (name: string, acquireOptions?: AcquireOptions) =>
+      acquire(operations, sleep, name, acquireOptions),
+    prune: (pruneOptions = {}) => prune({ store, configs, clock, executor }, pruneOptions),
+    using(tx) {
+      if (store.using === undefined) throw unsupported(store, "using");
+      return inside(store.using(tx));
     },
-    async transaction(
-      run: (scope: unknown) => Promise<unknown>,
-      transactionOptions = {},
-    ): Promise<unknown> {
+    async transaction(run, transactionOptions = {}) {
+      if (store.transaction === undefined) throw unsupported(store, "transaction");
       let changes: [name: string, key: string | undefined][] = [];
-      const result = await supported(store.transaction, "transaction")((tx, transactionStore) => {
-        // What an earlier try changed was rolled back; and before the commit, nobody sees it.
+      const result = await store.transaction((tx, transactionStore) => {
+        // The changes of an earlier try were rolled back.
         changes = [];
         const noteChange = (...change: (typeof changes)[number]) => void changes.push(change);
         return run({ ...inside(transactionStore, noteChange), tx });
       }, transactionOptions);
+      // After the commit: before it, a reader would still find the old state.
       for (const change of changes) shared.onChange(...change);
       return result;
     },
-    onChange(told: ChangeListener) {
-      const listener: ChangeListener = (name, key) => tell(told, name, key);
-      listeners.add(listener);
-      const unsubscribe = channel?.subscribe(listener);
+    onChange(listener) {
+      const safeListener: ChangeListener = (name, key) => notify(listener, name, key);
+      listeners.add(safeListener);
+      const unsubscribe = channel?.subscribe(safeListener);
       return () => {
-        listeners.delete(listener);
+        listeners.delete(safeListener);
         unsubscribe?.();
       };
     },
   };
-  // The names are checked at run time; that they flow through the types is the interface's doing.
-  return limiter as unknown as RateLimiter<TLimits, TTransaction>;
-}
-
-function supported<TMethod>(method: TMethod | undefined, name: string): TMethod {
-  if (method === undefined) {
-    throw new RateLimitConfigError("store", "a store without it", `one that supports ${name}`);
-  }
-  return method;
 }

@@ -1,11 +1,11 @@
 /**
- * Tells processes of each other's changes through PostgreSQL's LISTEN and NOTIFY, so that who
- * watches need not wait for the next look. News only, no state: whoever hears of a change reads the
- * row, and what is lost on the way is found by the next look.
+ * Notifies processes of each other's changes through PostgreSQL's LISTEN and NOTIFY, so that a
+ * reader need not wait for the next tick. A notification carries no state: the process that
+ * receives it reads the row. If a notification is lost, the next tick finds the change.
  */
 import type { ChangeChannel, ChangeListener } from "./limiter-types.js";
 
-/** The parts of a `pg.Client` that this takes. */
+/** The parts of a `pg.Client` that the channel needs. */
 export interface PostgresClientLike {
   connect(): Promise<unknown>;
   query(text: string, values?: unknown[]): Promise<unknown>;
@@ -21,24 +21,29 @@ export interface PostgresNotification {
 }
 
 export interface PostgresChannelOptions {
-  /** Of letters, digits and underscores; the same in all processes. @default "rate_limit" */
+  /** Letters, digits and underscores; the same in all processes. @default "rate_limit" */
   channel?: string;
 }
 
-/** Changes within so many ms go out together. */
+/** Changes within this many ms are sent together. */
 const COALESCE = 50;
-/** The longest payload, in UTF-8 bytes: PostgreSQL takes less than 8,000. */
+/** The longest payload, in UTF-8 bytes. PostgreSQL's limit is below 8,000. */
 const MAX_PAYLOAD = 7900;
-/** Payloads per notification round; what does not fit is left to the next look. */
+/**
+ * The most payloads sent together. If there are more, none is sent: the next tick finds the
+ * changes.
+ */
 const MAX_PAYLOADS = 16;
-/** Pauses before a lost connection is opened again, ms: doubling between these. */
+/**
+ * The pauses before a lost connection is opened again, ms. They double from the first to the last.
+ */
 const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
 
 /**
- * @param connect makes a client that is not connected yet, such as `() => new pg.Client(url)`: a
- * connection of its own, because LISTEN belongs to a session. It has to be a direct one, not through
- * a pooler in transaction mode.
- * @throws RangeError for a channel's name with other characters.
+ * @param connect creates a client that is not connected yet, such as `() => new pg.Client(url)`.
+ * The channel needs a connection of its own, because LISTEN belongs to a session. It must be a
+ * direct one, not through a pooler in transaction mode.
+ * @throws RangeError when the channel's name has other characters.
  */
 export function postgresChannel(
   connect: () => PostgresClientLike,
@@ -49,7 +54,7 @@ export function postgresChannel(
       `channel must be 1 to 63 letters, digits or underscores, got "${channel}"`,
     );
   }
-  /** Tells this process's notifications, which come back to it, from those of others. */
+  /** Identifies the notifications of this process, which PostgreSQL also delivers back to it. */
   const sender = Math.random().toString(36).slice(2);
   const listeners = new Set<ChangeListener>();
   let pending = new Map<string, readonly string[]>();
@@ -66,7 +71,7 @@ export function postgresChannel(
     try {
       mine = connect();
     } catch {
-      // As with a server that is not there: it may be there later, and until then calls go on.
+      // Treated as a server that is down: calls go on, and the connection is tried again.
       retryLater();
       return;
     }
@@ -80,7 +85,7 @@ export function postgresChannel(
     };
     mine.on("error", lost);
     mine.on("end", lost);
-    mine.on("notification", hear);
+    mine.on("notification", receive);
     mine
       .connect()
       .then(() => mine.query(`LISTEN "${channel}"`))
@@ -100,7 +105,7 @@ export function postgresChannel(
     }, pause);
   }
 
-  function hear({ payload = "" }: PostgresNotification): void {
+  function receive({ payload = "" }: PostgresNotification): void {
     const [from, ...changes] = parse(payload);
     if (from === sender) return;
     for (const change of changes) {
@@ -117,7 +122,7 @@ export function postgresChannel(
     pending = new Map();
     const payloads = payloadsOf(sender, changes);
     if (!ready || client === undefined || payloads.length > MAX_PAYLOADS) return;
-    // A failure is the connection's, which says so by itself.
+    // The failure of a query is ignored: a lost connection emits an event of its own.
     for (const payload of payloads) {
       client.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => {});
     }
@@ -159,7 +164,7 @@ function payloadsOf(sender: string, changes: readonly (readonly string[])[]): st
   return groups.map((group) => JSON.stringify([sender, ...group]));
 }
 
-/** Anybody who may use the database may notify, so nothing is taken for granted. */
+/** Validates every payload, because any user of the database can notify. */
 function parse(payload: string): unknown[] {
   try {
     const parsed: unknown = JSON.parse(payload);

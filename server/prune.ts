@@ -1,38 +1,38 @@
-/** Deletes the rows of limits that are full again, which is what a missing row means anyway. */
+/** Deletes the rows of limits that are full again. A missing row means a full limit. */
 import { calculateRateLimit } from "../core/calculate.js";
-import { capacityOf, type RateLimitConfig, shardConfig, validateConfig } from "../core/config.js";
-import { RateLimitConfigError } from "../core/errors.js";
+import { capacityOf, type RateLimitConfig, shardConfig } from "../core/config.js";
 import { withStart } from "../core/phase.js";
+import { validateConfig } from "../core/validate-config.js";
 import type { PruneOptions } from "./limiter-types.js";
 import type { Decision, RateLimitStore, RowId } from "./store/store.js";
+import { unsupported } from "./unsupported.js";
+import type { Executor } from "./with-deadline.js";
 
-/** How much longer than full a row must have been, ms: other servers' clocks may be behind. */
+/** How long a row must have been full, ms, because the clocks of other servers may be behind. */
 const SKEW = 60_000;
-/** Rows looked at per round trip. */
+/** Rows read per round trip. */
 const PAGE = 500;
 
 export interface PruneContext {
   store: RateLimitStore;
   configs: ReadonlyMap<string, RateLimitConfig>;
   clock(): number;
-  apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]>;
+  executor: Executor;
 }
 
 /** @returns how many rows were deleted. */
 export async function prune(
-  { store, configs, clock, apply }: PruneContext,
+  { store, configs, clock, executor }: PruneContext,
   { alsoConfigs = {} }: PruneOptions,
 ): Promise<number> {
-  if (store.list === undefined) {
-    throw new RateLimitConfigError("store", "a store without it", "one that supports prune");
-  }
+  if (store.list === undefined) throw unsupported(store, "prune");
   let deleted = 0;
   for (const name of new Set([...configs.keys(), ...Object.keys(alsoConfigs)])) {
     const known = configs.get(name);
     const others = alsoConfigs[name] ?? [];
     for (const config of others) validateConfig(config, `alsoConfigs.${name}`);
     const all = [...(known ? [known] : []), ...others];
-    // When its rows are full is then not known.
+    // Without a config, nothing says when the rows are full.
     if (all.length === 0) continue;
     const dropWhenFull = (row: RowId): Decision<boolean> => ({
       rows: [row],
@@ -48,7 +48,7 @@ export async function prune(
     let page: RowId[] = [];
     do {
       page = await store.list(name, page.at(-1), PAGE);
-      const dropped = await apply(page.map(dropWhenFull));
+      const dropped = await executor.apply(page.map(dropWhenFull));
       deleted += dropped.filter(Boolean).length;
     } while (page.length === PAGE);
   }

@@ -1,7 +1,7 @@
-/** Waiting, for any number of ms, unless it is called off. */
+/** Waits for any number of ms, until a signal is aborted. */
 import { MAX_TIMEOUT } from "../core/durations.js";
 
-/** Resolves after `ms`. Rejects with the signal's reason when that is aborted first. */
+/** Resolves after `ms`. Rejects with the signal's reason when the signal is aborted first. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= MAX_TIMEOUT) {
     await new Promise<void>((resolve, reject) => {

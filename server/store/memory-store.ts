@@ -1,6 +1,6 @@
 /**
- * Limits kept in this process: for tests, for a single process, for limits that a restart may
- * forget. Everything happens within one tick, so nothing can come between.
+ * Limits in the memory of this process: for tests, for a single process, and for limits that may be
+ * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import { planWrites } from "./plan-writes.js";
@@ -15,24 +15,24 @@ import {
 } from "./store.js";
 import { WriteConflictError } from "./write-conflict.js";
 
-/** Rows are dropped oldest first past this many, unless `maxRows` says otherwise. */
+/** The default of `maxRows`. */
 const DEFAULT_MAX_ROWS = 1_000_000;
 
 export interface MemoryStoreOptions {
   /**
-   * The most rows held. Past it, the rows written longest ago are forgotten, which makes their
-   * limits full again; so choose it well above the number of keys active within one period.
-   * Whole, at least 1.
+   * The most rows held: whole, at least 1. If there are more, the rows that were written longest
+   * ago are dropped, which makes their limits full again. So choose it well above the number of
+   * keys that are active within one period.
    * @default 1_000_000
    */
   maxRows?: number;
 }
 
-/** What a transaction of this store has read, as it was, and has written so far. */
+/** The states that a transaction of this store has read and written so far. */
 export interface MemoryTransaction {
   readonly was: Map<string, RateLimitState | null>;
   readonly next: Map<string, RateLimitState | null>;
-  /** Those written, by `rowKey`. */
+  /** The rows that were written, by `rowKey`. */
   readonly rows: Map<string, RowId>;
 }
 
@@ -45,7 +45,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   const ids = new Map<string, RowId>();
 
   function put(id: string, row: RowId | undefined, next: RateLimitState | null): void {
-    // Deleted first, so that the map's order is that of the last write.
+    // Delete it first, so that the map is in the order of the last writes.
     rows.delete(id);
     if (next === null) {
       ids.delete(id);
@@ -109,7 +109,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   };
 }
 
-/** Decides a list on these states, and puts what it writes. A list of which one fails does nothing. */
+/** Applies a list of decisions to these states. If one of them throws, nothing is written. */
 function run<TResult>(
   decisions: readonly Decision<TResult>[],
   states: ReadonlyMap<string, RateLimitState>,

@@ -1,16 +1,17 @@
 /**
- * Runs a batch of decisions one after the other on states read together, and tells what to write.
- * Each decision sees what those before it did, so a thousand calls on one row become one write.
+ * Runs a batch of decisions one after the other on states that were read together, and plans the
+ * writes. Each decision sees the writes of those before it, so a thousand calls on one row become
+ * one write.
  *
- * Rows that a decision ties together form a group that is written all or nothing; the decisions of
- * a group stand or fall with it. A decision that fails to run fails alone.
+ * Rows that one decision depends on form a group. A group is written all or nothing, and its
+ * decisions take effect only if it is written. A decision that throws fails alone.
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
 
 /**
- * A guarded write: only where the row still is as it `was`. `null` is no row. Where `was` and
- * `next` are the same, the guard is all there is to it.
+ * A guarded write: it takes effect only if the row still is as it `was`. `null` is no row. If `was`
+ * and `next` are the same, the write is only a guard.
  */
 export interface Write {
   row: RowId;
@@ -18,7 +19,7 @@ export interface Write {
   next: RateLimitState | null;
 }
 
-/** What is written all or nothing, and the decisions (by index) that depend on it. */
+/** Writes that take effect all or nothing, and the decisions (by index) that depend on them. */
 export interface WriteGroup {
   writes: Write[];
   decisions: number[];
@@ -27,29 +28,34 @@ export interface WriteGroup {
 export type Settled = { ok: true; result: unknown } | { ok: false; error: unknown };
 
 export interface Plan {
-  /** By index of the decision; what depends on a group counts only once that is written. */
+  /**
+   * By index of the decision. The outcome of a decision in a group counts only once that is
+   * written.
+   */
   settled: Settled[];
   groups: WriteGroup[];
   /**
-   * By index of the decision, for those that no guard speaks for, because they wrote nothing and
-   * saw nothing that was written in this batch: the rows that they saw, by `rowKey`.
+   * The rows that a decision read, by index of the decision and as `rowKey`s. Only for decisions
+   * that no guard protects: they wrote nothing, and read nothing that was written in this batch.
    */
   relied: (readonly string[] | undefined)[];
 }
 
 interface Entry extends Write {
   id: string;
-  /** Touched by an earlier decision of this batch, so not (yet) what the database holds. */
+  /**
+   * Set if an earlier decision of this batch used the row. The database may not hold `next` yet.
+   */
   group: Group | undefined;
 }
 
-/** Groups that turn out to be tied are merged: the smaller points to the larger (union–find). */
+/** Groups that share a row are merged: the smaller one points to the larger one (union–find). */
 interface Group {
   into: Group | undefined;
   decisions: number[];
 }
 
-/** @param states by {@link rowKey}; a row that is missing from the map does not exist. */
+/** @param states by {@link rowKey}. A row that is not in the map does not exist. */
 export function planWrites(
   decisions: readonly Decision<unknown>[],
   states: ReadonlyMap<string, RateLimitState>,
@@ -90,9 +96,10 @@ function entryOf(
 }
 
 /**
- * Notes what a decision writes, and ties its rows to each other: those it writes, and those that
- * hold what an earlier decision wrote. One that writes nothing, but saw such a row, ties all its
- * rows, so that what it saw is guarded as of one instant. Returns whether it wrote anything.
+ * Notes the writes of a decision, and joins its rows into one group: those that it writes, and
+ * those that an earlier decision wrote. A decision that writes nothing, but read such a row, joins
+ * all its rows, so that a guard protects everything that it read. Returns whether the decision
+ * wrote.
  */
 function tie(seen: readonly Entry[], writes: Outcome<unknown>["writes"], index: number): boolean {
   const wrote = writes?.some(isWrite) ?? false;
@@ -127,7 +134,7 @@ function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[]
   }
   for (const [root, group] of groups) {
     if (!group.writes.every(({ was, next }) => sameState(was, next))) continue;
-    // A group that changes nothing took place when its rows were read.
+    // A group without changes took effect when its rows were read.
     const ids = group.writes.map(({ row }) => rowKey(row));
     for (const index of group.decisions) relied[index] = ids;
     groups.delete(root);
@@ -139,7 +146,7 @@ function sameState(a: RateLimitState | null, b: RateLimitState | null): boolean 
   return a?.value === b?.value && a?.ts === b?.ts;
 }
 
-/** One group of both; a new one where there is none yet. */
+/** Merges two groups; creates one if there is none yet. */
 function merge(a: Group | undefined, b: Group | undefined): Group {
   if (a === undefined) return b === undefined ? { into: undefined, decisions: [] } : rootOf(b);
   if (b === undefined) return rootOf(a);

@@ -1,17 +1,17 @@
-/** Tries again after conflicts, with full jitter, so that calls that collided do not do it again. */
+/** Retries after conflicts, with full jitter, so that the same calls do not collide again. */
 
-/** The pauses' upper bounds double from the first to the last, ms. */
+/** The upper bounds of the pauses, ms. They double from the first to the last. */
 const FIRST_PAUSE = 5;
 const LAST_PAUSE = 500;
 
 export interface RetryOptions {
-  /** How long to go on for, ms; the last error is thrown after that. */
+  /** How long to retry for, ms. After that, the last error is thrown. */
   retryFor: number;
   isConflict(error: unknown): boolean;
   random?: () => number;
 }
 
-/** @returns ms before the next try, after so many conflicts in a row: full jitter. */
+/** @returns ms before the next try, after this number of conflicts in a row, with full jitter. */
 export function pauseBefore(conflicts: number, random: () => number): number {
   return random() * Math.min(FIRST_PAUSE * 2 ** (conflicts - 1), LAST_PAUSE);
 }

@@ -1,53 +1,54 @@
 /**
- * The seam between limits and databases. A limiter says what to decide, as pure functions over
- * named rows; a store supplies atomicity. There is one exception: a decision that only takes tokens
- * from one row may say so, and then a SQL store can carry it out inside of one statement.
+ * The seam between limits and databases. A limiter supplies decisions: pure functions over named
+ * rows. A store supplies atomicity. There is one exception: a decision that only takes tokens from
+ * one row says so in `plain`, and a SQL store may then carry it out inside one statement.
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 
-/** Which row: `key` is `""` for the shared bucket, which no caller's key can be. */
+/** Identifies a row. `key` is `""` for the shared bucket; a caller's key is never empty. */
 export interface RowId {
   name: string;
   key: string;
   shard: number;
-  /** See {@link rowKey}; kept by those who made it before, because every call needs it often. */
+  /** The {@link rowKey}, where it was computed before. Every call needs it several times. */
   id?: string;
 }
 
-/** What a decision makes of the states it was shown. */
+/** The result of a decision on the states that it received. */
 export interface Outcome<TResult> {
   result: TResult;
   /**
    * One entry per row, in the order of `rows`: a state to write, `null` to delete the row, or
-   * `undefined` to leave it. Absent: nothing is written. A row that is left is not guarded, so
-   * leave only rows whose change in the meantime would not make the writes wrong.
+   * `undefined` to leave it as it is. Absent: nothing is written. A row that is left as it is has
+   * no guard. So give `undefined` only if a concurrent change of the row cannot make the writes
+   * wrong.
    */
   writes?: readonly (RateLimitState | null | undefined)[] | undefined;
 }
 
 /**
- * An atomic step. `decide` is pure and may be run more than once, on newer states each time; the
- * last run is the one that counts. `null` is a row that does not exist.
+ * An atomic step. `decide` is pure. It may run more than once, on newer states each time, and only
+ * the last run counts. `null` is a row that does not exist.
  */
 export interface Decision<TResult> {
   rows: readonly RowId[];
-  /** Never writes, so that it need not wait for those that do. */
+  /** Never writes, so it need not wait for decisions that write. */
   readOnly?: boolean;
   /**
-   * Says that the decision takes tokens from its only row and does nothing else. A store may then
-   * carry out the grant by itself, with the formula of `takeTokens` in `core`, and ask for the
-   * answer here. A store that does not know how to do so runs `decide` like any other.
+   * Present if the decision takes tokens from its only row and does nothing else. A store may then
+   * take the tokens by itself, with the formula of `takeTokens` in `core`, and call `granted` for
+   * the answer. A store without that feature runs `decide`.
    */
   readonly plain?: PlainTake<TResult> | undefined;
-  /** Belongs to its decision, so a copy made of the decision's own properties lacks it. */
+  /** Call it as a method. It may be inherited, so a spread copy of the decision may lack it. */
   decide(states: readonly (RateLimitState | null)[]): Outcome<TResult>;
 }
 
-/** What a store needs to know to take tokens from one row by itself. */
+/** The data with which a store can take tokens from one row by itself. */
 export interface PlainTake<TResult> {
-  /** The config of that row: without shards, with `start` filled in. */
+  /** The config of that row, without shards and with `start` filled in. */
   readonly config: RateLimitConfig;
   /** Tokens wanted, above 0. */
   readonly count: number;
@@ -59,75 +60,75 @@ export interface PlainTake<TResult> {
    * The answer once the tokens are taken.
    *
    * @param next the state that was written.
-   * @param later tokens that the same write took for calls that come after this one.
-   * @param now when that was decided, epoch ms.
+   * @param later tokens that the same write took for calls after this one.
+   * @param now the time of the decision, epoch ms.
    */
   granted(next: RateLimitState, later: number, now: number): TResult;
 }
 
-/** Lets a store drop work that nobody waits for any more. */
+/** Lets a store drop a call that has timed out. */
 export interface Call {
-  /** Whether the caller has been told that the store failed. */
+  /** Whether the call has timed out and its promise has been rejected. */
   readonly expired: boolean;
 }
 
-/** A call for one decision that is told its result, rather than given a promise of it. */
+/** A call for one decision that receives its result by callback instead of by promise. */
 export interface Submission<TResult> extends Call {
   readonly decision: Decision<TResult>;
   resolve(result: TResult): void;
   reject(error: unknown): void;
 }
 
-/** @typeParam TTransaction what the database's transactions are handed around as. */
+/** @typeParam TTransaction the database client's type of a transaction. */
 export interface RateLimitStore<TTransaction = unknown> {
   /**
-   * Applies decisions that are independent of each other: each one atomic, in some serial order
-   * with all others in this and every other process. Resolves with their results, in order.
+   * Applies decisions that are independent of each other. Each one is atomic, in some serial order
+   * with all other decisions of every process. Resolves with their results, in order.
    *
-   * Rejects when the database fails, and with whatever a `decide` throws; a denial is a result.
-   * After a rejection, decisions may or may not have been applied, unless `call.expired` was set
-   * before they were sent: those are never applied.
+   * Rejects when the database fails, and with the error that a `decide` throws. A denial is a
+   * result. After a rejection, decisions may or may not have been applied. But decisions are never
+   * applied if `call.expired` was true before they were sent.
    */
   apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]>;
 
   /**
-   * `apply` for a single decision; for stores in which many calls wait at a
-   * time, where every promise between a caller and the database is one more per call. Never throws.
-   * Who wraps the `apply` of a store has to leave this out, or to wrap it as well.
+   * `apply` for a single decision, by callbacks. It is for stores in which many calls wait at a
+   * time: it saves a promise per call. Never throws. A wrapper of a store that replaces `apply` has
+   * to remove `submit`, or to replace it too.
    */
   submit?<TResult>(submission: Submission<TResult>): void;
 
   /**
-   * Applies decisions inside a transaction that its caller owns: they take effect when it commits.
-   * Rejects with a conflict, as the database reports it, for the owner to retry.
+   * Applies decisions inside a transaction that the caller owns. They take effect when it commits.
+   * Rejects with a conflict as the database reports it, so that the owner can retry.
    */
   using?(tx: TTransaction): Pick<RateLimitStore, "apply">;
 
-  /** Runs `run` in a Serializable transaction, again after conflicts until `retryFor` has passed. */
+  /** Runs `run` in a Serializable transaction. Retries conflicts until `retryFor` has passed. */
   transaction?<TResult>(
     run: (tx: TTransaction, store: Pick<RateLimitStore, "apply">) => Promise<TResult>,
     options: TransactionOptions,
   ): Promise<TResult>;
 
-  /** Rows of a name in a fixed order, those after `after`, `count` of them at most. */
+  /** Rows of a name in a fixed order, starting after `after`, at most `count` of them. */
   list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
 }
 
 export interface TransactionOptions {
-  /** How long one try may take, ms. @default 5000, Prisma's */
+  /** How long one try may take, ms. @default 5000, as in Prisma */
   timeout?: number;
-  /** How long to wait for a connection, ms. @default 2000, Prisma's */
+  /** How long to wait for a connection, ms. @default 2000, as in Prisma */
   maxWait?: number;
   /** How long conflicts are retried for, ms, over all tries. @default 10000 */
   retryFor?: number;
 }
 
-/** For calls that expired before anything was done about them. */
+/** For calls that expired before the store began them. */
 export function expiredError(): RateLimitStoreError {
-  return new RateLimitStoreError("the call was given up before the store got to it");
+  return new RateLimitStoreError("the call timed out before the store began it");
 }
 
-/** A row, with its {@link rowKey} at hand. */
+/** A row with its {@link rowKey} computed. */
 export function rowId(name: string, key: string, shard: number): RowId {
   return { name, key, shard, id: `${name}\0${key}\0${shard}` };
 }

@@ -1,13 +1,15 @@
 /**
- * Decisions inside a transaction that the application owns, one list after the other. Nothing is
- * remembered of what they wrote, because the transaction may yet be rolled back.
+ * Applies decisions inside a transaction that the application owns, one list after the other. It
+ * keeps no state of its own, because the transaction may be rolled back.
  */
 import { planWrites } from "./plan-writes.js";
 import type { RowAccess, RowStatements } from "./row-access.js";
 import { type Decision, rowKey, type RateLimitStore, type RowId } from "./store.js";
 import { WriteConflictError } from "./write-conflict.js";
 
-/** Races for rows that do not exist yet are lost to the transaction that inserts first. */
+/**
+ * The most tries of one list. A try fails when another transaction inserts one of its rows first.
+ */
 const MAX_ROUNDS = 5;
 
 export function createTransactionStore(
@@ -23,7 +25,8 @@ export function createTransactionStore(
       if (round === MAX_ROUNDS) throw new WriteConflictError();
       const rows = new Map<string, RowId>();
       for (const { decision } of open) for (const row of decision.rows) rows.set(rowKey(row), row);
-      // Reading locks, so it is always done in the same order: two transactions then queue up.
+      // Lock in the same order everywhere, so that two transactions queue up instead of
+      // deadlocking.
       const ids = [...rows.keys()].sort();
       const states = await statements.read(ids.map((id) => rows.get(id)!));
       const { settled, groups } = planWrites(
@@ -50,14 +53,16 @@ export function createTransactionStore(
 
   return {
     apply(decisions) {
-      // A transaction is one connection: calls made side by side go one after the other.
+      // A transaction has one connection, so concurrent calls run one after the other.
       const result = last.then(() => applyAll(decisions)).catch(rethrow);
       last = result.catch(() => {});
       return result;
     },
   };
 
-  /** A conflict has to reach the transaction's owner as it is; it alone can retry. */
+  /**
+   * A conflict has to reach the transaction's owner unchanged, because only the owner can retry.
+   */
   function rethrow(error: unknown): never {
     throw isConflict(error) ? error : wrap(error);
   }

@@ -1,4 +1,4 @@
-/** A conflict found by us rather than by the database; Prisma's code tells what to do about it. */
+/** A conflict found by the store instead of the database, with Prisma's code for conflicts. */
 export class WriteConflictError extends Error {
   override readonly name = "WriteConflictError";
   /** "Transaction failed due to a write conflict or a deadlock. Please retry your transaction" */

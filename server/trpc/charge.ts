@@ -1,14 +1,18 @@
-/** What the middleware does around a procedure: takes tokens, and gives back what was not to cost. */
+/** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { throwingTRPCErrors, toTRPCError } from "./errors.js";
 import { type KeyResolver, resolveKey } from "./key.js";
-import type { ChargeOnErrorOptions, RateLimitedCall, RateLimitedOptions } from "./rate-limited.js";
+import type {
+  ChargeOnErrorOptions,
+  RateLimitedCall,
+  RateLimitedOptions,
+} from "./rate-limited-types.js";
 
 type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
-/** A procedure call, as middleware gets it. */
+/** A procedure call, as middleware receives it. */
 export type Call = Parameters<Middleware>[0];
 type Options = RateLimitedOptions<object, unknown>;
 type Granted = RateLimitResult | LimitAllResult;
@@ -21,7 +25,7 @@ export interface Charging {
   options: Options;
 }
 
-/** Charges a call, runs its procedure, and settles what it costs. */
+/** Charges a call, runs its procedure, and gives the tokens back if the call costs nothing. */
 export async function charge(
   charging: Charging,
   { on = "call", resetOnSuccess = false }: ChargeOnErrorOptions,
@@ -29,19 +33,18 @@ export async function charge(
 ): ReturnType<Middleware> {
   const { limiter } = charging;
   const { items, rateLimit, noted } = await throwingTRPCErrors(async () => {
-    const wanted = await itemsOf(charging, call);
-    return { items: wanted, ...(await take(limiter, charging, wanted, call)) };
+    const charged = await itemsOf(charging, call);
+    return { items: charged, ...(await take(limiter, charging, charged, call)) };
   });
   const result = await call.next({ ctx: { rateLimit } });
   const costs = on === "call" || (!result.ok && (on === "error" || on(result.error)));
-  const gives = result.ok && resetOnSuccess ? "all" : costs ? undefined : "what was taken";
-  if (gives !== undefined) {
+  const isReset = result.ok && resetOnSuccess;
+  if (isReset || !costs) {
     forgetDecisions(call.getRawInput, noted);
-    // What has happened has happened, so a store that fails now must not change the answer: the
-    // tokens stay taken.
+    // A store that fails now must not change the answer of the procedure. The tokens stay taken.
     await Promise.allSettled(
       items.map(({ name, count, key, config }) =>
-        gives === "all"
+        isReset
           ? limiter.reset(name, { key, config })
           : limiter.refund(name, { key, config, count }),
       ),
@@ -55,7 +58,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
   if (call.type === "subscription") {
     throw new TRPCError({
       code: "METHOD_NOT_SUPPORTED",
-      message: `Subscription "${call.path}" would outlive its transaction`,
+      message: `Subscription "${call.path}" cannot run in a transaction, which it would outlive`,
     });
   }
   const items = await throwingTRPCErrors(() => itemsOf(charging, call));
@@ -63,13 +66,13 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
   let noted: readonly NotedDecision[] = [];
   try {
     return await charging.limiter.transaction(async ({ tx, ...scope }) => {
-      // What an earlier try decided was rolled back.
+      // The charges of an earlier try were rolled back.
       forgetDecisions(call.getRawInput, noted);
       const taken = await take(scope, charging, items, call);
       noted = taken.noted;
       const result = await call.next({ ctx: { rateLimit: taken.rateLimit, tx } });
       if (result.ok) return result;
-      // Thrown, so that the transaction is rolled back, and tried again if this was a conflict.
+      // Throw, so that the transaction is rolled back, and retried if this was a conflict.
       failure = result;
       throw result.error;
     });
@@ -106,7 +109,7 @@ async function valueOf<TValue>(
   option: TValue | ((call: RateLimitedCall<object, unknown>) => TValue | Promise<TValue>),
   call: RateLimitedCall<object, unknown>,
 ): Promise<TValue> {
-  // No option is itself a function.
+  // No option has a function as its value.
   return typeof option === "function" ? (option as (_: typeof call) => TValue)(call) : option;
 }
 
@@ -119,8 +122,8 @@ async function take(
   let rateLimit: Granted;
   let results: readonly RateLimitResult[];
   if (typeof names === "string") {
-    const { name, ...wanted } = items[0]!;
-    rateLimit = await limits.limit(name, { ...wanted, throws: true });
+    const { name, ...options } = items[0]!;
+    rateLimit = await limits.limit(name, { ...options, throws: true });
     results = [rateLimit];
   } else {
     rateLimit = await limits.limitAll(items, { throws: true });

@@ -1,13 +1,12 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
 import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
-import type { LimitConfigs, RateLimiter, UntypedRateLimiter } from "../limiter-types.js";
+import type { LimitConfigs, RateLimiter } from "../limiter-types.js";
 import type { KeyResolver } from "./key.js";
-import { type Call, charge, chargeInTransaction, type Charging } from "./charge.js";
-import type { ChargeOnErrorOptions, RateLimited, RateLimitedOptions } from "./rate-limited.js";
+import { createRateLimited } from "./rate-limited.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
 
-/** How often other processes' changes are looked for, ms. */
+/** How often `watch` reads the changes of other processes, ms. */
 const DEFAULT_INTERVAL = 1000;
 
 export interface RateLimitTRPCOptions<
@@ -17,22 +16,22 @@ export interface RateLimitTRPCOptions<
   TLimits extends LimitConfigs,
   TTransaction,
 > {
-  /** What `initTRPC.….create()` returned. */
+  /** The result of `initTRPC.….create()`. */
   t: TRPCRootObject<TContext, TMeta, TOptions>;
   limiter: RateLimiter<TLimits, TTransaction>;
   /**
-   * Whose bucket a request is about. Return `null` to refuse.
-   * @default the bucket that all share
+   * The key of a request's bucket. Return `null` to reject the request.
+   * @default the one bucket that all callers share
    */
   key?: KeyResolver<TContext, keyof TLimits & string>;
   /**
-   * Who may call the router's `limit` and `reset`.
-   * @default nobody
+   * Whether a caller may use the router's `limit` and `reset`.
+   * @default no caller may
    */
   authorize?: (
     options: AuthorizeOptions<TContext, keyof TLimits & string>,
   ) => boolean | Promise<boolean>;
-  /** ms between two looks of `watch` for the changes of other processes, above 0. @default 1000 */
+  /** ms between two reads by `watch` for the changes of other processes, above 0. @default 1000 */
   interval?: number;
 }
 
@@ -47,44 +46,23 @@ export function createRateLimitTRPC<
   TTransaction,
 >(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction>) {
   type TName = keyof TLimits & string;
-  const { t, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
-  const limiter = options.limiter as unknown as UntypedRateLimiter;
+  const { t, limiter, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
   const names = Object.keys(limiter.limits) as TName[];
   if (names.length === 0) {
-    throw new RateLimitConfigError("limits", limiter.limits, "an object with at least one limit");
+    const message = "the limiter has no limits; name at least one in createRateLimiter({ limits })";
+    throw new RateLimitConfigError("limits", limiter.limits, { message });
   }
   if (!(interval > 0)) {
     throw new RateLimitConfigError("interval", interval, "a number of ms above 0");
   }
-
-  type Chargeable = TName | readonly TName[];
-  type Options = RateLimitedOptions<never, never>;
-  const charging = (charged: Chargeable, chosen: Options | undefined): Charging => {
-    if (charged.length === 0) {
-      throw new RateLimitConfigError("rateLimited's names", charged, "at least one limit");
-    }
-    return { limiter, resolver, names: charged, options: chosen ?? {} } as Charging;
+  return {
+    rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(limiter, resolver),
+    router: createRateLimitRouter<TContext, TMeta, TName>(t as never, {
+      limiter,
+      names,
+      resolver,
+      authorize,
+      interval,
+    }),
   };
-  // What a middleware does is the same for every application; its types are the interface's doing.
-  const rateLimited = Object.assign(
-    (charged: Chargeable, chosen?: Options & ChargeOnErrorOptions) => {
-      const made = charging(charged, chosen);
-      return (call: Call) => charge(made, chosen ?? {}, call);
-    },
-    {
-      transaction(charged: Chargeable, chosen?: Options) {
-        const made = charging(charged, chosen);
-        return (call: Call) => chargeInTransaction(made, call);
-      },
-    },
-  ) as unknown as RateLimited<TContext, TMeta, TName, TTransaction>;
-
-  const router = createRateLimitRouter<TContext, TMeta, TName>(t as never, {
-    limiter,
-    names,
-    resolver,
-    authorize,
-    interval,
-  });
-  return { rateLimited, router };
 }

@@ -1,11 +1,11 @@
 /**
- * Remembers what was decided for a procedure call until its response gets its headers. Middleware
- * and `responseMeta` see different contexts, as each middleware may add to its own; the function
- * that reads the call's raw input is the one thing that both are handed.
+ * Keeps the decisions of a procedure call until its response gets its headers. They are stored by
+ * the function that reads the call's raw input. The context is no key: middleware may replace it,
+ * so `responseMeta` receives another one.
  */
 import type { RateLimitConfig } from "../../core/config.js";
 
-/** A granted charge. `value` is the tokens left at `now`, epoch ms; `config` as it was given. */
+/** A charge that was granted. `value` is the tokens left at `now`, epoch ms. */
 export interface NotedDecision {
   name: string;
   key?: string | undefined;
@@ -23,7 +23,7 @@ export function noteDecisions(
   decisions.set(getRawInput, [...decisionsOf(getRawInput), ...noted]);
 }
 
-/** For those that were undone; what other middleware has noted meanwhile stays. */
+/** Removes decisions that were undone. Those of other middleware stay. */
 export function forgetDecisions(
   getRawInput: () => Promise<unknown>,
   undone: readonly NotedDecision[],

@@ -1,6 +1,6 @@
 /**
- * How the package's errors cross the wire: as tRPC errors whose codes say what kind of failure it
- * was, and for a denial with the facts in `error.data.rateLimit`, plain JSON.
+ * Turns the package's errors into tRPC errors. The code says what kind of failure it was. A denial
+ * has its facts in `error.data.rateLimit`, plain JSON.
  */
 import {
   TRPCError,
@@ -13,12 +13,12 @@ import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import { isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 
 /**
- * The `TRPCError` for one of the package's errors; any other error comes back as it is.
+ * The `TRPCError` for one of the package's errors. Any other error is returned as it is.
  *
- * - denied: `TOO_MANY_REQUESTS`, its `data.rateLimit` for `isRateLimitError`;
- * - a key, a name or a count that cannot be served: `BAD_REQUEST`, or `PAYLOAD_TOO_LARGE` for a
- *   count that could never be granted;
- * - the store failed: `SERVICE_UNAVAILABLE`, with nothing internal in its message.
+ * - a denial: `TOO_MANY_REQUESTS`, with `data.rateLimit` for `isRateLimitError`;
+ * - a key, a name or a count that is not valid: `BAD_REQUEST`, or `PAYLOAD_TOO_LARGE` for a count
+ *   that could never be granted;
+ * - a failure of the store: `SERVICE_UNAVAILABLE`, without internals in its message.
  */
 export function toTRPCError(error: unknown): unknown {
   if (error instanceof TRPCError) return error;
@@ -26,7 +26,7 @@ export function toTRPCError(error: unknown): unknown {
     const made = make("TOO_MANY_REQUESTS", error);
     return Object.assign(made, { data: error.data });
   }
-  // By name: a `kind` like these, errors of the application's own may have, too.
+  // By name, because errors of the application may have the same `kind`.
   const { name, reason } = (error ?? {}) as { name?: unknown; reason?: unknown };
   if (name === "RateLimitInputError") {
     return make(reason === "unsatisfiable" ? "PAYLOAD_TOO_LARGE" : "BAD_REQUEST", error);
@@ -41,7 +41,7 @@ function make(code: TRPC_ERROR_CODE_KEY, cause: unknown, message?: string): TRPC
   return new TRPCError({ code, cause, message: message ?? (cause as Error).message });
 }
 
-/** Runs `work`; what it throws of the package's errors leaves as a `TRPCError`. */
+/** Runs `work`, and turns the package's errors into `TRPCError`s. */
 export async function throwingTRPCErrors<TResult>(work: () => Promise<TResult>): Promise<TResult> {
   try {
     return await work();
@@ -50,16 +50,16 @@ export async function throwingTRPCErrors<TResult>(work: () => Promise<TResult>):
   }
 }
 
-/** An error shape that tells a client the facts of a denial. */
+/** An error shape with the facts of a denial. */
 export type RateLimitErrorShape<TShape extends TRPCErrorShape, TName extends string> = Omit<
   TShape,
   "data"
 > & { data: TShape["data"] & { rateLimit?: RateLimitErrorData<TName> } };
 
 /**
- * For `errorFormatter`: adds `data.rateLimit` to denials, whether the middleware refused the call
- * or the procedure itself called `limiter.limit(…, { throws: true })`, and gives the package's
- * other errors their codes. Every other shape passes unchanged.
+ * For `errorFormatter`: adds `data.rateLimit` to denials, whether the middleware denied the call or
+ * the procedure itself called `limiter.limit(…, { throws: true })`. The package's other errors get
+ * their codes. Every other shape is returned unchanged.
  *
  * @param limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
  */
@@ -72,7 +72,7 @@ export function formatRateLimitError<
   _limiter?: { readonly limits: TLimits },
 ): RateLimitErrorShape<TShape, keyof TLimits & string> {
   const known = toTRPCError(error.cause);
-  // A `TRPCError` that caused another one is for the application to hide, unless it is a denial.
+  // The application may hide a `TRPCError` behind another one, unless it is a denial.
   const isOurs = known !== error.cause || isRateLimitError(known);
   const made = isOurs && known instanceof TRPCError ? known : error;
   const rateLimit = isRateLimitError<keyof TLimits & string>(made) && made.data.rateLimit;

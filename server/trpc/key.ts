@@ -1,6 +1,6 @@
 /**
- * Whose bucket a request is about. The server decides; what a client asks for only reaches the
- * application's resolver as a request.
+ * Resolves the key of a request's bucket. The server decides. A key that the client asks for only
+ * reaches the application's resolver, which may use it or not.
  */
 import { TRPCError } from "@trpc/server";
 import { validateKey } from "../../core/key.js";
@@ -10,24 +10,24 @@ export interface KeyResolverOptions<TContext, TName extends string> {
   /** The limit that the key is for. */
   name: TName;
   /**
-   * The key that the client asked for, in the router's procedures; never trusted by itself. A
-   * request that makes no difference to the answer is refused.
+   * The key that the client asked for, in the router's procedures. Check it before you return it.
+   * If the resolver ignores it, the request is rejected.
    */
   requested: string | undefined;
 }
 
 /**
- * Returns the key, `undefined` for the bucket that all share, or `null` to refuse. May also throw a
- * `TRPCError` of its own.
+ * Returns the key, `undefined` for the bucket that all callers share, or `null` to reject the
+ * request. It may also throw a `TRPCError`.
  */
 export type KeyResolver<TContext, TName extends string> = (
   options: KeyResolverOptions<TContext, TName>,
 ) => string | undefined | null | Promise<string | undefined | null>;
 
 /**
- * @throws TRPCError `BAD_REQUEST` when the resolver refuses, or does not heed what was asked for:
- * an answer about another bucket than the one asked for would be silently wrong.
- * @throws RateLimitInputError when what it resolves to is no key.
+ * @throws TRPCError `BAD_REQUEST` when the resolver rejects the request or ignores the requested
+ * key: an answer about another bucket would be silently wrong.
+ * @throws RateLimitInputError when the resolver returns a key that is not valid.
  */
 export async function resolveKey<TContext, TName extends string>(
   resolver: KeyResolver<TContext, TName> = () => undefined,
@@ -36,14 +36,14 @@ export async function resolveKey<TContext, TName extends string>(
   requested: string | undefined,
 ): Promise<string | undefined> {
   const key = await resolver({ ctx, name, requested });
-  if (key === null) throw refusal(name, requested);
-  // Here, where it is asked for: those who watch are read together, and one key that cannot be read
-  // would keep the others' from being read.
+  if (key === null) throw keyRejected(name, requested);
+  // Validate it here: all watched limits are read together, and one invalid key would fail them
+  // all.
   validateKey(key);
-  // A key made of the request is as good as the request itself. One that would have been the same
-  // without it is not what was asked for.
+  // The resolver may make another key of the requested one. It ignored the requested key if it
+  // returns the same key without it.
   if (requested !== undefined && key !== requested && key === (await ownKey())) {
-    throw refusal(name, requested);
+    throw keyRejected(name, requested);
   }
   return key;
 
@@ -56,12 +56,12 @@ export async function resolveKey<TContext, TName extends string>(
   }
 }
 
-function refusal(name: string, requested: string | undefined): TRPCError {
+function keyRejected(name: string, requested: string | undefined): TRPCError {
   return new TRPCError({
     code: "BAD_REQUEST",
     message:
       requested === undefined
-        ? `There is no key for rate limit "${name}" here`
-        : `This key cannot be asked for with rate limit "${name}"`,
+        ? `Rate limit "${name}" has no key for this caller`
+        : `This caller may not use the requested key of rate limit "${name}"`,
   });
 }

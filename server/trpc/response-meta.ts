@@ -1,7 +1,7 @@
 /**
- * Rate limits in HTTP header fields, for those who are not tRPC clients: `Retry-After` of RFC 9110,
- * and `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are
- * lists of RFC 9651.
+ * Rate limits in HTTP header fields, for clients without tRPC: `Retry-After` of RFC 9110, and
+ * `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of
+ * RFC 9651.
  */
 import type { TRPCError } from "@trpc/server";
 import { initialState } from "../../core/calculate.js";
@@ -11,11 +11,11 @@ import { withStart } from "../../core/phase.js";
 import { decisionsOf, type NotedDecision } from "./decisions-of-call.js";
 import { toTRPCError } from "./errors.js";
 
-/** The parts of what `responseMeta` is given that matter here. */
+/** The arguments of `responseMeta` that are used here. */
 export interface RateLimitResponseMetaOptions {
   info: { readonly calls: readonly { getRawInput: () => Promise<unknown> }[] } | undefined;
   errors: readonly TRPCError[];
-  /** Whether headers are sent before anything has been decided, as for streams. */
+  /** Whether headers are sent before any call is decided, as for streams. */
   eagerGeneration?: boolean;
 }
 
@@ -24,19 +24,19 @@ interface Fact extends NotedDecision {
   retryAfter?: number;
 }
 
-/** The largest integer that a structured field may hold. */
+/** The largest integer in a structured field. */
 const MAX_INTEGER = 999_999_999_999_999;
 
 /**
  * For `responseMeta` of an adapter:
  *
- * - `Retry-After`: whole seconds, rounded up, when calls of the request were denied; of a batch, the
- *   longest wait;
+ * - `Retry-After`: whole seconds, rounded up, when calls of the request were denied; in a batch,
+ *   the longest wait;
  * - `RateLimit-Policy`: per limit that was charged, `q` tokens in `w` seconds;
- * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would pass,
- *   or else until the limit is full again or its window ends.
+ * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
+ *   pass, or else until the limit is full again or its window ends.
  *
- * A batch stream and a subscription send their headers before their calls run, so they get none.
+ * A batch stream and a subscription get none: they send their headers before their calls run.
  */
 export function rateLimitResponseMeta({
   info,
@@ -67,7 +67,7 @@ export function rateLimitResponseMeta({
   return { headers };
 }
 
-/** Of several decisions about one limit, the response tells the one that asks for most patience. */
+/** Of several decisions about one limit, the response reports the one with the longest wait. */
 function isStricter(a: Fact, b: Fact): boolean {
   const [waitA, waitB] = [a.retryAfter ?? 0, b.retryAfter ?? 0];
   return waitA === waitB ? a.value < b.value : waitA > waitB;
@@ -75,7 +75,7 @@ function isStricter(a: Fact, b: Fact): boolean {
 
 function policyOf({ config: { rate, period } }: Fact): string {
   const w = seconds(period);
-  // A window is whole seconds; of a period that is not, the tokens that such a window brings.
+  // A window has whole seconds. For another period, `q` counts the tokens of the rounded window.
   return `q=${integer((rate * w * 1000) / period)};w=${integer(w)}`;
 }
 
@@ -101,7 +101,7 @@ function integer(value: number): number {
   return Math.min(MAX_INTEGER, Math.floor(value));
 }
 
-/** A string of RFC 9651, which is ASCII; other characters as in a URL. */
+/** A string of RFC 9651. It is ASCII, so other characters are encoded as in a URL. */
 function quoted(text: string): string {
   const ascii = text.replace(/[^ -~]+/gu, (part) => encodeURIComponent(part));
   return `"${ascii.replace(/["\\]/g, "\\$&")}"`;

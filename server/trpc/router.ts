@@ -1,6 +1,6 @@
 /**
- * The router that clients mirror limits through. Reading is open to whoever the `key` resolver
- * gives a key; consuming and resetting are closed unless `authorize` opens them.
+ * The router through which clients read limits. A caller may read a limit if the `key` resolver
+ * returns a key. No caller may consume or reset, unless `authorize` allows it.
  */
 import { TRPCError, type TRPCRootObject } from "@trpc/server";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
@@ -15,17 +15,17 @@ export interface AuthorizeOptions<TContext, TName extends string> {
   ctx: TContext;
   action: "limit" | "reset";
   name: TName;
-  /** As resolved by the server. */
+  /** As the server resolved it. */
   key: string | undefined;
 }
 
 export interface RouterOptions<TContext extends object, TName extends string> {
-  limiter: UntypedRateLimiter;
+  limiter: UntypedRateLimiter & WatchSource<TName>;
   names: readonly TName[];
   resolver: KeyResolver<TContext, TName> | undefined;
   authorize:
     ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>) | undefined;
-  /** ms between two looks for other processes' changes. */
+  /** ms between two reads for the changes of other processes. */
   interval: number;
 }
 
@@ -38,7 +38,7 @@ export function createRateLimitRouter<
   { limiter, names, resolver, authorize, interval }: RouterOptions<TContext, TName>,
 ) {
   const schemas = createRateLimitSchemas(names);
-  const hub = createWatchHub(limiter as unknown as WatchSource<TName>, interval);
+  const hub = createWatchHub(limiter, interval);
   const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
     resolveKey(resolver, ctx as TContext, name, requested);
 
@@ -50,7 +50,7 @@ export function createRateLimitRouter<
   ): Promise<string | undefined> {
     const forbidden = new TRPCError({
       code: "FORBIDDEN",
-      message: `Not allowed to ${action} "${name}" from here`,
+      message: `This caller may not use "${action}" on rate limit "${name}"`,
     });
     if (authorize === undefined) throw forbidden;
     const key = await keyFor(ctx, name, requested);
@@ -65,11 +65,11 @@ export function createRateLimitRouter<
         const resolved = await keyFor(ctx, name, key);
         if (count !== undefined) validateSatisfiable(name, limiter.limits[name]!, count, false);
         const [snapshot] = await limiter.snapshots([{ name, key: resolved }]);
-        return { ...snapshot!, name, ...(key !== undefined && { key }) };
+        return { ...snapshot!, ...(key !== undefined && { key }) };
       }),
     ),
 
-    /** What `limit` would answer. Consumes nothing. */
+    /** The answer that `limit` would give. Consumes nothing. */
     check: t.procedure
       .input(schemas.query)
       .query(({ ctx, input: { name, key, count } }) =>
@@ -78,7 +78,7 @@ export function createRateLimitRouter<
         ),
       ),
 
-    /** Snapshots of several limits: one each at once, and again whenever one of them changes. */
+    /** Snapshots of several limits: one of each at once, and another one after each change. */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {
       const items = await throwingTRPCErrors(() =>
         Promise.all(

@@ -1,11 +1,11 @@
-/** The router's inputs, for applications that wrap its procedures. Unknown fields are refused. */
+/** The router's inputs, for applications that wrap its procedures. Unknown fields are errors. */
 import { z } from "zod";
 import { validateKey } from "../../core/key.js";
 
 /** The most limits that one `watch` subscription can follow. */
 export const MAX_WATCHED = 100;
 
-/** A key as a client may ask for it; see `validateKey`. */
+/** A key that a client asks for; see `validateKey`. */
 export const keySchema = z.string().superRefine((key, context) => {
   try {
     validateKey(key);

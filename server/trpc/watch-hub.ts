@@ -1,9 +1,9 @@
 /**
- * Live status for many readers at little cost. Each watched limit is read once for all who watch
- * it: right after a change by this process, and once per tick, all limits together, for changes by
- * other processes. Nothing is read while nobody watches.
+ * Live status for many readers at little cost. Each watched limit is read once for all its readers:
+ * right after a change by this process, and once per tick, all limits together, for changes by
+ * other processes. Nothing is read while there is no reader.
  *
- * State is last-value: a reader that is slow misses intermediate states and never the last one.
+ * A slow reader misses intermediate states and never the last one.
  */
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
 import { type RateLimitConfig, shardConfig } from "../../core/config.js";
@@ -11,10 +11,10 @@ import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { ChangeListener } from "../limiter-types.js";
 
-/** Changes within this many ms of the last push go out together in the next one. */
+/** Changes within this many ms of the last read are read together in the next one. */
 const COALESCE = 50;
 
-/** The parts of a limiter that watching takes. */
+/** The parts of a limiter that the hub needs. */
 export interface WatchSource<TName extends string> {
   clock(): number;
   onChange(listener: ChangeListener): () => void;
@@ -25,9 +25,9 @@ export interface WatchSource<TName extends string> {
 
 export interface WatchItem<TName extends string> {
   name: TName;
-  /** As resolved by the server. */
+  /** As the server resolved it. */
   key: string | undefined;
-  /** As asked for by the client, and echoed to it. */
+  /** As the client asked for it, and as the snapshots name it. */
   requested: string | undefined;
 }
 
@@ -35,13 +35,13 @@ interface Entry<TName extends string> {
   name: TName;
   key: string | undefined;
   snapshot: RateLimitSnapshot<TName> | undefined;
-  /** Whether the database may know more than `snapshot`. */
+  /** Whether the database may hold a newer state than `snapshot`. */
   stale: boolean;
-  /** Who is told of a new snapshot. */
+  /** Called after each new snapshot; one per reader and item. */
   notify: Set<() => void>;
 }
 
-/** @param interval ms between two looks for the changes of other processes. */
+/** @param interval ms between two reads for the changes of other processes. */
 export function createWatchHub<TName extends string>(
   limiter: WatchSource<TName>,
   interval: number,
@@ -75,7 +75,7 @@ export function createWatchHub<TName extends string>(
     flushTimer = setTimeout(() => void flush(), wait);
   }
 
-  /** Reads all stale limits in one go. What fails to be read stays stale until the next tick. */
+  /** Reads all stale limits at once. If that fails, they stay stale until the next read. */
   async function flush(): Promise<void> {
     flushTimer = undefined;
     flushing = true;
@@ -94,8 +94,8 @@ export function createWatchHub<TName extends string>(
       }
       changedMeanwhile = [...entries.values()].some((entry) => entry.stale);
     } catch {
-      // A status that cannot be read is not worth ending a stream for: the reader goes on
-      // predicting from what it has, and the next tick tries again.
+      // A failed read does not end the streams: the readers predict from their last snapshots, and
+      // the next tick tries again.
       for (const entry of reading) entry.stale = true;
     }
     lastFlush = performance.now();
@@ -103,7 +103,7 @@ export function createWatchHub<TName extends string>(
     if (changedMeanwhile) refresh([]);
   }
 
-  /** Yields a snapshot for each item at once, and then whenever one of them changes. */
+  /** Yields a snapshot of each item at once, and another one after each change. */
   async function* watch(
     items: readonly WatchItem<TName>[],
     signal: AbortSignal | undefined,
@@ -115,13 +115,13 @@ export function createWatchHub<TName extends string>(
         pending.add(item);
         wake();
       };
-      return { item, notify, entry: enter(item, notify) };
+      return { item, notify, entry: addReader(item, notify) };
     });
     const onAbort = () => wake();
     signal?.addEventListener("abort", onAbort);
     try {
       stop ??= start();
-      // Fresh for everyone who arrives: another process may have been at it since the last tick.
+      // Read again for each new reader: another process may have made a change since the last tick.
       refresh(followed.map(({ entry }) => entry));
       for (const { item, entry } of followed) if (entry.snapshot !== undefined) pending.add(item);
       while (!signal?.aborted) {
@@ -134,16 +134,16 @@ export function createWatchHub<TName extends string>(
         const snapshot = entries.get(idOf(item.name, item.key))?.snapshot;
         if (snapshot === undefined) continue;
         const { requested: key } = item;
-        // The state still holds now, and a younger `now` is a better sample of the clock.
+        // The state is still true, and a newer `now` is a better sample of the clock.
         yield { ...snapshot, ...(key !== undefined && { key }), now: limiter.clock() };
       }
     } finally {
       signal?.removeEventListener("abort", onAbort);
-      for (const { entry, notify } of followed) leave(entry, notify);
+      for (const { entry, notify } of followed) removeReader(entry, notify);
     }
   }
 
-  function enter({ name, key }: WatchItem<TName>, notify: () => void): Entry<TName> {
+  function addReader({ name, key }: WatchItem<TName>, notify: () => void): Entry<TName> {
     const id = idOf(name, key);
     let entry = entries.get(id);
     if (entry === undefined) {
@@ -154,7 +154,7 @@ export function createWatchHub<TName extends string>(
     return entry;
   }
 
-  function leave(entry: Entry<TName>, notify: () => void): void {
+  function removeReader(entry: Entry<TName>, notify: () => void): void {
     entry.notify.delete(notify);
     if (entry.notify.size > 0) return;
     entries.delete(idOf(entry.name, entry.key));
@@ -170,7 +170,7 @@ function idOf(name: string, key: string | undefined): string {
   return `${name}\0${key ?? ""}`;
 }
 
-/** Whether a reader of `before` already predicts what `after` says, of the whole and of shards. */
+/** Whether a reader of `before` already predicts `after`, for the sum and for each shard. */
 function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
   const { config, now } = after;
   const part = shardConfig(config);

@@ -1,18 +1,14 @@
 /**
- * Valid configs, rows and calls for the properties, biased towards what has broken limiters
- * before: thirds and millionths, periods of a millisecond and of ten years, full, empty and
- * indebted rows, rows written by a clock that is ahead, counts that are just too much.
+ * Valid configs, rows and calls for the properties. They favour the numbers at which limiters fail:
+ * thirds and millionths, periods of a millisecond and of ten years, full and empty rows, rows with
+ * a debt, rows written by a clock that is ahead, and counts that are just too large.
  */
 import fc from "fast-check";
 import { type RateLimitState, stateAt } from "../../core/calculate.js";
-import {
-  capacityOf,
-  type RateLimitConfig,
-  reservableOf,
-  validateConfig,
-} from "../../core/config.js";
+import { capacityOf, type RateLimitConfig, reservableOf } from "../../core/config.js";
 import { mostSatisfiable, validateSatisfiable } from "../../core/count.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
+import { validateConfig } from "../../core/validate-config.js";
 
 const DECADE = 3652 * DAY;
 
@@ -24,15 +20,15 @@ export interface Call {
   reserve: boolean;
 }
 
-/** Evenly over a range; fast-check's doubles favour the numbers next to zero. */
+/** Even over a range. The doubles of fast-check favour the numbers next to zero. */
 export const between = (low: number, high: number) =>
   fc.integer({ min: 0, max: 1000 }).map((part) => low + ((high - low) * part) / 1000);
 
-/** A part of `most`, down to a millionth: nobody counts in numbers that a double can hardly hold. */
+/** A part of `most`, down to a millionth of it, because real counts are not smaller. */
 const partOf = (most: number) =>
   fc.double({ min: 1e-6, max: 1, noNaN: true }).map((part) => part * most);
 
-/** Tokens, relative to a rate or not. */
+/** Numbers of tokens, some of them relative to a rate. */
 const tokens = (rate: number) =>
   fc.oneof(
     fc.constantFrom(0, rate / 2, rate, rate * 2, rate * 10),
@@ -50,7 +46,7 @@ const anyPeriod = fc.oneof(
   fc.integer({ min: 1, max: DECADE }),
 );
 
-/** A valid config of either kind, every option of its kind set or not, unsharded. */
+/** A valid config of either kind without shards. Each option of its kind is present or absent. */
 export const anyConfig: fc.Arbitrary<RateLimitConfig> = fc
   .tuple(anyRate, anyPeriod)
   .chain(([rate, period]) => {
@@ -77,12 +73,14 @@ export const anyConfig: fc.Arbitrary<RateLimitConfig> = fc
   })
   .filter((config) => !throws(() => validateConfig(config)));
 
-/** A browser that corrects its clock by half a round trip asks at fractions of a millisecond. */
+/** Half a millisecond too, because a browser corrects its clock by half a round trip. */
 export const anyNow = fc
   .tuple(fc.integer({ min: Date.UTC(2020), max: Date.UTC(2060) }), fc.constantFrom(0, 0, 0, 0.5))
   .map(([whole, part]) => whole + part);
 
-/** A row that calls under this config can have left, by clocks before and after `now`; or none. */
+/**
+ * No row, or one that calls with this config can have written, by clocks before and after `now`.
+ */
 export function anyRow(config: RateLimitConfig, now: number): fc.Arbitrary<RateLimitState | null> {
   const capacity = capacityOf(config);
   const reservable = reservableOf(config);

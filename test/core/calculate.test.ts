@@ -7,10 +7,15 @@ import { DAY, HOUR } from "../../core/durations.js";
 const T = Date.UTC(2030, 0, 1, 12);
 const YEAR = 365 * DAY;
 
-/** At `ms`, `count` tokens: the value and `ts` then, and the wait where there are not enough. */
+/**
+ * A take of `count` tokens at `ms`: the value and `ts` then, and the wait if there are not enough.
+ */
 type Step = [ms: number, count: number, value: number, ts: number, retryAfter?: number];
 
-/** Takes the steps on one row, all times relative to T; a step without enough tokens writes none. */
+/**
+ * Takes the steps on one row, with times relative to T. A step without enough tokens writes
+ * nothing.
+ */
 function run(config: RateLimitConfig, steps: Step[], row: RateLimitState | null = null): void {
   let state = row && { value: row.value, ts: T + row.ts };
   for (const [ms, count, value, ts, retryAfter] of steps) {
@@ -51,7 +56,7 @@ describe("a token bucket", () => {
   });
 
   it.each<[title: string, capacity: number, steps: Step[]]>([
-    ["above the rate, piles up more than a period's tokens", 25, [[30_000, 0, 25, 30_000]]],
+    ["above the rate, holds more than a period's tokens", 25, [[30_000, 0, 25, 30_000]]],
     ["below the rate, holds no more than that", 2, [[10_000, 0, 2, 10_000]]],
     ["below the rate, refills as fast", 2, [[500, 1, -0.5, 500, 500]]],
     ["of 0, owes every token", 0, [[500, 1, -1, 500, 1000]]],
@@ -59,7 +64,7 @@ describe("a token bucket", () => {
     run({ ...bucket, capacity }, steps, { value: 0, ts: 0 });
   });
 
-  it("neither refills nor drains for a clock that is behind, which waits longer", () => {
+  it("neither refills nor drains when the clock is behind, and gives a longer wait", () => {
     run(
       bucket,
       [
@@ -75,7 +80,7 @@ describe("a token bucket", () => {
     );
   });
 
-  it("is just full after years", () => {
+  it("is full and not more after years", () => {
     run(bucket, [[0, 10, 0, 0]], { value: -3, ts: -T });
     run({ kind: "token bucket", rate: 1, period: 10 * YEAR }, [
       [0, 1, 0, 0],
@@ -108,7 +113,7 @@ describe("a fixed window", () => {
 
   it.each<[title: string, capacity: number, steps: Step[]]>([
     [
-      "above the rate, piles up over windows",
+      "above the rate, holds the tokens of several windows",
       7,
       [
         [10_000, 0, 4, 10_000],
@@ -122,7 +127,7 @@ describe("a fixed window", () => {
     run({ ...window, capacity }, steps, { value: 0, ts: 0 });
   });
 
-  it("neither refills nor drains for a clock that is behind, which waits longer", () => {
+  it("neither refills nor drains when the clock is behind, and gives a longer wait", () => {
     run(
       window,
       [
@@ -137,7 +142,7 @@ describe("a fixed window", () => {
     );
   });
 
-  it("is just full after years, and still in step", () => {
+  it("is full and not more after years, and its windows stay aligned", () => {
     run(window, [[3 * YEAR + 13_000, 4, 0, 3 * YEAR + 10_000]], { value: -3, ts: 0 });
     run(window, [[3 * YEAR + 13_000, 4, 0, 3 * YEAR + 3001]], { value: -3, ts: -6999 });
   });
@@ -147,7 +152,7 @@ describe("a fixed window", () => {
     run(window, [[2000, 10, -9, 0, 28_000]], { value: 1, ts: 0 });
   });
 
-  it("with start 0 begins its days at midnight UTC", () => {
+  it("starts its daily windows at midnight UTC with start 0", () => {
     const daily: RateLimitConfig = { kind: "fixed window", rate: 5, period: DAY, start: 0 };
     const midnight = Date.UTC(2030, 0, 1);
     const expected = { value: -1, ts: midnight, retryAfter: 12 * HOUR, windowStart: 0 };
@@ -173,12 +178,12 @@ describe("a fixed window", () => {
     });
   });
 
-  it("keeps the windows of its row, whatever start says by now", () => {
+  it("keeps the windows of its row after start has changed", () => {
     const after = calculateRateLimit({ value: 0, ts: T - 13_000 }, { ...window, start: 0 }, T, 5);
     expect(after).toEqual({ value: -1, ts: T - 3000, retryAfter: 7000, windowStart: T - 13_000 });
   });
 
-  it("without a start and a row still knows its window, the same every time", () => {
+  it("has the same window every time without a start and without a row", () => {
     const { start: _, ...phaseless } = { ...window, kind: "fixed window" as const };
     const { ts, windowStart } = calculateRateLimit(null, phaseless, T + 1);
     expect(ts).toBeLessThanOrEqual(T + 1);
@@ -191,18 +196,18 @@ describe("a fixed window", () => {
 describe.each([bucket, window])("a $kind", (config) => {
   afterEach(() => vi.useRealTimers());
 
-  it("looks at the present and takes nothing where it is not told", () => {
+  it("uses the present time and takes nothing by default", () => {
     vi.useFakeTimers({ now: T + 10_000 });
     const row = { value: 1, ts: T };
     expect(calculateRateLimit(row, config)).toEqual(calculateRateLimit(row, config, T + 10_000, 0));
   });
 
-  it("leaves the row that it was given as it was", () => {
+  it("does not change the row that it receives", () => {
     const row = Object.freeze({ value: 1, ts: T });
     expect(() => calculateRateLimit(row, config, T + 10_000, 1)).not.toThrow();
   });
 
-  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("refuses to take %d tokens", (count) => {
+  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("throws for a count of %d", (count) => {
     expect(() => calculateRateLimit(null, config, T, count)).toThrow(
       expect.objectContaining({ name: "RateLimitInputError", reason: "count" }),
     );

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type RateLimitConfig, validateConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/config.js";
 import { DAY, SECOND } from "../../core/durations.js";
+import { validateConfig } from "../../core/validate-config.js";
 
 const bucket = { kind: "token bucket", rate: 10, period: 1000 };
 const window = { ...bucket, kind: "fixed window" };
@@ -52,13 +53,11 @@ describe.each([bucket, window])("a $kind", (base) => {
       base,
     ),
     [{ ...base, capacity: 0, maxReserved: 0 }, "capacity", "0"],
-    // What is misspelt would otherwise be its default.
-    [{ ...base, capcity: 3 }, "capcity", "3"],
     [{ ...base, rate: 1e-9, period: DAY, capacity: 1 }, "rate", "1e-9"],
     [{ ...base, rate: 1e-9, period: DAY, maxReserved: 1 }, "rate", "1e-9"],
   ];
 
-  it.each(bad)("refuses %o, quoting the option %s and its value %s", (config, option, quoted) => {
+  it.each(bad)("rejects %o, quoting the option %s and its value %s", (config, option, quoted) => {
     expect(() => validateConfig(config as RateLimitConfig, "limits.sends")).toThrow(
       expect.objectContaining({
         name: "RateLimitConfigError",
@@ -66,6 +65,20 @@ describe.each([bucket, window])("a $kind", (base) => {
         option: `limits.sends.${option}`,
         message: expect.stringMatching(
           new RegExp(String.raw`^limits\.sends\.${option} must be .+, got ${escape(quoted)}$`),
+        ),
+      }),
+    );
+  });
+
+  it("rejects a misspelt option, which would otherwise have its default", () => {
+    const config = { ...base, capcity: 3 } as unknown as RateLimitConfig;
+    expect(() => validateConfig(config, "limits.sends")).toThrow(
+      expect.objectContaining({
+        name: "RateLimitConfigError",
+        option: "limits.sends.capcity",
+        value: 3,
+        message: expect.stringMatching(
+          /^limits\.sends\.capcity is not an option, got 3; use kind, rate, period, capacity, /,
         ),
       }),
     );
@@ -92,27 +105,27 @@ describe.each([bucket, window])("a $kind", (base) => {
   });
 });
 
-describe("start", () => {
-  it.each([0, -1, -DAY, 12_345, Date.UTC(2030), 2 ** 53 - 1])("of a window can be %d", (start) => {
+describe("the start of a fixed window", () => {
+  it.each([0, -1, -DAY, 12_345, Date.UTC(2030), 2 ** 53 - 1])("can be %d", (start) => {
     expect(() => validateConfig({ ...window, start } as RateLimitConfig)).not.toThrow();
   });
 });
 
 describe("the start of a token bucket", () => {
-  it("is refused, since it has no windows", () => {
+  it("is rejected, because a token bucket has no windows", () => {
     expect(() => validateConfig({ ...bucket, start: 0 } as RateLimitConfig)).toThrow(
-      "config.start must be left to fixed windows: a token bucket has no windows, got 0",
+      "config.start must be left out of a token bucket, which has no windows, got 0",
     );
   });
 });
 
-describe("what is no config", () => {
+describe("a value that is not a config", () => {
   it.each([
     [undefined, "undefined"],
     [null, "null"],
     [SECOND, "1000"],
     ["token bucket", '"token bucket"'],
-  ])("is refused and quoted: %o", (config, quoted) => {
+  ])("is rejected and quoted: %o", (config, quoted) => {
     expect(() => validateConfig(config as unknown as RateLimitConfig, "limits.sends")).toThrow(
       `limits.sends must be a rate limit config, got ${quoted}`,
     );

@@ -1,4 +1,4 @@
-/** What a limit is for: in any span of time it grants its capacity plus its refill, and no more. */
+/** The promise of a limit: in any span of time it grants at most its capacity plus its refill. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { initialState, type RateLimitState } from "../../core/calculate.js";
@@ -16,13 +16,13 @@ interface Schedule {
   calls: { now: number; count: number }[];
 }
 
-/** A call made, and the furthest that any clock had gone by then. */
+/** A call, and the latest time that any clock had shown by then. */
 interface Grant {
   latest: number;
   count: number;
 }
 
-/** Calls at random times, close enough together that one's refill matters to the next. */
+/** Calls at random times. They are so close that the refill between them matters. */
 const schedules = (config: RateLimitConfig, clockStepsBack: boolean): fc.Arbitrary<Schedule> => {
   const least = clockStepsBack ? -1 : 0;
   const full = (config.period * capacityOf(config)) / config.rate;
@@ -52,7 +52,7 @@ const schedules = (config: RateLimitConfig, clockStepsBack: boolean): fc.Arbitra
 
 const anySchedule = anyConfig.chain((config) => schedules(config, true));
 
-/** Replays a schedule on a row: what is granted is written, what is denied is not. */
+/** Replays a schedule on a row. Only granted calls write. */
 function replay({ config, existing, calls }: Schedule, reserve: boolean): Grant[] {
   let row = existing;
   let latest = existing?.ts ?? -Infinity;
@@ -64,7 +64,7 @@ function replay({ config, existing, calls }: Schedule, reserve: boolean): Grant[
   });
 }
 
-/** Checks all spans between two calls; `phase` is an instant at which a window starts. */
+/** Checks every span between two calls. `phase` is an instant at which a window starts. */
 function expectNoExcess(grants: Grant[], config: RateLimitConfig, phase: number, owed = 0) {
   const periods = (from: number, to: number) =>
     config.kind === "token bucket"
@@ -86,7 +86,7 @@ const phaseOf = ({ config, existing, calls }: Schedule) =>
   (existing ?? initialState(config, calls[0]?.now ?? 0)).ts;
 
 describe("the grants of any span", () => {
-  it("never exceed capacity plus refill, though clocks step back", () => {
+  it("never exceed capacity plus refill, even if clocks step back", () => {
     fc.assert(
       fc.property(anySchedule, (schedule) => {
         expectNoExcess(replay(schedule, false), schedule.config, phaseOf(schedule));
@@ -95,7 +95,7 @@ describe("the grants of any span", () => {
     );
   });
 
-  it("exceed that with reservations by maxReserved at most", () => {
+  it("exceed capacity plus refill by at most maxReserved with reservations", () => {
     fc.assert(
       fc.property(anySchedule, (schedule) => {
         const { maxReserved = Infinity } = schedule.config;
@@ -107,7 +107,7 @@ describe("the grants of any span", () => {
     );
   });
 
-  it("never exceed the whole limit's capacity plus refill on its only two shards", () => {
+  it("never exceed the capacity plus refill of a limit with two shards", () => {
     const anyTwoShards = anyConfig
       .filter(({ kind }) => kind === "token bucket")
       .chain((config) => schedules({ ...config, shards: 2 }, false));
@@ -126,7 +126,7 @@ describe("the grants of any span", () => {
   });
 });
 
-describe("the row behind any schedule", () => {
+describe("the row of any schedule", () => {
   it("never goes back in time and never holds more than the capacity", () => {
     fc.assert(
       fc.property(anySchedule, fc.boolean(), ({ config, existing, calls }, reserve) => {

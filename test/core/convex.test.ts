@@ -1,4 +1,4 @@
-/** For sane input the algebra gives what Convex's function of the same name gives. */
+/** For usual input the algebra gives the results of Convex's function of the same name. */
 import { calculateRateLimit as convex } from "@convex-dev/rate-limiter";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ interface Input {
   count: number;
 }
 
-/** Rows that are not from the future; without one, windows that have started. */
+/** Rows that are not from the future. Without a row, windows that have started. */
 const anyInput: fc.Arbitrary<Input> = fc.tuple(anyConfig, anyNow).chain(([config, now]) => {
   const { period, rate } = config;
   const capacity = capacityOf(config);
@@ -36,16 +36,16 @@ const anyInput: fc.Arbitrary<Input> = fc.tuple(anyConfig, anyNow).chain(([config
   });
 });
 
-/** How far sums of these numbers can be apart for nothing but rounding. */
+/** The largest rounding error of sums of these numbers. */
 const noiseOf = ({ existing, config, count }: Input) =>
   1e-9 * Math.max(1e-6, Math.abs(existing?.value ?? 0), capacityOf(config), count);
 
-/** Whether a quotient of doubles may be on the other side of a whole number than it should. */
+/** Whether a rounding error may have moved a quotient across a whole number. */
 const nearWhole = (quotient: number) =>
   Math.abs(quotient - Math.round(quotient)) <= 1e-6 * Math.max(1, Math.abs(quotient));
 
 describe("calculateRateLimit", () => {
-  it("gives the value, ts and window that Convex's gives", () => {
+  it("gives the same value, ts and window as Convex's function", () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const { existing, config, now, count } = input;
@@ -59,13 +59,13 @@ describe("calculateRateLimit", () => {
     );
   });
 
-  it("gives the wait that Convex's gives, in whole ms", () => {
+  it("gives the same wait as Convex's function, in whole ms", () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         const { existing, config, now, count } = input;
         const ours = calculateRateLimit(existing, config, now, count);
         const theirs = convex(existing, config, now, count);
-        // Next to nothing missing is nothing missing to one of the two only.
+        // A missing amount within the rounding error may be 0 for one of the two.
         fc.pre(Math.abs(theirs.value) > noiseOf(input));
         fc.pre((theirs.retryAfter ?? 0) <= MAX_WAIT);
         if (theirs.retryAfter === undefined) {
@@ -73,7 +73,7 @@ describe("calculateRateLimit", () => {
           return;
         }
         const exact = Math.ceil(theirs.retryAfter);
-        // Rounding may cost them a step: a millisecond of a bucket, a window of windows.
+        // A rounding error may cost one step: a millisecond of a bucket, or one window.
         const bucket = config.kind === "token bucket";
         const steps = bucket ? theirs.retryAfter : -theirs.value / config.rate;
         const slack = nearWhole(steps) ? (bucket ? 1 : config.period) : 0;
@@ -89,12 +89,12 @@ describe("calculateRateLimit", () => {
     ["an idle bucket", { kind: "token bucket", rate: 1, period: 2 ** 45 }, { value: 0, ts: 0 }, 1],
     ["a full window", { kind: "fixed window", rate: 10, period: 4096, start: 5 }, null, 3],
     ["a used window", { kind: "fixed window", rate: 1, period: 2 ** 41 }, { value: 0, ts: 0 }, 9],
-  ])("gives all that Convex's gives for %s", (_title, config, row, count) => {
+  ])("gives the whole result of Convex's function for %s", (_title, config, row, count) => {
     const now = 2 ** 40;
     expect(calculateRateLimit(row, config, now, count)).toEqual(convex(row, config, now, count));
   });
 
-  it("has the token that Convex's misses by a rounding error", () => {
+  it("has the token that Convex's function misses by a rounding error", () => {
     const config: RateLimitConfig = { kind: "token bucket", rate: 12, period: DAY };
     const at = (hour: number) => [{ value: 0, ts: 0 }, config, hour * HOUR, hour / 2] as const;
     const even = Array.from({ length: 12 }, (_, n) => 2 * (n + 1));

@@ -4,7 +4,7 @@ import { validateCount, validateSatisfiable } from "../../core/count.js";
 
 const limit: RateLimitConfig = { kind: "token bucket", rate: 10, period: 1000 };
 
-const refusal = (reason: string, ...quoted: string[]) =>
+const rejection = (reason: string, ...quoted: string[]) =>
   expect.objectContaining({
     name: "RateLimitInputError",
     kind: "InvalidInput",
@@ -17,17 +17,17 @@ describe("validateCount", () => {
     expect(() => validateCount(count)).not.toThrow();
   });
 
-  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("refuses %d, quoting it", (count) => {
-    expect(() => validateCount(count)).toThrow(refusal("count", `${count}`));
+  it.each([-1, -1e-9, Number.NaN, Infinity, -Infinity])("rejects %d and quotes it", (count) => {
+    expect(() => validateCount(count)).toThrow(rejection("count", `${count}`));
   });
 
   it.each([
     ["a string", "1"],
     ["null", null],
     ["an object", {}],
-    ["nothing", undefined],
-  ])("refuses %s from plain JavaScript", (_title, count) => {
-    expect(() => validateCount(count as number)).toThrow(refusal("count"));
+    ["undefined", undefined],
+  ])("rejects %s from plain JavaScript", (_title, count) => {
+    expect(() => validateCount(count as number)).toThrow(rejection("count"));
   });
 });
 
@@ -40,7 +40,7 @@ describe("validateSatisfiable", () => {
     ["maxReserved 0", { ...limit, maxReserved: 0 }, 10, 10],
     ["one shard", { ...limit, maxReserved: 5, shards: 1 }, 10, 15],
     ["two shards", { ...limit, maxReserved: 5, shards: 2 }, 10, 15],
-    ["five shards, of which a call sees two", { ...limit, maxReserved: 5, shards: 5 }, 4, 6],
+    ["five shards, of which a call uses two", { ...limit, maxReserved: 5, shards: 5 }, 4, 6],
   ])("knows the bounds of %s", (_title, config, most, mostReserved) => {
     for (const [reserve, bound] of [
       [false, most],
@@ -50,27 +50,27 @@ describe("validateSatisfiable", () => {
       expect(check(0)).not.toThrow();
       expect(check(bound)).not.toThrow();
       expect(check(bound + 0.01)).toThrow(
-        refusal("unsatisfiable", `${bound + 0.01}`, '"sends"', `${bound}`),
+        rejection("unsatisfiable", `${bound + 0.01}`, '"sends"', `${bound}`),
       );
     }
   });
 
-  it("lets reserve ask for any usual number where maxReserved is not set", () => {
+  it("accepts any usual count with reserve and without maxReserved", () => {
     expect(() => validateSatisfiable("sends", limit, 1e9, true)).not.toThrow();
     expect(() => validateSatisfiable("sends", limit, 1e300, true)).toThrow(
-      refusal("unsatisfiable"),
+      rejection("unsatisfiable"),
     );
   });
 
-  it("names the shards where they are the reason", () => {
+  it("names the shards if they are the reason", () => {
     const sharded = { ...limit, shards: 5 };
     expect(() => validateSatisfiable("sends", sharded, 5, false)).toThrow(
-      refusal("unsatisfiable", "two of its 5 shards"),
+      rejection("unsatisfiable", "two of its 5 shards"),
     );
   });
 
-  it.each([-1, Number.NaN, Infinity])("refuses %d for what it is", (count) => {
-    expect(() => validateSatisfiable("sends", limit, count, false)).toThrow(refusal("count"));
-    expect(() => validateSatisfiable("sends", limit, count, true)).toThrow(refusal("count"));
+  it.each([-1, Number.NaN, Infinity])("rejects %d as an invalid count", (count) => {
+    expect(() => validateSatisfiable("sends", limit, count, false)).toThrow(rejection("count"));
+    expect(() => validateSatisfiable("sends", limit, count, true)).toThrow(rejection("count"));
   });
 });

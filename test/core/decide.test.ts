@@ -24,12 +24,12 @@ const decide = (
 ) => decideRateLimit(existing, config, T + ms, count, reserve);
 
 describe("a call without reserve", () => {
-  it("is granted down to the last token, with the tokens left and the row to write", () => {
+  it("is granted down to the last token, and returns the tokens left and the row to write", () => {
     expect(decide(null, bucket, 0, 2)).toEqual({ result: { ok: true, value: 1 }, next: row(1) });
     expect(decide(row(1), bucket, 0, 1)).toEqual({ result: { ok: true, value: 0 }, next: row(0) });
   });
 
-  it("is denied for more, with the tokens still held and nothing to write", () => {
+  it("is denied for more tokens than there are, and writes nothing", () => {
     expect(decide(row(1), bucket, 0, 2)).toEqual({
       result: { ok: false, retryAfter: 1000, value: 1 },
       next: undefined,
@@ -50,7 +50,7 @@ describe("a call without reserve", () => {
     expect(decide(row(-2), bucket, 0, 1).result).toEqual({ ...denied, retryAfter: 3000 });
   });
 
-  it("waits from its own clock where the row is ahead of it", () => {
+  it("counts the wait from its own clock if the row is ahead of it", () => {
     const denied = { ok: false, retryAfter: 6000, value: 0 };
     expect(decide(row(0), bucket, -5000, 1).result).toEqual(denied);
   });
@@ -59,12 +59,12 @@ describe("a call without reserve", () => {
 describe("a call with reserve", () => {
   const capped = { ...bucket, maxReserved: 2 };
 
-  it("is simply granted while there are tokens", () => {
+  it("is granted without a wait while there are tokens", () => {
     const granted = { result: { ok: true, value: 0 }, next: row(0) };
     expect(decide(row(2), capped, 0, 2, true)).toStrictEqual(granted);
   });
 
-  it("owes tokens up to the cap, and tells when they are repaid", () => {
+  it("owes tokens up to maxReserved, and says when they are repaid", () => {
     expect(decide(row(0), capped, 0, 2, true)).toEqual({
       result: { ok: true, retryAfter: 2000, value: -2 },
       next: row(-2),
@@ -73,12 +73,12 @@ describe("a call with reserve", () => {
   });
 
   it.each([
-    ["just past the cap", 0, 2.5, 500],
-    ["far past the cap", -2, 2, 2000],
-    ["of a single token at the cap", -2, 1, 1000],
-    ["of all that can be held and owed", 0, 5, 3000],
+    ["just above maxReserved", 0, 2.5, 500],
+    ["far above maxReserved", -2, 2, 2000],
+    ["of a single token at maxReserved", -2, 1, 1000],
+    ["of all tokens that can be held and owed", 0, 5, 3000],
   ])(
-    "is denied %s until there is room to owe, before there are tokens",
+    "is denied %s until it may owe the tokens, not until there are tokens",
     (_, value, count, wait) => {
       const { result, next } = decide(row(value), capped, 0, count, true);
       expect(result).toEqual({ ok: false, retryAfter: wait, value });
@@ -91,7 +91,7 @@ describe("a call with reserve", () => {
     },
   );
 
-  it("waits for windows of a fixed window", () => {
+  it("waits for the next windows of a fixed window", () => {
     const config = { ...window, maxReserved: 2 };
     const reserved = { ok: true, retryAfter: 6000, value: -2 };
     expect(decide(row(0), config, 4000, 2, true).result).toEqual(reserved);
@@ -103,19 +103,19 @@ describe("a call with reserve", () => {
     });
   });
 
-  it("owes nothing where maxReserved is 0", () => {
+  it("owes nothing if maxReserved is 0", () => {
     const never = { ...bucket, maxReserved: 0 };
     const denied = { ok: false, retryAfter: 1000, value: 0 };
     expect(decide(row(0), never, 0, 1, true).result).toEqual(denied);
     expect(decide(row(1), never, 0, 1, true).result).toEqual({ ok: true, value: 0 });
   });
 
-  it("owes any number of tokens where maxReserved is not set", () => {
+  it("owes any number of tokens if maxReserved is not set", () => {
     const reserved = { ok: true, retryAfter: 1e9 - 3000, value: 3 - 1e6 };
     expect(decide(null, bucket, 0, 1e6, true).result).toEqual(reserved);
   });
 
-  it("owes every token of a limit that holds none", () => {
+  it("owes every token of a limit with capacity 0", () => {
     const empty = { ...bucket, capacity: 0, maxReserved: 2 };
     const first = decide(null, empty, 0, 1, true);
     expect(first.result).toEqual({ ok: true, retryAfter: 1000, value: -1 });
@@ -129,7 +129,7 @@ describe("a call with reserve", () => {
   it.each<[value: number, count: number, config: RateLimitConfig]>([
     [-2, 0.3, { kind: "token bucket", rate: 1, period: 1000 }],
     [-2, 0.4, { kind: "fixed window", rate: 0.3, period: 1000, capacity: 1, start: 0 }],
-  ])("waits no longer than the row it leaves is in debt: %d - %d", (value, count, config) => {
+  ])("waits exactly until its debt is repaid: %d - %d", (value, count, config) => {
     const { result, next = null } = decide(row(value), config, 0, count, true);
     const { retryAfter = 0 } = result;
     expect(decide(next, config, retryAfter, 0).result.ok).toBe(true);
@@ -137,14 +137,14 @@ describe("a call with reserve", () => {
   });
 });
 
-describe("the largest count that is not refused as unsatisfiable", () => {
+describe("the largest satisfiable count", () => {
   it.each([
     [0.1, 0.2],
     [1 / 3, 2 / 3],
     [0.7, 0.1],
     [3, 80_000],
     [1e-6, 1e-6],
-  ])("passes on a full bucket of %d that may owe %d", (capacity, maxReserved) => {
+  ])("is granted by a full bucket of %d that may owe %d", (capacity, maxReserved) => {
     const config: RateLimitConfig = { ...bucket, rate: capacity, capacity, maxReserved };
     const around = [-1e-16, 0, 1e-16].map((off) => (capacity + maxReserved) * (1 + off));
     for (const count of [capacity + maxReserved, ...around]) {
@@ -156,7 +156,7 @@ describe("the largest count that is not refused as unsatisfiable", () => {
   });
 
   it.each<RateLimitConfig>([bucket, window, { ...bucket, rate: 1 / 3, period: 7 }])(
-    "can be asked for again where maxReserved is not set: %o",
+    "can be granted again if maxReserved is not set: %o",
     (config) => {
       const most = (config.capacity ?? config.rate) + reservableOf(config);
       const first = decide(null, config, 0, most, true);

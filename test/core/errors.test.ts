@@ -23,10 +23,10 @@ describe("isRateLimitError", () => {
 
   it.each<[title: string, error: unknown]>([
     ["a RateLimitError", error],
-    ["an error of another copy of the package", Object.assign(new Error("again"), plain)],
+    ["an error from another copy of the package", Object.assign(new Error("again"), plain)],
     ["its serialised form", JSON.parse(JSON.stringify(plain))],
     [
-      "a serialised form with more in it",
+      "a serialised form with additional fields",
       { ...plain, message: "", data: { code: 429, ...plain.data } },
     ],
   ])("recognises %s", (_title, candidate) => {
@@ -51,10 +51,10 @@ describe("isRateLimitError", () => {
     ["facts of another kind", { data: { rateLimit: { ...facts, kind: "Else" } } }],
     ["facts without a name", { data: { rateLimit: { ...facts, name: undefined } } }],
     ["facts without a config", { data: { rateLimit: { ...facts, config: undefined } } }],
-    ["facts with a config that is none", { data: { rateLimit: { ...facts, config: null } } }],
+    ["facts with a config that is null", { data: { rateLimit: { ...facts, config: null } } }],
     ["facts without a time", { data: { rateLimit: { ...facts, now: undefined } } }],
     ["facts without a wait", { data: { rateLimit: { ...facts, retryAfter: "soon" } } }],
-  ])("does not take %s for one", (_title, candidate) => {
+  ])("rejects %s", (_title, candidate) => {
     expect(isRateLimitError(candidate)).toBe(false);
   });
 
@@ -72,13 +72,13 @@ describe("errors", () => {
     [new RateLimitConfigError("rate", 0, "above 0"), "RateLimitConfigError", "InvalidConfig"],
     [new RateLimitInputError("key", "no"), "RateLimitInputError", "InvalidInput"],
     [new RateLimitStoreError("down"), "RateLimitStoreError", "StoreFailure"],
-  ])("%s are told apart by kind", (error, name, kind) => {
+  ])("%s have their own kind", (error, name, kind) => {
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({ name, kind });
     expect(String(error)).toMatch(new RegExp(`^${name}: .`));
   });
 
-  it("say what was exceeded and for how long", () => {
+  it("say which limit was exceeded and for how long", () => {
     expect(new RateLimitError(facts).message).toBe(
       'Rate limit "sends" exceeded; retry after 1500 ms',
     );
@@ -91,7 +91,7 @@ describe("errors", () => {
     expect(error.message.length).toBeLessThan(100);
   });
 
-  it("keep what broke the store as their cause", () => {
+  it("keep the store's own error as their cause", () => {
     const cause = new Error("connection refused");
     expect(new RateLimitStoreError("down", { cause }).cause).toBe(cause);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { firstWhole } from "../../core/calculate.js";
 import { MAX_WAIT } from "../../core/config.js";
 
-/** A predicate that holds from `threshold` on, and is not asked forever. */
+/** A predicate that is true from `threshold` on. It throws if it is called too often. */
 function from(threshold: number) {
   let asked = 0;
   return (whole: number) => {
@@ -21,14 +21,14 @@ describe("firstWhole", () => {
     }
   });
 
-  it("asks twice where the guess is right", () => {
+  it("calls the predicate twice if the guess is right", () => {
     const asked: number[] = [];
     firstWhole(1000, (whole) => asked.push(whole) > 0 && whole >= 1000);
     expect(asked).toEqual([1000, 999]);
   });
 
   it.each([2 * MAX_WAIT + 2, 2 * MAX_WAIT + 4000, Infinity])(
-    "gives up on %d, out of the reach of whole doubles",
+    "returns Infinity for %d, above which doubles skip whole numbers",
     (threshold) => {
       for (const guess of [1, MAX_WAIT, 2 * MAX_WAIT - 1, 2 * MAX_WAIT, threshold]) {
         expect(firstWhole(guess, from(threshold)), `from ${guess}`).toBe(Infinity);
@@ -36,7 +36,7 @@ describe("firstWhole", () => {
     },
   );
 
-  it("gives up on a guess that is no number", () => {
+  it("returns Infinity for a guess that is not a finite number", () => {
     expect(firstWhole(Number.NaN, from(1))).toBe(Infinity);
     expect(firstWhole(Infinity, from(1))).toBe(Infinity);
   });

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { validateKey, validateName } from "../../core/key.js";
 
-const accepted: [title: string, text: string][] = [
+const valid: [title: string, text: string][] = [
   ["one character", "k"],
   ["191 characters", "k".repeat(191)],
   ["spaces, kept as they are", " k "],
   ["an emoji, a pair of surrogates", "👍🏽"],
-  ["a string that an object has as a property", "__proto__"],
+  ["the name of a property of every object", "__proto__"],
   ["control characters other than NUL", "\u0001\n"],
 ];
 
-const refused: [title: string, text: unknown, quoted: RegExp][] = [
+const invalid: [title: string, text: unknown, quoted: RegExp][] = [
   ["an empty string", "", /not be empty, got ""$/],
   ["192 characters", "k".repeat(192), /at most 191 characters \(it has 192\)/],
   ["96 emoji, 192 code units", "👍".repeat(96), /at most 191 characters \(it has 192\)/],
   ["a NUL", "k\0", /NUL/],
   ["a lone high surrogate", "k\uD83D", /lone surrogate/],
   ["a lone low surrogate", "\uDC4Dk", /lone surrogate/],
-  ["surrogates the wrong way round", "\uDC4D\uD83D", /lone surrogate/],
+  ["surrogates in the wrong order", "\uDC4D\uD83D", /lone surrogate/],
   ["a number", 42, /be a string, got 42$/],
   ["null", null, /be a string, got null$/],
   ["an object", { toString: () => "k" }, /be a string, got an object$/],
@@ -27,11 +27,11 @@ describe.each([
   ["key", (text: unknown) => validateKey(text as string)],
   ["name", (text: unknown) => validateName(text as string)],
 ])("a %s", (reason, validate) => {
-  it.each(accepted)("can be %s", (_title, text) => {
+  it.each(valid)("can be %s", (_title, text) => {
     expect(() => validate(text)).not.toThrow();
   });
 
-  it.each(refused)("cannot be %s", (_title, text, quoted) => {
+  it.each(invalid)("cannot be %s", (_title, text, quoted) => {
     expect(() => validate(text)).toThrow(
       expect.objectContaining({
         name: "RateLimitInputError",
@@ -43,7 +43,7 @@ describe.each([
     expect(() => validate(text)).toThrow(new RegExp(`^${reason} must`));
   });
 
-  it("is not repeated whole in the message where it is too long", () => {
+  it("is shortened in the message if it is too long", () => {
     const long = "0123456789".repeat(1000);
     try {
       validate(long);
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-it("takes no key for the shared bucket, but no name for nothing", () => {
+it("accepts undefined as a key, for the shared bucket, but not as a name", () => {
   expect(() => validateKey(undefined)).not.toThrow();
   expect(() => validateName(undefined as unknown as string)).toThrow(/be a string, got undefined$/);
 });

@@ -18,7 +18,7 @@ describe("withStart", () => {
     expect(hourly).not.toHaveProperty("start");
   });
 
-  it("never changes between versions: rows and browsers rely on it", () => {
+  it("gives the same start in every version, because rows and browsers rely on it", () => {
     expect(startOf("sends", "ann")).toBe(263_431);
     expect(startOf("sends")).toBe(822_939);
     expect(startOf("sends", "ann", { ...hourly, period: DAY })).toBe(6_322_351);
@@ -56,9 +56,9 @@ describe("withStart", () => {
   });
 
   it.each<[title: string, keyOf: (n: number) => string]>([
-    ["counted up", (n) => `user-${n}`],
-    ["as short as can be", (n) => String.fromCodePoint(0x4e00 + n)],
-    ["long, and different only in front", (n) => `${n}${"-".repeat(180)}`],
+    ["numbered", (n) => `user-${n}`],
+    ["of one character", (n) => String.fromCodePoint(0x4e00 + n)],
+    ["long, and different only in their first characters", (n) => `${n}${"-".repeat(180)}`],
   ])("spreads keys over the period: %s", (_title, keyOf) => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (let n = 0; n < 1000; n++) {
@@ -74,7 +74,7 @@ describe("withStart", () => {
     ["a negative start", { ...hourly, start: -1 }],
     ["a start beyond the first period", { ...hourly, start: 5 * HOUR }],
     ["a token bucket", { kind: "token bucket", rate: 10, period: HOUR }],
-  ])("leaves alone %s", (_title, config) => {
+  ])("does not change %s", (_title, config) => {
     expect(withStart(config, "sends", "ann")).toBe(config);
   });
 });

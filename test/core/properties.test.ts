@@ -1,4 +1,4 @@
-/** What a decision promises to the one who waits for it, whatever the numbers. */
+/** The promises of a decision to its caller, for any numbers. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit } from "../../core/calculate.js";
@@ -43,7 +43,7 @@ describe("a denied call", () => {
 });
 
 describe("a granted call", () => {
-  it("as a reservation, is paid off after retryAfter and not one ms earlier", () => {
+  it("is repaid after retryAfter as a reservation, and not one ms earlier", () => {
     fc.assert(
       fc.property(anyCall, (call) => {
         const { result, next = null } = decide({ ...call, reserve: true });
@@ -59,7 +59,7 @@ describe("a granted call", () => {
     );
   });
 
-  it("goes below zero only with reserve, and then no further than maxReserved", () => {
+  it("goes below 0 only with reserve, and never below -maxReserved", () => {
     fc.assert(
       fc.property(anyCall, (call) => {
         const { result, next } = decide(call);

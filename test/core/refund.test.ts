@@ -5,12 +5,12 @@ const T = Date.UTC(2030, 0, 1);
 const bucket = { kind: "token bucket", rate: 10, period: 1000, capacity: 5 } as const;
 
 describe("refundRateLimit", () => {
-  it("gives back what was taken", () => {
+  it("gives back the tokens that were taken", () => {
     const given = refundRateLimit([{ value: 1, ts: T }], bucket, T, 2);
     expect(given).toEqual({ value: 3, next: [{ value: 3, ts: T }], left: 0 });
   });
 
-  it("does not give twice what time has refilled, nor more than the capacity", () => {
+  it("gives neither refilled tokens twice nor more than the capacity", () => {
     const { next } = refundRateLimit([{ value: 1, ts: T }], bucket, T + 300, 4);
     expect(next).toEqual([{ value: 5, ts: T + 300 }]);
   });
@@ -19,7 +19,7 @@ describe("refundRateLimit", () => {
     expect(refundRateLimit([{ value: -3, ts: T }], bucket, T, 1).value).toBe(-2);
   });
 
-  it("leaves a full row and a missing one alone", () => {
+  it("does not change a full row or a missing one", () => {
     const given = refundRateLimit([{ value: 5, ts: T }, null], bucket, T, 3);
     expect(given).toEqual({ value: 10, next: [undefined, undefined], left: 3 });
   });
@@ -37,7 +37,7 @@ describe("refundRateLimit", () => {
     expect(refundRateLimit(rows, bucket, T, 1).next).toEqual([undefined, { value: 2, ts: T }]);
   });
 
-  it("keeps the window of a fixed window, and its instant when the clock is behind", () => {
+  it("keeps the current window, and keeps ts if the clock is behind", () => {
     const window = { kind: "fixed window", rate: 5, period: 1000, start: 0 } as const;
     expect(refundRateLimit([{ value: 1, ts: T }], window, T + 999, 1).next).toEqual([
       { value: 2, ts: T },
@@ -47,7 +47,7 @@ describe("refundRateLimit", () => {
     ]);
   });
 
-  it.each([-1, Number.NaN, Infinity])("refuses %d", (count) => {
+  it.each([-1, Number.NaN, Infinity])("rejects a count of %d", (count) => {
     expect(() => refundRateLimit([null], bucket, T, count)).toThrow("count must be a finite");
   });
 });

@@ -1,4 +1,4 @@
-/** Two shards decide as one, and all shards together are the limit. */
+/** Two shards decide together, and all shards together are the limit. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
@@ -48,7 +48,7 @@ const decide = ({ pair, part, now, count, reserve }: PairCall, ms = 0) =>
   decideShardPair(pair, part, now + ms, count, reserve);
 
 describe("a call on two shards", () => {
-  it("passes when denied after retryAfter, and not one ms earlier", () => {
+  it("passes after retryAfter if it was denied, and not one ms earlier", () => {
     fc.assert(
       fc.property(anyPairCall, (call) => {
         const { result, next } = decide(call);
@@ -83,7 +83,7 @@ describe("a call on two shards", () => {
     );
   });
 
-  it("owes no more than maxReserved, and has paid it off after retryAfter", () => {
+  it("owes at most maxReserved, and has repaid it after retryAfter", () => {
     fc.assert(
       fc.property(anyPairCall, (call) => {
         const { part, now } = call;
@@ -123,7 +123,7 @@ describe("the two fullest shards", () => {
     });
   });
 
-  it("grant what any two grant, and no two ever grant anything before them", () => {
+  it("grant every count that another pair grants, at the same time or earlier", () => {
     fc.assert(
       fc.property(anyShards, ({ config, rows, of }) => {
         const part = shardConfig(config);
@@ -135,7 +135,7 @@ describe("the two fullest shards", () => {
         const waits = rows.flatMap((a, i) => rows.slice(i + 1).map((b) => wait([a, b])));
         const least = wait(fullestShards(rows, config, T));
         expect(least === 0).toBe(waits.includes(0));
-        // Those that were written by a clock that was ahead begin to refill later than others.
+        // A row that was written by a clock that is ahead starts to refill later than the others.
         fc.pre(rows.every((row) => (row?.ts ?? T) <= T));
         expect(least).toBe(Math.min(...waits));
       }),
@@ -144,7 +144,7 @@ describe("the two fullest shards", () => {
   });
 });
 
-describe("on two of the shards of 6 per second", () => {
+describe("two shards of a limit of 6 per second", () => {
   const config: RateLimitConfig = { kind: "token bucket", rate: 6, period: 1000, shards: 3 };
   const part = shardConfig(config);
   const row = (value: number): RateLimitState => ({ value, ts: T });
@@ -161,7 +161,14 @@ describe("on two of the shards of 6 per second", () => {
     ["the first pays a tie", [null, null], 2, false, [row(0), undefined], { ok: true, value: 0 }],
     ["both pay together", [row(1), row(2)], 2.5, false, [row(0.25), row(0.25)], { ok: true }],
     ["a debt counts", [row(2), row(-1)], 2, false, [row(0), undefined], { ok: true }],
-    ["nobody pays", [row(0), row(1)], 2, false, [undefined, undefined], { ok: false, value: 1 }],
+    [
+      "neither is charged",
+      [row(0), row(1)],
+      2,
+      false,
+      [undefined, undefined],
+      { ok: false, value: 1 },
+    ],
     ["tokens come before debts", [row(1), row(2)], 3, true, [row(0), row(0)], { ok: true }],
     ["the fuller one owes", [row(0), row(1)], 2, true, [undefined, row(-1)], { retryAfter: 500 }],
   ])("%s", (_title, pair, count, reserve, next, result) => {
@@ -170,7 +177,7 @@ describe("on two of the shards of 6 per second", () => {
     expect(decision.result).toMatchObject(result);
   });
 
-  it("waits for the two together to have enough, or for one alone", () => {
+  it("waits until one shard, or both together, have enough", () => {
     const wait = (pair: Pair, count: number) => decideShardPair(pair, part, T, count).result;
     expect(wait([row(0), row(1)], 2)).toEqual({ ok: false, retryAfter: 250, value: 1 });
     expect(wait([row(-5), row(1)], 2)).toEqual({ ok: false, retryAfter: 500, value: -4 });
@@ -180,12 +187,12 @@ describe("on two of the shards of 6 per second", () => {
 describe("sumShards", () => {
   const config: RateLimitConfig = { kind: "token bucket", rate: 6, period: 1000, shards: 3 };
 
-  it("adds up what all shards hold, full ones for those without a row", () => {
+  it("adds up the tokens of all shards, and counts missing rows as full", () => {
     const states = [{ value: -1, ts: T }, { value: 1, ts: T - 500 }, null];
     expect(sumShards(states, config, T)).toEqual({ value: -1 + 2 + 2, ts: T });
   });
 
-  it("tells the sum at the latest instant that a shard has seen", () => {
+  it("gives the sum at the latest ts of any shard", () => {
     const states = [
       { value: 0, ts: T + 250 },
       { value: 0, ts: T },
@@ -194,7 +201,7 @@ describe("sumShards", () => {
     expect(sumShards(states, config, T)).toEqual({ value: 0 + 0.5 + 0.5, ts: T + 250 });
   });
 
-  it("leaves the state of a limit that is not sharded as it is", () => {
+  it("does not change the state of a limit without shards", () => {
     const { shards: _, ...whole } = config;
     expect(sumShards([{ value: 1, ts: T }], whole, T)).toEqual({ value: 1, ts: T });
   });

@@ -1,4 +1,4 @@
-/** What `postgresChannel` does with its connections, on clients and timers that do as they are told. */
+/** How `postgresChannel` handles its connections, with fake clients and fake timers. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   postgresChannel,
@@ -42,45 +42,45 @@ function start() {
     clients.push(client);
     return client;
   });
-  const heard: unknown[][] = [];
-  const stop = channel.subscribe((...change) => heard.push(change));
+  const received: unknown[][] = [];
+  const stop = channel.subscribe((...change) => received.push(change));
   const notify = (payload: unknown) =>
     clients.at(-1)!.emit("notification", { channel: "c", payload: JSON.stringify(payload) });
-  /** The names and keys that this client has told of. */
-  const told = (client = clients.at(-1)!) =>
+  /** The names and keys that this client has sent. */
+  const sent = (client = clients.at(-1)!) =>
     client.sent.flatMap((payload) => (JSON.parse(payload) as unknown[]).slice(1));
-  return { clients, server, channel, heard, stop, notify, told };
+  return { clients, server, channel, received, stop, notify, sent };
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const lost = new Error("connection lost");
 
-it("tells others once of what it is told within 50 ms, and hears nothing of its own", async () => {
-  const { clients, channel, heard, stop, notify, told } = start();
+it("sends the changes of 50 ms once, and ignores its own notifications", async () => {
+  const { clients, channel, received, stop, notify, sent } = start();
   await pass(0);
   for (const key of ["a", "b", "a"]) void channel.publish("send", key);
   void channel.publish("send", undefined);
   await pass(49);
-  expect(told()).toEqual([]);
+  expect(sent()).toEqual([]);
   await pass(1);
   const changes = [["send", "a"], ["send", "b"], ["send"]];
-  expect(told()).toEqual(changes);
+  expect(sent()).toEqual(changes);
   void channel.publish("other", undefined);
   await pass(50);
-  expect(told()).toEqual([...changes, ["other"]]);
+  expect(sent()).toEqual([...changes, ["other"]]);
   notify(JSON.parse(clients[0]!.sent[0]!));
-  expect(heard).toEqual([]);
-  notify(["somebody else", ["send", "a"], ["send", 7], ["send", { a: 1 }], ["send"]]);
-  expect(heard).toEqual([
+  expect(received).toEqual([]);
+  notify(["another process", ["send", "a"], ["send", 7], ["send", { a: 1 }], ["send"]]);
+  expect(received).toEqual([
     ["send", "a"],
     ["send", undefined],
   ]);
   stop();
-  notify(["somebody else", ["send", "a"]]);
-  expect(heard).toHaveLength(2);
+  notify(["another process", ["send", "a"]]);
+  expect(received).toHaveLength(2);
 });
 
-it("keeps what it tells below what PostgreSQL takes, in bytes, and leaves out what is too much", async () => {
+it("keeps payloads below PostgreSQL's limit in bytes, and sends nothing if there are too many", async () => {
   const { clients, channel } = start();
   await pass(0);
   const publish = (many: number) => {
@@ -90,14 +90,14 @@ it("keeps what it tells below what PostgreSQL takes, in bytes, and leaves out wh
   await pass(50);
   const sizes = clients[0]!.sent.map((payload) => Buffer.byteLength(payload));
   expect(Math.max(...sizes)).toBeLessThan(7900);
-  // And so full that one more would not have found room.
+  // Each payload is full: one more change would not have fitted.
   expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(7900 - 400);
   publish(400);
   await pass(50);
   expect(clients[0]!.sent).toHaveLength(sizes.length);
 });
 
-it("waits twice as long after each attempt in vain, half a minute at most, and then anew", async () => {
+it("doubles the pause after each failed attempt up to 30 s, and starts again after a success", async () => {
   const { clients, server } = start();
   await pass(0);
   server.isUp = false;
@@ -118,8 +118,8 @@ it("waits twice as long after each attempt in vain, half a minute at most, and t
   expect(clients).toHaveLength(before + 1);
 });
 
-it("loses a connection once, however often that is said, and ends it", async () => {
-  const { clients, channel, told } = start();
+it("ends a lost connection once, even if several events report the loss", async () => {
+  const { clients, channel, sent } = start();
   await pass(0);
   clients[0]!.emit("error", lost);
   clients[0]!.emit("end");
@@ -132,10 +132,10 @@ it("loses a connection once, however often that is said, and ends it", async () 
   expect(clients).toHaveLength(2);
   void channel.publish("send", "again");
   await pass(50);
-  expect(told()).toEqual([["send", "again"]]);
+  expect(sent()).toEqual([["send", "again"]]);
 });
 
-it("opens nothing more once it is closed, and leaves no timers", async () => {
+it("opens no connection after it was closed, and leaves no timers", async () => {
   for (const isLost of [false, true]) {
     const { clients, channel } = start();
     await pass(0);

@@ -1,46 +1,61 @@
 import { describe, expect, it } from "vitest";
-import { createRateLimiter, memoryStore, MINUTE, type RateLimitStore } from "../../server/index.js";
+import { createRateLimiter, memoryStore, MINUTE, type RateLimiter } from "../../server/index.js";
 
 const limit = { kind: "token bucket", rate: 5, period: MINUTE } as const;
+type Limiter = RateLimiter<{ first: typeof limit }, never>;
 
-describe("a limiter is not made", () => {
+describe("createRateLimiter throws", () => {
   it.each([
     ["an empty name", { "": limit }, "name must not be empty"],
     ["a name with a NUL", { "a\0b": limit }, "name must contain no NUL"],
     ["a name that is too long", { ["n".repeat(192)]: limit }, "name must have at most 191"],
-  ])("with %s", (_what, limits, message) => {
+  ])("for %s", (_what, limits, message) => {
     expect(() => createRateLimiter({ store: memoryStore(), limits })).toThrow(message);
   });
 
-  it.each([0, -1, NaN])("with a timeout of %d ms", (timeout) => {
+  it.each([0, -1, NaN])("for a timeout of %d ms", (timeout) => {
     expect(() => createRateLimiter({ store: memoryStore(), limits: {}, timeout })).toThrow(
       "timeout must be a number of ms above 0",
     );
   });
 });
 
-it("a transaction tells of what its last try changed, once it has been committed", async () => {
-  const memory = memoryStore() as RateLimitStore;
+it.each([
+  ["using", (limiter: Limiter) => limiter.using(undefined as never)],
+  ["transaction", (limiter: Limiter) => limiter.transaction(async () => {})],
+  ["prune", (limiter: Limiter) => limiter.prune()],
+])("says which method a store does not support: %s", async (method, call) => {
+  const { apply } = memoryStore();
+  const limiter = createRateLimiter({ store: { apply }, limits: { first: limit } });
+  await expect(async () => call(limiter)).rejects.toMatchObject({
+    name: "RateLimitConfigError",
+    option: "store",
+    message: `this store does not support ${method}(); use memoryStore(), prismaStore() or pgStore()`,
+  });
+});
+
+it("a transaction notifies of the changes of its last try, after the commit", async () => {
+  const memory = memoryStore();
   const limiter = createRateLimiter({
     store: memory,
     limits: { first: limit, second: limit },
   });
-  const heard: string[] = [];
-  limiter.onChange((name) => heard.push(name));
+  const changed: string[] = [];
+  limiter.onChange((name) => changed.push(name));
   let tries = 0;
   const outsider = createRateLimiter({ store: memory, limits: { first: limit } });
   await limiter.transaction(async ({ limit: take, check }) => {
     await check("first");
     if (tries++ > 0) return void (await take("second"));
     await take("first");
-    // Which this try conflicts with.
+    // The transaction conflicts with this call.
     await outsider.limit("first");
   });
   expect(tries).toBe(2);
-  expect(heard).toEqual(["second"]);
+  expect(changed).toEqual(["second"]);
 });
 
-it("a listener that has gone hears nothing more, of a channel's news either", async () => {
+it("a listener that has unsubscribed receives no changes, not even of the channel", async () => {
   const channel = new Set<(name: string, key: string | undefined) => void>();
   const limiter = createRateLimiter({
     store: memoryStore(),
@@ -53,25 +68,25 @@ it("a listener that has gone hears nothing more, of a channel's news either", as
       },
     },
   });
-  const heard: string[] = [];
-  const stop = limiter.onChange((name) => heard.push(name));
+  const changed: string[] = [];
+  const stop = limiter.onChange((name) => changed.push(name));
   for (const listener of channel) listener("from elsewhere", undefined);
   await limiter.limit("first");
   await limiter.reset("first");
   await limiter.refund("first");
-  expect(heard).toEqual(["from elsewhere", "first", "first", "first"]);
-  // What changes nothing is no news.
+  expect(changed).toEqual(["from elsewhere", "first", "first", "first"]);
+  // Calls without effect are not changes.
   await limiter.check("first");
   await limiter.limit("first", { count: 0 });
   await limiter.limit("first", { count: 5 });
   await limiter.limit("first");
-  expect(heard).toHaveLength(5);
+  expect(changed).toHaveLength(5);
   stop();
   await limiter.reset("first");
-  expect([heard.length, channel.size]).toEqual([5, 0]);
+  expect([changed.length, channel.size]).toEqual([5, 0]);
 });
 
-it("a config that a call brings along makes no name of what is none", async () => {
+it("a config does not make an invalid name valid", async () => {
   const limiter = createRateLimiter({ store: memoryStore(), limits: {} });
   for (const name of ["", "a\0b", "n".repeat(192)]) {
     const calling = limiter.limit(name, { config: limit });

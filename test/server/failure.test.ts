@@ -6,7 +6,7 @@ import { createSqlite, intercept, type TestDatabase } from "../support/database.
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 
-/** The real client, behind a gate that can hold its queries back or make them fail. */
+/** The real client, with a gate that can delay its queries or make them fail. */
 function gated({ prisma }: TestDatabase<SqliteClient>) {
   let opened = Promise.resolve();
   let open = () => {};
@@ -31,7 +31,7 @@ function gated({ prisma }: TestDatabase<SqliteClient>) {
 }
 
 describe("a store that fails", () => {
-  it("fails the call closed within the timeout, and recovers by itself", async () => {
+  it("rejects the call within the timeout, and recovers by itself", async () => {
     await using database = await createSqlite();
     const gate = gated(database);
     const limiter = createRateLimiter({ store: prismaStore(gate.client), limits, timeout: 50 });
@@ -46,7 +46,7 @@ describe("a store that fails", () => {
   it.each([
     ["nothing", undefined],
     ["no results", []],
-  ])("is told apart from one that answers with %s", async (_, answer) => {
+  ])("is a store error if it answers with %s", async (_, answer) => {
     const apply = async () => answer as never;
     const store = { apply, using: () => ({ apply }) };
     const limiter = createRateLimiter({ store, limits });
@@ -55,7 +55,7 @@ describe("a store that fails", () => {
     }
   });
 
-  it("is waited for with one timer, though that cannot wait for as long as it may take", async () => {
+  it("is bounded by one timer, even if the timeout is longer than the longest timer", async () => {
     const timers = vi.spyOn(globalThis, "setTimeout");
     const wait = new Promise<never>(() => {});
     const limiter = createRateLimiter({ store: { apply: () => wait }, limits, timeout: 2 ** 32 });
@@ -83,7 +83,7 @@ describe("a store that fails", () => {
     }
   });
 
-  it("is a store error with its cause, neither a denial nor a pass", async () => {
+  it("rejects with a store error and its cause, neither a denial nor a pass", async () => {
     await using database = await createSqlite();
     const gate = gated(database);
     const limiter = createRateLimiter({ store: prismaStore(gate.client), limits });
@@ -96,7 +96,7 @@ describe("a store that fails", () => {
     expect(await limiter.limit("once")).toMatchObject({ ok: true });
   });
 
-  it("tries again on a conflict, and shows it to nobody", async () => {
+  it("retries a conflict, which no caller sees", async () => {
     await using database = await createSqlite();
     const gate = gated(database);
     const limiter = createRateLimiter({ store: prismaStore(gate.client), limits });

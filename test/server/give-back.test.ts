@@ -1,4 +1,4 @@
-/** What is given back has to arrive, also where a limit is spread over many rows. */
+/** Tokens that are given back have to arrive, also if a limit has many rows. */
 import { describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import {
@@ -13,7 +13,7 @@ import { type Pair, pairsOf } from "../support/world.js";
 
 const [AB, AC, , , , CD] = pairsOf(4) as [Pair, Pair, Pair, Pair, Pair, Pair];
 
-function setUp(store: RateLimitStore = memoryStore() as RateLimitStore) {
+function setUp(store: RateLimitStore = memoryStore()) {
   let dice: number[] = [];
   const clock = createManualClock();
   const limiter = createRateLimiter({
@@ -24,13 +24,13 @@ function setUp(store: RateLimitStore = memoryStore() as RateLimitStore) {
     limits: { hot: { kind: "token bucket", rate: 8, period: SECOND, shards: 4 } },
   });
   const left = async () => (await limiter.getValue("hot")).value;
-  /** The pairs of shards that the calls to come see. */
+  /** Sets the pairs of shards that the next calls use. */
   const see = (...pairs: Pair[]) => void (dice = pairs.flat());
   return { clock, limiter, left, see };
 }
 
-describe("tokens given back to shards that have no room for them", () => {
-  it.each(stores)("go to those that have, on %s", async (_name, open) => {
+describe("tokens given back to full shards", () => {
+  it.each(stores)("go to the other shards, on %s", async (_name, open) => {
     await using opened = await open();
     const { limiter, left, see } = setUp(opened.store);
     see(AB, CD);
@@ -40,8 +40,8 @@ describe("tokens given back to shards that have no room for them", () => {
     expect(await left()).toBe(7);
   });
 
-  it("make no more round trips where there is room", async () => {
-    const memory = memoryStore() as RateLimitStore;
+  it("take one round trip if the first shards have room", async () => {
+    const memory = memoryStore();
     const apply = vi.fn(memory.apply);
     const { limiter, see } = setUp({ ...memory, apply } as RateLimitStore);
     see(AB, AB);
@@ -50,7 +50,7 @@ describe("tokens given back to shards that have no room for them", () => {
     expect(apply).toHaveBeenCalledTimes(2);
   });
 
-  it("go there in part, and never past the capacity", async () => {
+  it("go to the other shards in part, and never above the capacity", async () => {
     const { limiter, left, see } = setUp();
     see(AB, AC, CD);
     await limiter.limit("hot", { count: 4 });
@@ -59,7 +59,7 @@ describe("tokens given back to shards that have no room for them", () => {
     expect(await left()).toBe(8);
   });
 
-  it("go there inside of a transaction, and when a wait is called off", async () => {
+  it("go to the other shards inside a transaction, and when a wait is aborted", async () => {
     const { clock, limiter, left, see } = setUp();
     see(AB, CD);
     await limiter.transaction(async ({ limit, refund }) => {
@@ -80,7 +80,7 @@ describe("tokens given back to shards that have no room for them", () => {
 });
 
 describe("acquire", () => {
-  it("takes a deadline that has passed for no time to wait", async () => {
+  it("treats a negative maxWait as 0", async () => {
     const { limiter, see } = setUp();
     see(AB, AB);
     expect(await limiter.acquire("hot", { count: 4, maxWait: -5 })).toEqual({ ok: true, value: 0 });
@@ -93,9 +93,9 @@ describe("acquire", () => {
     });
   });
 
-  it("keeps nothing of what it got when it was called off meanwhile, and asks for nothing after", async () => {
+  it("gives its tokens back when it was aborted meanwhile, and takes none after that", async () => {
     const controller = new AbortController();
-    const memory = memoryStore() as RateLimitStore;
+    const memory = memoryStore();
     const apply = vi.fn(memory.apply).mockImplementationOnce((...args) => {
       controller.abort(new Error("changed my mind"));
       return memory.apply(...args);
@@ -110,7 +110,7 @@ describe("acquire", () => {
     expect(apply).not.toHaveBeenCalled();
   });
 
-  it("refuses a wait that is no number, before it reserves anything", async () => {
+  it("rejects a maxWait of NaN before it reserves tokens", async () => {
     const { limiter, left } = setUp();
     const acquiring = limiter.acquire("hot", { maxWait: NaN });
     await expect(acquiring).rejects.toThrow("maxWait must be a number of ms, got NaN");

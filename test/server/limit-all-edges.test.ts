@@ -14,14 +14,14 @@ function setUp() {
   return { store, limiter };
 }
 
-it("limitAll takes from two keys what one of them does not hold", async () => {
+it("limitAll takes a total from two keys that one of them does not hold", async () => {
   const { limiter } = setUp();
   const items = ["ada", "bob"].map((key) => ({ name: "quick" as const, key, count: 4 }));
   expect(await limiter.limitAll(items)).toMatchObject({ ok: true });
   expect((await limiter.getValue("quick", { key: "bob" })).value).toBe(1);
 });
 
-it("limitAll names the limit that denies, not one whose reservation would take longer", async () => {
+it("limitAll names the limit that denies, not a reservation with a longer wait", async () => {
   const { limiter } = setUp();
   for (const name of ["slow", "quick"] as const) await limiter.limit(name, { count: 5 });
   const denied = await limiter.limitAll([{ name: "slow", reserve: true }, { name: "quick" }]);

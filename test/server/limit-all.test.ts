@@ -35,12 +35,12 @@ describe.each(stores)("limitAll on %s", (_name, open) => {
       expect(await limiter.limitAll(both("u"))).toMatchObject({ ok: true });
       if (i === 1) clock.advance(SECOND);
     }
-    // 11 s of the day are over; the day is what takes longest.
+    // 11 s of the day are over. The daily limit has the longest wait.
     const exhausted = await limiter.limitAll(both("u"));
     expect(exhausted).toMatchObject({ ok: false, name: "perDay", retryAfter: DAY - 11 * SECOND });
   });
 
-  it("gives a wait that is true for all together, rows that meet included", async () => {
+  it("gives a wait that is true for all limits together, also if they share a row", async () => {
     await using setting = await setUp();
     const { limiter, clock } = setting;
     const twice = [...both("u"), { name: "perSecond", key: "u" } as const];
@@ -53,7 +53,7 @@ describe.each(stores)("limitAll on %s", (_name, open) => {
     expect(await limiter.limitAll(twice)).toMatchObject({ ok: true });
   });
 
-  it("throws about the limit with the longest wait, and refuses what could never pass", async () => {
+  it("throws with the longest wait, and rejects counts that could never pass", async () => {
     await using setting = await setUp();
     const { limiter } = setting;
     await limiter.limitAll([...both("u"), ...both("u")]);
@@ -69,7 +69,7 @@ describe.each(stores)("limitAll on %s", (_name, open) => {
     expect(await limiter.limitAll([])).toEqual({ ok: true, results: [] });
   });
 
-  it("takes sharded limits and reservations along", async () => {
+  it("accepts limits with shards and reservations", async () => {
     await using setting = await setUp();
     const { limiter } = setting;
     const items = [

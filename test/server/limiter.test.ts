@@ -52,7 +52,7 @@ describe("limit", () => {
     });
   });
 
-  it("takes fractions and nothing at all", async () => {
+  it("accepts fractions and 0 as a count", async () => {
     const { limiter } = setUp();
     expect(await limiter.limit("sendMessage", { count: 0.5 })).toEqual({ ok: true, value: 2.5 });
     expect(await limiter.limit("sendMessage", { count: 0 })).toEqual({ ok: true, value: 2.5 });
@@ -63,14 +63,14 @@ describe("limit", () => {
     await limiter.limit("llmTokens", { count: 100 });
     const reserved = await limiter.limit("llmTokens", { count: 40, reserve: true });
     expect(reserved).toEqual({ ok: true, retryAfter: 400, value: -40 });
-    const refused = await limiter.limit("llmTokens", { count: 20, reserve: true });
-    expect(refused).toEqual({ ok: false, retryAfter: 100, value: -40 });
+    const denied = await limiter.limit("llmTokens", { count: 20, reserve: true });
+    expect(denied).toEqual({ ok: false, retryAfter: 100, value: -40 });
     clock.advance(100);
     const accepted = await limiter.limit("llmTokens", { count: 20, reserve: true });
     expect(accepted).toEqual({ ok: true, retryAfter: 500, value: -50 });
   });
 
-  it("reserves nothing where maxReserved is 0", async () => {
+  it("reserves nothing if maxReserved is 0", async () => {
     const { limiter } = setUp();
     await limiter.limit("never");
     expect(await limiter.limit("never", { reserve: true })).toMatchObject({ ok: false });
@@ -93,7 +93,7 @@ describe("limit", () => {
     });
   });
 
-  it("takes a config for an unknown name, and another config for a known one", async () => {
+  it("accepts a config for an unknown name, and another config for a known one", async () => {
     const { limiter } = setUp();
     const config = { kind: "fixed window", rate: 1, period: SECOND } as const;
     expect(await limiter.limit("oneOff", { config })).toMatchObject({ ok: true });
@@ -103,10 +103,10 @@ describe("limit", () => {
     expect(await limiter.check("sendMessage", { key: "paying" })).toMatchObject({ ok: false });
   });
 
-  it("refuses what it cannot serve, and changes nothing", async () => {
+  it("rejects invalid names, keys and counts, and changes nothing", async () => {
     const { limiter } = setUp();
     const config = { kind: "fixed window", rate: 1, period: 0 } as const;
-    const refused: [Promise<unknown>, string][] = [
+    const invalid: [Promise<unknown>, string][] = [
       [limiter.limit("nope" as "signUp"), 'unknown rate limit "nope"'],
       [limiter.limit("__proto__" as "signUp"), 'unknown rate limit "__proto__"'],
       [limiter.limit("constructor" as "signUp"), 'unknown rate limit "constructor"'],
@@ -118,7 +118,7 @@ describe("limit", () => {
       [limiter.limit("signUp", { count: 3 }), 'count 3 can never be granted by "signUp"'],
       [limiter.limit("never", { count: 2, reserve: true }), "count 2 can never be granted"],
     ];
-    for (const [promise, message] of refused) {
+    for (const [promise, message] of invalid) {
       const error: unknown = await promise.catch((e: unknown) => e);
       expect(error).toBeInstanceOf(RateLimitInputError);
       expect((error as Error).message).toContain(message);
@@ -144,7 +144,7 @@ describe("check", () => {
 });
 
 describe("reset", () => {
-  it("fills the bucket of one key and forgets what was reserved", async () => {
+  it("fills the bucket of one key and forgets its reservations", async () => {
     const { limiter } = setUp();
     for (const key of ["a", "b"]) await limiter.limit("llmTokens", { key, count: 100 });
     await limiter.limit("llmTokens", { key: "a", count: 50, reserve: true });
@@ -155,7 +155,7 @@ describe("reset", () => {
 });
 
 describe("getValue", () => {
-  it("gives the tokens held now, before the first call too", async () => {
+  it("gives the tokens held now, also before the first call", async () => {
     const { clock, limiter } = setUp();
     const config = limiter.limits.sendMessage;
     expect(await limiter.getValue("sendMessage")).toEqual({ value: 3, ts: clock(), config });
@@ -164,7 +164,7 @@ describe("getValue", () => {
     expect(await limiter.getValue("sendMessage")).toEqual({ value: 0.5, ts: clock(), config });
   });
 
-  it("gives fixed windows with the start that name and key imply", async () => {
+  it("fills in the start of a fixed window, which is derived from name and key", async () => {
     const { clock, limiter } = setUp();
     const { ts, config } = await limiter.getValue("signUp", { key: "k" });
     expect(config).toMatchObject({ kind: "fixed window", start: expect.any(Number) as number });
@@ -177,14 +177,14 @@ describe("getValue", () => {
 });
 
 describe("createRateLimiter", () => {
-  it("quotes the limit, the option and the value that no limit could work with", () => {
+  it("quotes the limit, the option and the value of an invalid config", () => {
     const limits = { broken: { kind: "token bucket", rate: 0, period: MINUTE } } as const;
     expect(() => createRateLimiter({ store: memoryStore(), limits })).toThrow(
       "limits.broken.rate must be a finite number above 0, got 0",
     );
   });
 
-  it("keeps to the configs that it has checked, for keys old and new", async () => {
+  it("keeps the configs that it has validated, even if the caller changes them later", async () => {
     const window = { kind: "fixed window" as const, rate: 2, period: MINUTE };
     const bucket = { kind: "token bucket" as const, rate: 2, period: MINUTE, shards: 1 };
     const limiter = createRateLimiter({ store: memoryStore(), limits: { window, bucket } });
@@ -203,7 +203,7 @@ describe("createRateLimiter", () => {
     expect(Object.isFrozen(own)).toBe(false);
   });
 
-  it("tells listeners of changes, and of changes only", async () => {
+  it("notifies listeners of changes, and only of changes", async () => {
     const { limiter } = setUp();
     const seen: unknown[] = [];
     const stop = limiter.onChange((name, key) => seen.push([name, key]));
@@ -219,24 +219,24 @@ describe("createRateLimiter", () => {
     ]);
   });
 
-  it("tells nobody what a listener throws, whoever has made the change", async () => {
-    const heard: ChangeListener[] = [];
+  it("ignores what a listener throws, whether this or another process made the change", async () => {
+    const subscribed: ChangeListener[] = [];
     const channel: ChangeChannel = {
       publish() {},
       subscribe: (listener) => {
-        heard.push(listener);
+        subscribed.push(listener);
         return () => {};
       },
     };
     const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
     const limiter = createRateLimiter({ store: memoryStore(), limits, channel });
-    let told = 0;
+    let calls = 0;
     limiter.onChange(() => {
-      told++;
+      calls++;
       throw new Error("not the limiter's business");
     });
     await limiter.limit("once");
-    for (const hear of heard) hear("once", undefined);
-    expect(told).toBe(2);
+    for (const listener of subscribed) listener("once", undefined);
+    expect(calls).toBe(2);
   });
 });

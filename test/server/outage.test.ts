@@ -37,7 +37,7 @@ describe.each(["postgresql", "pg"] as const)(
       const options = connections === undefined ? {} : { connections };
       const { store, run, close } = openStore(kind, database.url, options);
       return {
-        limiter: createRateLimiter({ store, limits, timeout: TIMEOUT }) as never,
+        limiter: createRateLimiter({ store, limits, timeout: TIMEOUT }),
         run,
         [Symbol.asyncDispose]: close,
       };
@@ -51,7 +51,7 @@ describe.each(["postgresql", "pg"] as const)(
     const calls = (limiter: Subject["limiter"], key: string, count: number) =>
       Promise.all(Array.from({ length: count }, () => call(limiter, key)));
 
-    /** Calls until one is answered, and returns all answers there were. */
+    /** Calls until one call is answered, and returns all answers. */
     async function untilAnswered(limiter: Subject["limiter"], key: string): Promise<unknown[]> {
       const answers = [];
       for (;;) {
@@ -77,7 +77,7 @@ describe.each(["postgresql", "pg"] as const)(
       server.resume();
       const after = await untilAnswered(limiter, "paused");
       after.push(...(await calls(limiter, "paused", 2 * TOKENS)));
-      // Those that had been sent may have consumed, though their callers were told of a failure.
+      // Calls that had been sent may have consumed tokens, although their callers got an error.
       expect(granted(before)).toBe(3);
       expect(granted(after)).toBeLessThanOrEqual(TOKENS - 3);
       expect(after.at(-1)).toBe("denied");
@@ -88,7 +88,7 @@ describe.each(["postgresql", "pg"] as const)(
       const { limiter } = subject;
       const answers: unknown[] = [];
       for (let round = 0; round < 3; round++) {
-        // Half of the load takes from rows of its own, so that batches are under way all the time.
+        // Half of the load takes from rows of its own, so that batches are in flight all the time.
         const load = Array.from({ length: 40 }, async (_, i) => {
           for (let n = 0; n < 5; n++) {
             if (i % 2 === 0) answers.push(await call(limiter, "killed"));
@@ -106,7 +106,7 @@ describe.each(["postgresql", "pg"] as const)(
       expect(answers.at(-1)).toBe("denied");
     });
 
-    it("fails while others hold all connections, and answers once they are free", async () => {
+    it("fails while the application holds all connections, and answers once they are free", async () => {
       await using subject = connect(2);
       const { limiter, run } = subject;
       await run("SELECT 1");
@@ -116,8 +116,8 @@ describe.each(["postgresql", "pg"] as const)(
       await Promise.all(hogs);
       const after = await untilAnswered(limiter, "exhausted");
       after.push(...(await calls(limiter, "exhausted", 2 * TOKENS)));
-      // Prisma takes a statement and waits for a connection by itself, so that one cannot be called
-      // back. With a pool of its own, the store asks again when it has a connection.
+      // Prisma accepts a statement and waits for a connection by itself, so the store cannot cancel
+      // it. With a pool of its own, the store checks the calls again when it has a connection.
       if (kind === "pg") expect(granted(after)).toBe(TOKENS);
       else expect(granted(after)).toBeLessThanOrEqual(TOKENS);
       expect(after.at(-1)).toBe("denied");
@@ -143,13 +143,13 @@ describe.each(["postgresql", "pg"] as const)(
       for (const key of held) await call(limiter, key);
       const list = held.map((key) => `'${key}'`).join(", ");
       const release = await hold(`SELECT 1 FROM "RateLimit" WHERE key IN (${list}) FOR UPDATE`);
-      const stuck = held.map((key) => call(limiter, key));
+      const blocked = held.map((key) => call(limiter, key));
       await setTimeout(20);
-      // In one batch with some that are held, and on their own.
+      // The free rows are in one batch with held ones, and then in batches of their own.
       const mixed = Promise.all([...held, "free 1", "free 2"].map((key) => call(limiter, key)));
       expect((await untilAnswered(limiter, "free 3")).at(-1)).toBe("granted");
       expect((await untilAnswered(limiter, "free 4")).at(-1)).toBe("granted");
-      expect(failures(await Promise.all(stuck))).toBe(6);
+      expect(failures(await Promise.all(blocked))).toBe(6);
       expect(failures(await mixed)).toBeLessThanOrEqual(8);
       await release();
       for (const key of held) {
@@ -157,7 +157,7 @@ describe.each(["postgresql", "pg"] as const)(
       }
     });
 
-    /** Runs a statement in a transaction that stays open, and returns how to end that. */
+    /** Runs a statement in a transaction that stays open. Returns a function that commits it. */
     async function hold(sql: string): Promise<() => Promise<void>> {
       const client = new pg.Client(database.url);
       await client.connect();

@@ -27,9 +27,9 @@ async function start(processes: number) {
   const all = channels.map((channel) => {
     const store = prismaStore(database.connect());
     const limiter = createRateLimiter({ store, limits, channel, clock: () => 0 });
-    const heard: string[] = [];
-    limiter.onChange((name, key) => heard.push(`${name} ${key}`));
-    return { limiter, heard };
+    const received: string[] = [];
+    limiter.onChange((name, key) => received.push(`${name} ${key}`));
+    return { limiter, received };
   });
   const listening = () =>
     database.prisma.$queryRaw<{ pid: number }[]>`
@@ -40,20 +40,22 @@ async function start(processes: number) {
 }
 
 describe("postgresChannel", () => {
-  it("tells the other processes of a change at once, and nobody of a denied call", async () => {
+  it("notifies the other processes of a change at once, but not of a denied call", async () => {
     const { all } = await start(3);
     const [one, two, three] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
     await one.limiter.limit("send", { key: "é 1" });
-    await vi.waitFor(() => expect([two.heard, three.heard]).toEqual([["send é 1"], ["send é 1"]]));
+    await vi.waitFor(() =>
+      expect([two.received, three.received]).toEqual([["send é 1"], ["send é 1"]]),
+    );
     await two.limiter.limit("send", { count: 1000 });
-    await vi.waitFor(() => expect(one.heard).toEqual(["send é 1", "send undefined"]));
+    await vi.waitFor(() => expect(one.received).toEqual(["send é 1", "send undefined"]));
     await three.limiter.limit("send");
     await three.limiter.refund("send", { key: "é 1" });
-    await vi.waitFor(() => expect(two.heard.at(-1)).toBe("send é 1"));
-    expect(two.heard.filter((change) => change === "send undefined")).toHaveLength(1);
+    await vi.waitFor(() => expect(two.received.at(-1)).toBe("send é 1"));
+    expect(two.received.filter((change) => change === "send undefined")).toHaveLength(1);
   });
 
-  it("coalesces: never one notification per decision", async () => {
+  it("sends the changes of several decisions in one notification", async () => {
     const { all, connect } = await start(1);
     const listener = connect();
     await listener.connect();
@@ -76,7 +78,7 @@ describe("postgresChannel", () => {
     await listener.end();
   });
 
-  it("comes back after its connection was lost, and calls go on meanwhile", async () => {
+  it("reconnects after its connection was lost, and calls go on meanwhile", async () => {
     const { all, database, listening } = await start(2);
     const [one, two] = all as [(typeof all)[0], (typeof all)[0]];
     for (const { pid } of await listening()) {
@@ -85,10 +87,10 @@ describe("postgresChannel", () => {
     await expect(one.limiter.limit("send")).resolves.toMatchObject({ ok: true });
     await vi.waitFor(async () => expect(await listening()).toHaveLength(2), { timeout: 10_000 });
     await one.limiter.limit("send", { key: "after" });
-    await vi.waitFor(() => expect(two.heard).toContain("send after"));
+    await vi.waitFor(() => expect(two.received).toContain("send after"));
   });
 
-  it("tries again when there cannot even be a connection, and calls go on meanwhile", async () => {
+  it("retries if creating the client throws, and calls go on meanwhile", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const connect = vi.fn((): pg.Client => {
@@ -107,13 +109,13 @@ describe("postgresChannel", () => {
     expect(connect).toHaveBeenCalledTimes(tried);
   });
 
-  it("makes nothing of what is not its own", async () => {
+  it("ignores invalid payloads", async () => {
     const { all, database } = await start(1);
     for (const payload of ["", "no json", "{}", '["x",1,[],[1],{"a":1}]']) {
       await database.prisma.$queryRaw`SELECT pg_notify('rate_limit', ${payload})::text`;
     }
     await database.prisma.$queryRaw`SELECT pg_notify('rate_limit', '["x",["send","k"]]')::text`;
-    await vi.waitFor(() => expect(all[0]!.heard).toEqual(["send k"]));
+    await vi.waitFor(() => expect(all[0]!.received).toEqual(["send k"]));
     expect(() => postgresChannel(() => new pg.Client(), { channel: 'a"; DROP' })).toThrow(
       /channel must be 1 to 63 letters/,
     );

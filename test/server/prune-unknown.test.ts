@@ -10,7 +10,7 @@ function setUp() {
   return { clock, limiter };
 }
 
-it("prune leaves rows alone of which it is not told when they are full", async () => {
+it("prune keeps rows of a name without a config", async () => {
   const { clock, limiter } = setUp();
   await limiter.limit("plans", { config, count: 3 });
   clock.advance(MINUTE);
@@ -21,7 +21,7 @@ it("prune leaves rows alone of which it is not told when they are full", async (
   expect(await limiter.prune({ alsoConfigs: { plans: [config] } })).toBe(1);
 });
 
-it("prune refuses a config by which a row would never or always be full", async () => {
+it("prune rejects an invalid config", async () => {
   const { limiter } = setUp();
   await limiter.limit("known");
   for (const period of [0, Number.NaN]) {
@@ -31,7 +31,7 @@ it("prune refuses a config by which a row would never or always be full", async 
   expect((await limiter.getValue("known")).value).toBe(2);
 });
 
-it("prune waits until a row has been full for a minute, for servers whose clocks are behind", async () => {
+it("prune keeps a row until it has been full for a minute, because other clocks may be behind", async () => {
   const { clock, limiter } = setUp();
   await limiter.limit("known", { key: "u" });
   clock.set(clock() - (clock() % DAY) + DAY + MINUTE - 1);

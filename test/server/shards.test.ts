@@ -13,7 +13,7 @@ function setUp(shards: number, kind: "token bucket" | "fixed window" = "token bu
 }
 
 describe.each(["token bucket", "fixed window"] as const)("a sharded %s", (kind) => {
-  it("grants never more than its capacity, and nearly all of it", async () => {
+  it("never grants more than its capacity, and grants nearly all of it", async () => {
     const { limiter } = setUp(10, kind);
     let granted = 0;
     for (let i = 0; i < 2000; i++) if ((await limiter.limit("hot")).ok) granted++;
@@ -21,7 +21,7 @@ describe.each(["token bucket", "fixed window"] as const)("a sharded %s", (kind) 
     expect(granted).toBeGreaterThan(950);
   });
 
-  it("sums all its shards", async () => {
+  it("gives the sum of all its shards as its value", async () => {
     const { clock, limiter } = setUp(10, kind);
     expect(await limiter.getValue("hot")).toMatchObject({ value: 1000 });
     for (let i = 0; i < 250; i++) await limiter.limit("hot");
@@ -32,7 +32,7 @@ describe.each(["token bucket", "fixed window"] as const)("a sharded %s", (kind) 
     expect(await limiter.getValue("hot")).toMatchObject({ value: 1000 });
   });
 
-  it("combines two shards for a count that one alone does not hold", async () => {
+  it("combines two shards for a count that one shard does not hold", async () => {
     const { limiter } = setUp(10, kind);
     expect(await limiter.limit("hot", { count: 200 })).toMatchObject({ ok: true, value: 0 });
     await expect(limiter.limit("hot", { count: 201 })).rejects.toThrow(
@@ -40,7 +40,7 @@ describe.each(["token bucket", "fixed window"] as const)("a sharded %s", (kind) 
     );
   });
 
-  it("reserves in the pair that it sees", async () => {
+  it("reserves in the two shards that a call uses", async () => {
     const { limiter } = setUp(2, kind);
     await limiter.limit("hot", { count: 1000 });
     expect(await limiter.limit("hot", { count: 100, reserve: true })).toMatchObject({ ok: true });

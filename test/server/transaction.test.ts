@@ -20,7 +20,7 @@ describe.each(stores)("transaction on %s", (_name, open) => {
     };
   }
 
-  it("commits what it took, seeing its own writes on the way", async () => {
+  it("commits its takes, and reads its own writes before the commit", async () => {
     await using setting = await setUp();
     const { limiter } = setting;
     const left = await limiter.transaction(async ({ limit, check, refund }) => {
@@ -56,7 +56,7 @@ describe.each(stores)("transaction on %s", (_name, open) => {
     expect((await limiter.getValue("posts")).value).toBe(20);
   });
 
-  it("loses and doubles nothing among many that take two limits in opposite orders", async () => {
+  it("neither loses nor doubles takes when many callers take two limits in opposite orders", async () => {
     await using setting = await setUp();
     const { limiter, peer } = setting;
     const names = ["posts", "comments"] as const;
@@ -85,7 +85,7 @@ describe.each(stores)("transaction on %s", (_name, open) => {
     for (const name of names) expect((await limiter.getValue(name)).value).toBe(12);
   });
 
-  it("stays exact beside calls outside of any transaction", async () => {
+  it("is exact together with calls outside a transaction", async () => {
     await using setting = await setUp();
     const { limiter, peer } = setting;
     const results = await Promise.all(
@@ -104,7 +104,7 @@ describe.each([
   ["SQLite", createSqlite],
   ["PostgreSQL", createPostgres],
   ...(mysqlUrl === undefined ? [] : ([["MySQL or MariaDB", createMysql]] as const)),
-] as const)("using a transaction of the caller's on %s", (_name, create) => {
+] as const)("using on %s, in a caller's transaction", (_name, create) => {
   it("joins it: commits with it, and is gone with it", async () => {
     await using database = await create();
     const prisma = database.prisma as Awaited<ReturnType<typeof createSqlite>>["prisma"];

@@ -44,7 +44,7 @@ describe.each(stores)("on %s", (_name, open) => {
     await expect(limiter.refund("daily", { count: -1 })).rejects.toThrow("at least 0");
   });
 
-  it("acquire waits for its turn, one after the other", async () => {
+  it("acquire calls wait and resolve one after the other", async () => {
     await using setting = await setUp();
     const { limiter, clock } = setting;
     const done: string[] = [];
@@ -65,7 +65,7 @@ describe.each(stores)("on %s", (_name, open) => {
     expect(done).toEqual(["first", "second"]);
   });
 
-  it("acquire gives up at once when its turn would come too late, and consumes nothing", async () => {
+  it("acquire is denied at once if its wait would be too long, and consumes nothing", async () => {
     await using setting = await setUp();
     const { limiter } = setting;
     await limiter.limit("tokens", { count: 10 });
@@ -80,7 +80,7 @@ describe.each(stores)("on %s", (_name, open) => {
     expect((await limiter.getValue("tokens")).value).toBe(0);
   });
 
-  it("acquire gives back what it has reserved when it is called off", async () => {
+  it("acquire gives its reservation back when it is aborted", async () => {
     await using setting = await setUp();
     const { limiter, clock } = setting;
     await limiter.limit("tokens", { count: 10 });
@@ -94,7 +94,7 @@ describe.each(stores)("on %s", (_name, open) => {
     await expect(limiter.acquire("tokens", { signal: controller.signal })).rejects.toThrow("mind");
   });
 
-  it("prune deletes the rows that are full again, and no others", async () => {
+  it("prune deletes only the rows that are full again", async () => {
     await using setting = await setUp();
     const { limiter, clock } = setting;
     for (let i = 0; i < 1203; i++) await limiter.limit("tokens", { key: `u${i}` });
@@ -111,7 +111,7 @@ describe.each(stores)("on %s", (_name, open) => {
     expect(await limiter.prune({ alsoConfigs: { gone: [limits.daily] } })).toBe(3);
   });
 
-  it("prune leaves rows alone that are not full under a per-call config", async () => {
+  it("prune keeps rows that are not full under a per-call config", async () => {
     await using setting = await setUp();
     const { limiter, clock } = setting;
     const paying = { ...limits.tokens, capacity: 10_000 };
@@ -121,7 +121,7 @@ describe.each(stores)("on %s", (_name, open) => {
     expect(await limiter.prune()).toBe(1);
   });
 
-  it("onDecision is told of each decision, and cannot spoil one", async () => {
+  it("onDecision receives each decision, and its error has no effect", async () => {
     await using setting = await setUp();
     const { limiter, events } = setting;
     await limiter.limit("daily", { key: "u", count: 3 });
@@ -144,7 +144,7 @@ describe.each(stores)("on %s", (_name, open) => {
     await opened[Symbol.asyncDispose]();
   });
 
-  it("a channel that throws spoils no decision either, nor those that are answered with it", async () => {
+  it("the error of a channel has no effect on the calls of the same batch", async () => {
     const opened = await open();
     const limiter = createRateLimiter({
       store: opened.store,

@@ -30,7 +30,7 @@ async function startApp() {
   });
   const clock = createManualClock();
   const limiter = createRateLimiter({
-    // Typed as the client it stands for, so that `ctx.tx` is that client's.
+    // Typed as the real client, so that `ctx.tx` has the type of that client's transactions.
     store: prismaStore(counted as typeof prisma),
     clock,
     limits: {
@@ -78,7 +78,7 @@ async function startApp() {
         }),
       )
       .query(({ ctx }) => ctx.rateLimit.value),
-    // A piece of its own that other procedures take in.
+    // A procedure that takes in another one.
     concatenated: member
       .concat(t.procedure.use(rl.rateLimited("perMinute")))
       .query(({ ctx }) => [ctx.plan, ctx.rateLimit.value] as const),
@@ -138,7 +138,7 @@ const codeOf = async (promise: Promise<unknown>): Promise<unknown> => {
 };
 
 describe("several limits on one procedure", () => {
-  it("charges all of them or none, and names the one to wait for", async () => {
+  it("charges all of them or none, and names the one with the longest wait", async () => {
     await using app = await startApp();
     const { client } = app;
     for (const left of [2, 1, 0]) expect(await client.send.mutate()).toEqual([left, left + 2]);
@@ -156,20 +156,20 @@ describe("several limits on one procedure", () => {
     expect(await app.left("perMinute")).toBe(1);
   });
 
-  it("takes two statements, and for calls that come in one batch too", async () => {
+  it("takes two statements, also for all calls of one batch", async () => {
     await using app = await startApp();
     const { client } = app;
     expect(await app.countQueries(() => client.send.mutate())).toBe(2);
     const batch = () =>
       Promise.allSettled(Array.from({ length: 10 }, () => client.logIn.mutate("wrong")));
-    // Three were charged and seven refused.
+    // Three were charged and seven denied.
     expect(await app.countQueries(batch)).toBe(2);
     expect(await app.left("logIn")).toBe(0);
   });
 });
 
 describe("a limit on failures", () => {
-  it("costs nothing while all goes well, and refuses once there were too many failures", async () => {
+  it("costs nothing without failures, and denies calls after too many failures", async () => {
     await using app = await startApp();
     const { client } = app;
     for (let i = 0; i < 10; i++) expect(await client.logIn.mutate("right")).toBe("welcome");
@@ -182,7 +182,7 @@ describe("a limit on failures", () => {
     expect(await client.logIn.mutate("right")).toBe("welcome");
   });
 
-  it("lets no more guesses through at once than one after the other", async () => {
+  it("grants no more concurrent guesses than consecutive ones", async () => {
     await using app = await startApp();
     const codes = await Promise.all(
       Array.from({ length: 30 }, () => codeOf(app.client.logIn.mutate("wrong"))),
@@ -191,7 +191,7 @@ describe("a limit on failures", () => {
     expect(codes.filter((code) => code === "TOO_MANY_REQUESTS")).toHaveLength(27);
   });
 
-  it("forgets the failures after a success, where it is told to", async () => {
+  it("forgets the failures after a success with resetOnSuccess", async () => {
     await using app = await startApp();
     const { client } = app;
     await codeOf(client.logInAndReset.mutate("wrong"));
@@ -201,7 +201,7 @@ describe("a limit on failures", () => {
     expect(await app.left("logIn")).toBe(3);
   });
 
-  it("counts the failures that it is told to count", async () => {
+  it("counts only the failures for which `on` returns true", async () => {
     await using app = await startApp();
     expect(await codeOf(app.client.logInCarefully.mutate("broken"))).toBe("INTERNAL_SERVER_ERROR");
     expect(await app.left("logIn")).toBe(3);
@@ -209,7 +209,7 @@ describe("a limit on failures", () => {
     expect(await app.left("logIn")).toBe(2);
   });
 
-  it("fails closed when the store does, before the procedure runs", async () => {
+  it("rejects the call when the store fails, before the procedure runs", async () => {
     await using app = await startApp();
     app.failWith(new Error("secret host name"));
     const error = await failureOf(app.client.logIn.mutate("right"));
@@ -222,7 +222,7 @@ describe("a limit on failures", () => {
 });
 
 describe("options that depend on the call", () => {
-  it("reserves, and tells the procedure when to run", async () => {
+  it("can reserve, and the procedure sees when to do the work", async () => {
     await using app = await startApp();
     expect(await app.client.complete.mutate(60)).toEqual({ ok: true, value: 0 });
     expect(await app.client.complete.mutate(30)).toEqual({
@@ -235,22 +235,22 @@ describe("options that depend on the call", () => {
     expect(await app.left("tokens")).toBe(-30);
   });
 
-  it("sees the context that earlier middleware has made, and configures by it", async () => {
+  it("receive the context of earlier middleware, and can choose a config by it", async () => {
     await using app = await startApp();
     const { caller } = app;
     expect(await caller({ user: "paying" }).byPlan()).toBe(99);
-    expect(await caller({ user: "somebody" }).byPlan()).toBe(2);
+    expect(await caller({ user: "visitor" }).byPlan()).toBe(2);
     expect((await app.limiter.getValue("perMinute", { key: "free byPlan query" })).value).toBe(2);
   });
 
-  it("can be taken in with concat", async () => {
+  it("work in a procedure that is taken in with concat", async () => {
     await using app = await startApp();
     expect(await app.client.concatenated.query()).toEqual(["free", 2]);
   });
 });
 
 describe("a procedure in a transaction", () => {
-  it("keeps data and tokens together", async () => {
+  it("commits data and tokens together", async () => {
     await using app = await startApp();
     expect(await app.client.store.mutate("fine")).toBe(1);
     expect(await app.data()).toHaveLength(1);
@@ -258,7 +258,7 @@ describe("a procedure in a transaction", () => {
     expect(await app.data()).toHaveLength(1);
   });
 
-  it("gives both back when the procedure throws, whose own error reaches the client", async () => {
+  it("rolls both back when the procedure throws, and the client receives its error", async () => {
     await using app = await startApp();
     const error = await failureOf(app.client.store.mutate("broken"));
     expect(error).toMatchObject({ message: "after all", data: { code: "CONFLICT" } });
@@ -273,7 +273,7 @@ describe("a procedure in a transaction", () => {
     expect(await app.data()).toHaveLength(1);
   });
 
-  it("tells who watches after the commit, and not of what was rolled back", async () => {
+  it("notifies listeners after the commit, and not of changes that were rolled back", async () => {
     await using app = await startApp();
     const changes: (string | undefined)[] = [];
     app.limiter.onChange((name, key) => changes.push(`${name} ${key}`));
@@ -283,7 +283,7 @@ describe("a procedure in a transaction", () => {
     expect(changes).toEqual(["perMinute ada"]);
   });
 
-  it("refuses subscriptions, which would outlive it", async () => {
+  it("rejects subscriptions, which would outlive it", async () => {
     await using app = await startApp();
     await expect(app.caller({ user: "ada" }).stream()).rejects.toMatchObject({
       code: "METHOD_NOT_SUPPORTED",

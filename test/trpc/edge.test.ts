@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { MINUTE, rateLimitResponseMeta } from "../../server/index.js";
 import { createLimitedTRPC } from "../support/limited-trpc.js";
 
-it("limits, refuses and streams where there is no Node", async () => {
+it("grants, denies and streams in a runtime without Node", async () => {
   expect((globalThis as { EdgeRuntime?: string }).EdgeRuntime).toBeDefined();
   const { t, rl } = createLimitedTRPC({
     send: { kind: "token bucket", rate: 1, period: MINUTE },

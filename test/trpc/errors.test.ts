@@ -12,7 +12,7 @@ import {
 } from "../../server/index.js";
 import { startServer } from "../support/http.js";
 
-/** With a formatter that adds something of its own to every error. */
+/** An app with a formatter that adds a field to every error. */
 async function startApp() {
   const limiter = createRateLimiter({
     store: memoryStore(),
@@ -46,7 +46,7 @@ async function startApp() {
 }
 
 describe("errors", () => {
-  it("keep what the application's own formatter adds, and its types", async () => {
+  it("keep the fields of the application's own formatter, and their types", async () => {
     const { server, client, router } = await startApp();
     await using _ = server;
     await client.send.query("a");
@@ -64,7 +64,7 @@ describe("errors", () => {
     expect(errors.map(isRateLimitError)).toEqual([true, false]);
   });
 
-  it("tell denied calls of a mixed batch from the others, on the wire and serialised", async () => {
+  it("identify the denied calls of a mixed batch, on the wire and serialised", async () => {
     const { server } = await startApp();
     await using _ = server;
     const input = encodeURIComponent(JSON.stringify({ 0: "a", 1: "b", 3: "" }));
@@ -83,7 +83,7 @@ describe("errors", () => {
     expect(isRateLimitError(restored) && restored.data.rateLimit.retryAfter).toBeGreaterThan(0);
   });
 
-  it("are recognised where procedures are called without a wire", async () => {
+  it("are recognised if procedures are called without HTTP", async () => {
     const { server, caller } = await startApp();
     await using _ = server;
     await caller.send("a");
@@ -92,7 +92,7 @@ describe("errors", () => {
     expect(isRateLimitError(error) && error.data.rateLimit.name).toBe("send");
   });
 
-  it("are not made of lookalikes", () => {
+  it("are not recognised in similar objects", () => {
     for (const value of [
       null,
       undefined,

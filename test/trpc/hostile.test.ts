@@ -1,4 +1,4 @@
-/** What somebody may try who does not use our client: each is refused, clearly, and costs nothing. */
+/** Attempts of a hostile client. Each one is rejected with a clear error, and costs nothing. */
 import { describe, expect, it } from "vitest";
 import { startApp } from "../support/app.js";
 
@@ -39,7 +39,7 @@ describe("a hostile client", () => {
   });
 
   it.each(["nope", "__proto__", "constructor", "toString", "", "sendMessage ", "SENDMESSAGE"])(
-    "does not learn of a limit by the name %j",
+    "gets an error for the limit name %j",
     async (name) => {
       await using app = await startApp();
       for (const procedure of ["status", "check"]) {
@@ -50,13 +50,13 @@ describe("a hostile client", () => {
     },
   );
 
-  it("cannot look into another user's bucket, nor believe that it does", async () => {
+  it("cannot read another user's bucket, and gets an error instead of its own", async () => {
     await using app = await startApp();
     await app.as("ada").send.mutate({ text: "hi" });
     const answer = await query(app, "rateLimit.status", { name: "sendMessage", key: "ada" });
     expect(answer.status).toBe(400);
     expect(answer.body.error?.message).toBe(
-      'This key cannot be asked for with rate limit "sendMessage"',
+      'This caller may not use the requested key of rate limit "sendMessage"',
     );
     const team = { name: "teamQuota", key: "team of ada" };
     expect((await query(app, "rateLimit.status", team)).status).toBe(400);
@@ -79,8 +79,8 @@ describe("a hostile client", () => {
     ["a key with a NUL", { key: "a\0b" }, "no NUL"],
     ["a key with a lone surrogate", { key: "a\ud800" }, "no lone surrogate"],
     ["a negative count", { count: -1 }, ">=0"],
-    ["a count that is no number", { count: "1" }, "expected number"],
-  ])("is told what is wrong with %s", async (_what, options, message) => {
+    ["a count that is not a number", { count: "1" }, "expected number"],
+  ])("gets an error that says what is wrong with %s", async (_what, options, message) => {
     await using app = await startApp();
     const { status, body } = await query(app, "rateLimit.status", {
       name: "sendMessage",
@@ -91,7 +91,7 @@ describe("a hostile client", () => {
     expect(body.error!.message.length).toBeLessThan(1000);
   });
 
-  it("is told 413 for a count that no wait could satisfy", async () => {
+  it("gets 413 for a count that no wait could satisfy", async () => {
     await using app = await startApp();
     for (const procedure of ["status", "check"]) {
       const input = { name: "sendMessage", count: 4 };
@@ -99,17 +99,19 @@ describe("a hostile client", () => {
     }
   });
 
-  it("can neither drain nor reset a bucket, and an admin only what authorize allows", async () => {
+  it("can neither drain nor reset a bucket, and an admin can do only what authorize allows", async () => {
     await using app = await startApp();
     await app.as("ada").send.mutate({ text: "hi" });
     const before = await app.rows();
     for (const action of ["limit", "reset"]) {
       const answer = await mutate(app, `rateLimit.${action}`, '{"name":"sendMessage"}');
       expect(answer.status).toBe(403);
-      expect(answer.body.error?.message).toBe(`Not allowed to ${action} "sendMessage" from here`);
+      expect(answer.body.error?.message).toBe(
+        `This caller may not use "${action}" on rate limit "sendMessage"`,
+      );
     }
     const admin = app.as("admin");
-    await expect(admin.rateLimit.limit.mutate({ name: "sendMessage" })).rejects.toThrow("allowed");
+    await expect(admin.rateLimit.limit.mutate({ name: "sendMessage" })).rejects.toThrow("may not");
     expect(await app.rows()).toEqual(before);
     await admin.rateLimit.reset.mutate({ name: "sendMessage" });
   });
@@ -121,11 +123,11 @@ describe("a hostile client", () => {
         `${app.server.url}/rateLimit.watch?input=${encodeURIComponent(JSON.stringify({ items }))}`,
         { headers: { accept: "text/event-stream" } },
       );
-      // The stream itself says what is wrong, and ends.
+      // The stream ends with an error that says what is wrong.
       return response.text();
     };
     const many = Array.from({ length: 10_000 }, () => ({ name: "sendMessage" }));
-    // Node refuses so long a request line before tRPC sees it.
+    // Node rejects such a long request line before tRPC receives it.
     await expect(ask(many)).resolves.not.toContain('"value"');
     for (const items of [many.slice(0, 300), [{ name: "__proto__" }], [], [{ name: "x" }]]) {
       const text = await ask(items);

@@ -17,7 +17,7 @@ function createApp() {
 }
 
 describe.each(Object.entries(hosts))("on the %s adapter", (_, start) => {
-  it("refuses with 429, the facts and the header fields", async () => {
+  it("answers a denied call with 429, the facts and the header fields", async () => {
     const { router } = createApp();
     await using host = await start(router);
     const post = () =>
@@ -39,7 +39,7 @@ describe.each(Object.entries(hosts))("on the %s adapter", (_, start) => {
     });
   });
 
-  it("streams changes to a tRPC client, which recognises a denial in a mixed batch", async () => {
+  it("streams changes to a tRPC client, and a denial in a mixed batch is recognised", async () => {
     const { router, limiter } = createApp();
     await using host = await start(router);
     const client = createTRPCClient<typeof router>({

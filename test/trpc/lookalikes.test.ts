@@ -1,4 +1,4 @@
-/** Errors of the application's own that look a little like the package's. */
+/** Errors of the application that are similar to those of the package. */
 import { TRPCError } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import {
@@ -16,11 +16,11 @@ class OwnError extends Error {
     readonly kind: string,
     readonly reason?: string,
   ) {
-    super("of the application's own");
+    super("an error of the application");
   }
 }
 
-/** What a client gets of a procedure that throws this. */
+/** The answer that a client receives from a procedure that throws this. */
 async function answerOf(thrown: unknown) {
   const { t } = createLimitedTRPC({ send: { kind: "token bucket", rate: 1, period: MINUTE } });
   const router = t.router({
@@ -35,28 +35,28 @@ async function answerOf(thrown: unknown) {
   return { status: response.status, message: error.message };
 }
 
-describe("an error of the application's own", () => {
+describe("an error of the application", () => {
   it.each([
     ["a failing store", new OwnError("StoreFailure")],
     ["a bad input", new OwnError("InvalidInput")],
     ["a count too large", new OwnError("InvalidInput", "unsatisfiable")],
     ["a denial", new OwnError("RateLimited")],
-  ])("stays as it is, though it calls itself %s", async (_what, error) => {
+  ])("is not changed, although its kind is that of %s", async (_what, error) => {
     expect(await answerOf(error)).toEqual({ status: 500, message: error.message });
   });
 
   it.each(["no error", 7, null, undefined, { kind: "InvalidInput" }])(
-    "stays as it is where %j is thrown",
+    "is not changed if %j is thrown",
     async (thrown) => expect((await answerOf(thrown)).status).toBe(500),
   );
 
-  it("hides the one that caused it", async () => {
-    const cause = new TRPCError({ code: "CONFLICT", message: "for nobody's eyes" });
+  it("hides the error that caused it", async () => {
+    const cause = new TRPCError({ code: "CONFLICT", message: "an internal message" });
     const thrown = new TRPCError({ code: "FORBIDDEN", message: "no", cause });
     expect(await answerOf(thrown)).toEqual({ status: 403, message: "no" });
   });
 
-  it("is told from the package's own, which have codes", async () => {
+  it("is not mistaken for an error of the package, which gets its own code", async () => {
     const codes = [
       new RateLimitInputError("key", "a bad key"),
       new RateLimitInputError("unsatisfiable", "too much"),
@@ -69,14 +69,14 @@ describe("an error of the application's own", () => {
     ]);
   });
 
-  it("comes back as the very shape that the formatter was given", () => {
+  it("is formatted as the same shape object", () => {
     const shape = { message: "m", code: -32600, data: { code: "BAD_REQUEST", httpStatus: 400 } };
     const error = new TRPCError({ code: "BAD_REQUEST", cause: new OwnError("StoreFailure") });
     expect(formatRateLimitError(shape as never, error)).toBe(shape);
   });
 });
 
-it("a denial that a procedure has thrown is formatted as the middleware's are", () => {
+it("a denial that a procedure throws is formatted like one of the middleware", () => {
   const config = { kind: "token bucket", rate: 1, period: MINUTE } as const;
   const facts = {
     kind: "RateLimited",

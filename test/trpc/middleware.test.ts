@@ -12,7 +12,7 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 describe("rateLimited", () => {
-  it("lets three of four quick calls pass, refuses the fourth with the facts, and then lets it pass", async () => {
+  it("grants three of four quick calls, denies the fourth with the facts, and grants it later", async () => {
     await using app = await startApp();
     const ada = app.as("ada");
     for (const left of [2, 1, 0]) {
@@ -34,7 +34,7 @@ describe("rateLimited", () => {
     expect(await ada.send.mutate({ text: "hi" })).toEqual({ left: 0, text: "hi" });
   });
 
-  it("answers HTTP 429 to a client that is not tRPC's", async () => {
+  it("answers HTTP 429 to a client without tRPC", async () => {
     await using app = await startApp();
     const post = () =>
       fetch(`${app.server.url}/send`, {
@@ -72,24 +72,24 @@ describe("rateLimited", () => {
     expect(await app.as("bob").send.mutate({ text: "hi" })).toMatchObject({ left: 2 });
   });
 
-  it("takes count and key from the call", async () => {
+  it("computes count and key from the call", async () => {
     await using app = await startApp();
     await app.as("ada").sendAll.mutate(["a", "b"]);
     expect(await app.as("ada").send.mutate({ text: "c" })).toMatchObject({ left: 0 });
-    await app.as("ada").sendFor.mutate("somebody else");
+    await app.as("ada").sendFor.mutate("another user");
     expect((await app.rows()).map(({ key, value }) => [key, value])).toEqual([
       ["ada", 0],
-      ["somebody else", 2],
+      ["another user", 2],
     ]);
   });
 
-  it("is 413 for a count that could never be granted, and 400 for a user without an id", async () => {
+  it("answers 413 to a count that could never be granted, and 400 to a user without an id", async () => {
     await using app = await startApp();
     const tooMany = await failureOf(app.as("ada").sendAll.mutate(["a", "b", "c", "d"]));
     expect(tooMany.data).toMatchObject({ code: "PAYLOAD_TOO_LARGE", httpStatus: 413 });
-    const nobody = await failureOf(app.as("").send.mutate({ text: "hi" }));
-    expect(nobody.data).toMatchObject({ code: "BAD_REQUEST", httpStatus: 400 });
-    expect(nobody.message).toContain("key must not be empty");
+    const withoutId = await failureOf(app.as("").send.mutate({ text: "hi" }));
+    expect(withoutId.data).toMatchObject({ code: "BAD_REQUEST", httpStatus: 400 });
+    expect(withoutId.message).toContain("key must not be empty");
     expect(await app.rows()).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe("rateLimited", () => {
     expect(isRateLimitError(error) && error.data.rateLimit.retryAfter).toBe(18_000);
   });
 
-  it("leaves errors alone that are not about limits", async () => {
+  it("does not change errors that are not about limits", async () => {
     await using app = await startApp();
     const error = await failureOf(app.as("ada").broken.mutate());
     expect(error.data).toMatchObject({ code: "CONFLICT", httpStatus: 409 });
@@ -110,7 +110,7 @@ describe("rateLimited", () => {
     expect(isRateLimitError(error)).toBe(false);
   });
 
-  it("is 503 without anything internal when the database is gone", async () => {
+  it("answers 503 without internals when the database fails", async () => {
     await using app = await startApp();
     await app.prisma.$executeRaw`DROP TABLE "RateLimit"`;
     const error = await failureOf(app.as("ada").send.mutate({ text: "hi" }));

@@ -1,4 +1,4 @@
-/** What can be said to `createRateLimitTRPC` and to its middleware, and what comes of it. */
+/** The options of `createRateLimitTRPC` and of its middleware. */
 import { initTRPC } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, createRateLimitTRPC, memoryStore, MINUTE } from "../../server/index.js";
@@ -18,9 +18,9 @@ function create(interval?: number) {
     limiter,
     ...(interval !== undefined && { interval }),
     key: ({ ctx, name, requested }) => {
-      if (requested === "shared") return "what all share";
+      if (requested === "shared") return "all callers";
       if (requested !== undefined) return requested;
-      if (ctx.user === "nobody") throw new Error("nobody has no key");
+      if (ctx.user === "keyless") throw new Error("this user has no key");
       return `${ctx.user} ${name}`;
     },
     authorize: ({ ctx, ...what }) => {
@@ -31,11 +31,11 @@ function create(interval?: number) {
   return { limiter, t, rl, asked, as: t.createCallerFactory(rl.router) };
 }
 
-describe("is refused at once", () => {
+describe("throws at construction for", () => {
   it("a limiter without limits", () => {
     const limiter = createRateLimiter({ store: memoryStore(), limits: {} });
     expect(() => createRateLimitTRPC({ t: initTRPC.create(), limiter })).toThrow(
-      "limits must be an object with at least one limit",
+      "the limiter has no limits; name at least one in createRateLimiter({ limits })",
     );
   });
 
@@ -46,7 +46,7 @@ describe("is refused at once", () => {
   it("a middleware that would charge nothing", () => {
     const { rl } = create();
     for (const make of [rl.rateLimited, rl.rateLimited.transaction]) {
-      expect(() => make([])).toThrow("rateLimited's names must be at least one limit");
+      expect(() => make([])).toThrow("rateLimited() needs the name of at least one limit");
     }
   });
 });
@@ -62,7 +62,7 @@ describe("a middleware of several limits", () => {
     expect((await limiter.getValue("two", { key: "ada two" })).value).toBe(4);
   });
 
-  it("tells its options which of them is asked about, and all about the call", async () => {
+  it("passes the name of the limit and the call to the functions among its options", async () => {
     const { limiter, rl, t } = create();
     const charged = rl.rateLimited(["one", "two"], {
       key: ({ name, ctx, path, type }) => `${name} ${ctx.user} ${path} ${type}`,
@@ -76,31 +76,31 @@ describe("a middleware of several limits", () => {
 });
 
 describe("a key that a client asks for", () => {
-  it("may be its own", async () => {
+  it("may be the caller's own", async () => {
     const { as } = create();
     const own = { name: "one", key: "ada one" } as const;
     expect(await as({ user: "ada" }).status(own)).toMatchObject(own);
   });
 
-  it("is heeded where it has none of its own", async () => {
+  it("is used by a resolver that has no other key", async () => {
     const { as } = create();
     const shared = { name: "one", key: "shared" } as const;
-    expect(await as({ user: "nobody" }).status(shared)).toMatchObject(shared);
+    expect(await as({ user: "keyless" }).status(shared)).toMatchObject(shared);
   });
 });
 
 describe("the router's mutations", () => {
-  it("are asked about with what they do, and to which bucket", async () => {
+  it("pass their action, name and key to authorize", async () => {
     const { as, asked } = create();
-    await expect(as({ user: "ada" }).limit({ name: "one" })).rejects.toThrow("Not allowed");
-    await expect(as({ user: "ada" }).reset({ name: "two" })).rejects.toThrow("Not allowed");
+    await expect(as({ user: "ada" }).limit({ name: "one" })).rejects.toThrow("may not use");
+    await expect(as({ user: "ada" }).reset({ name: "two" })).rejects.toThrow("may not use");
     expect(asked).toEqual([
       { action: "limit", name: "one", key: "ada one" },
       { action: "reset", name: "two", key: "ada two" },
     ]);
   });
 
-  it("take as much as they are told to, of what is still to come too", async () => {
+  it("take the requested count, with reserve also tokens that are still to come", async () => {
     const admin = create().as({ user: "admin" });
     expect(await admin.limit({ name: "one", count: 4 })).toEqual({ ok: true, value: 1 });
     expect(await admin.limit({ name: "one", count: 4 })).toMatchObject({ ok: false });

@@ -1,4 +1,4 @@
-/** Header fields of procedures behind several middlewares, some of whose charges are undone. */
+/** Header fields of procedures with several middlewares. Some of their charges are undone. */
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -9,7 +9,7 @@ import { createLimitedTRPC } from "../support/limited-trpc.js";
 
 const limit = { kind: "token bucket", rate: 5, period: MINUTE } as const;
 
-/** For each path, the limits that the response's header tells of, and what is left of them. */
+/** The limits in the header of the response to `path`, and the tokens left of each. */
 async function ask(path: string) {
   const { t, rl } = createLimitedTRPC({ outer: limit, inner: limit, last: limit });
   const fail = () => {
@@ -37,21 +37,21 @@ async function ask(path: string) {
   const { headers } = await fetch(`http://127.0.0.1:${port}/${path}`);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  const told = parseList(headers.get("RateLimit") ?? "") as Item[];
-  return Object.fromEntries(told.map(([name, parameters]) => [name, parameters.get("r")]));
+  const listed = parseList(headers.get("RateLimit") ?? "") as Item[];
+  return Object.fromEntries(listed.map(([name, parameters]) => [name, parameters.get("r")]));
 }
 
-it("what one middleware gives back hides nothing of what another one has charged", async () => {
+it("the header shows the charge of one middleware after another one gave tokens back", async () => {
   expect(await ask("refunded")).toEqual({ inner: 4 });
   expect(await ask("reset")).toEqual({ inner: 4 });
   expect(await ask("twice")).toEqual({ inner: 4 });
   expect(await ask("failed")).toEqual({ outer: 4, inner: 4 });
 });
 
-it("what is rolled back hides nothing of what was charged outside of the transaction", async () => {
+it("the header shows charges outside a transaction that was rolled back", async () => {
   expect(await ask("rolledBack")).toEqual({ inner: 4 });
 });
 
-it("of one limit that several calls of a batch were charged with, the least that was left", async () => {
+it("the header shows the fewest tokens left if several calls of a batch charge one limit", async () => {
   expect(await ask("charged,charged?batch=1&input=%7B%7D")).toEqual({ inner: 3 });
 });

@@ -28,7 +28,7 @@ async function startApp() {
     strange: t.procedure.use(rl.rateLimited(strange)).query(() => true),
     inside: t.procedure.query(() => limiter.limit("send", { count: 2, throws: true })),
     free: t.procedure.query(() => true),
-    // Whose context is not the one that the request began with.
+    // Other middleware replaces the context before the charge.
     deeper: t.procedure
       .use(({ next }) => next({ ctx: { more: 1 } }))
       .use(rl.rateLimited("quota"))
@@ -63,7 +63,7 @@ async function startApp() {
   };
 }
 
-/** As a client reads them, by the grammar of RFC 9651. */
+/** The fields, parsed by the grammar of RFC 9651. */
 function fieldsOf({ headers }: Response) {
   const parse = (name: string) => {
     const field = headers.get(name);
@@ -83,7 +83,7 @@ function fieldsOf({ headers }: Response) {
 }
 
 describe("rateLimitResponseMeta", () => {
-  it("tells what is left of a token bucket, and then when to come back, rounded up", async () => {
+  it("gives the tokens left of a token bucket, and then the wait, rounded up", async () => {
     await using app = await startApp();
     const policy = { send: { q: 2, w: 3 } };
     expect(fieldsOf(await app.mutate("send"))).toEqual({
@@ -121,12 +121,12 @@ describe("rateLimitResponseMeta", () => {
     });
   });
 
-  it("finds what was decided behind a context that other middleware has changed", async () => {
+  it("finds the decisions if other middleware has replaced the context", async () => {
     await using app = await startApp();
     expect(fieldsOf(await app.query("deeper")).state).toEqual({ quota: { r: 4, t: 30 } });
   });
 
-  it("speaks for denials that the procedure itself has thrown", async () => {
+  it("covers denials that the procedure itself throws", async () => {
     await using app = await startApp();
     await app.query("inside");
     const denied = await app.query("inside");
@@ -137,7 +137,7 @@ describe("rateLimitResponseMeta", () => {
     });
   });
 
-  it("tells of a batch, for each limit, what asks for most patience", async () => {
+  it("gives the longest wait of each limit in a batch", async () => {
     await using app = await startApp();
     const batch = await fetch(`${app.url}/quota,inside,inside,free?batch=1&input=%7B%7D`);
     expect(batch.status).toBe(207);
@@ -148,14 +148,14 @@ describe("rateLimitResponseMeta", () => {
     });
   });
 
-  it("names limits in ASCII, whatever they are called", async () => {
+  it("encodes the names of limits in ASCII", async () => {
     await using app = await startApp();
     expect(fieldsOf(await app.query("strange"))).toMatchObject({
       policy: { 'n%C3%A9 "5"\\': { q: 1, w: 1 } },
     });
   });
 
-  it("adds nothing where nothing was charged in the end", async () => {
+  it("adds nothing if nothing was charged in the end", async () => {
     await using app = await startApp();
     const none = { retryAfter: null, policy: null, state: null };
     expect(fieldsOf(await app.query("free"))).toEqual(none);
@@ -163,14 +163,14 @@ describe("rateLimitResponseMeta", () => {
     expect(fieldsOf(await app.query("missing"))).toEqual(none);
   });
 
-  it("tells nothing of what was rolled back, and all that was not", async () => {
+  it("leaves out charges that were rolled back, and keeps the others", async () => {
     await using app = await startApp();
     const response = await app.query("rolledBack");
     expect(response.status).toBe(500);
     expect(Object.keys(fieldsOf(response).state!)).toEqual(["quick"]);
   });
 
-  it("adds nothing to streams, whose headers leave before their calls are decided", async () => {
+  it("adds nothing to streams, which send their headers before their calls are decided", async () => {
     await using app = await startApp();
     const { stream } = app;
     await expect(Promise.all([stream.quota.query(), stream.free.query()])).resolves.toEqual([
@@ -187,7 +187,7 @@ describe("rateLimitResponseMeta", () => {
     await events.body?.cancel();
   });
 
-  it("leaves the fields out for limits of other requests", async () => {
+  it("leaves out the limits of other requests", async () => {
     await using app = await startApp();
     await Promise.all(Array.from({ length: 20 }, () => app.query("quota")));
     expect(fieldsOf(await app.query("free")).state).toBeNull();

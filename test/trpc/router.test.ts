@@ -21,7 +21,7 @@ describe("the router", () => {
     expect(checked).toMatchObject({ ok: false, retryAfter });
   });
 
-  it("consumes nothing for status and check", async () => {
+  it("consumes nothing in status and check", async () => {
     await using app = await startApp();
     const ada = app.as("ada");
     for (let i = 0; i < 5; i++) {
@@ -34,7 +34,7 @@ describe("the router", () => {
     expect(await app.rows()).toEqual([]);
   });
 
-  it("answers a batch of many questions", async () => {
+  it("answers a batch of many queries", async () => {
     await using app = await startApp();
     const ada = app.as("ada");
     const answers = await Promise.all(

@@ -1,4 +1,4 @@
-/** What becomes of a charge after its procedure, where configs, stores and other tries differ. */
+/** A charge after its procedure: with per-call configs, failing stores and repeated tries. */
 import { initTRPC, TRPCError } from "@trpc/server";
 import { expect, it } from "vitest";
 import {
@@ -17,20 +17,20 @@ const limits = {
 const paying = { kind: "token bucket", rate: 100, period: MINUTE } as const;
 const spread = { kind: "token bucket", rate: 8, period: MINUTE, shards: 4 } as const;
 
-function setUp(store: RateLimitStore = memoryStore() as RateLimitStore) {
-  const told: (string | null | undefined)[] = [];
+function setUp(store: RateLimitStore = memoryStore()) {
+  const fields: (string | null | undefined)[] = [];
   // Picks the last two of four shards.
   const limiter = createRateLimiter({ store, limits, clock: () => 0, random: () => 0.5 });
   const t = initTRPC.create();
   const rl = createRateLimitTRPC({ t, limiter });
-  // Notes what a response's header would say.
+  // Notes the header fields that a response would have.
   const procedure = t.procedure.use(async ({ next, getRawInput }) => {
     const result = await next();
     const { headers } = rateLimitResponseMeta({ info: { calls: [{ getRawInput }] }, errors: [] });
-    told.push(headers?.get("RateLimit-Policy"), headers?.get("RateLimit"));
+    fields.push(headers?.get("RateLimit-Policy"), headers?.get("RateLimit"));
     return result;
   });
-  return { limiter, rl, t, procedure, told };
+  return { limiter, rl, t, procedure, fields };
 }
 
 const codeOf = (call: Promise<unknown>) =>
@@ -39,7 +39,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error: unknown) => (error instanceof TRPCError ? error.code : error),
   );
 
-it("gives back as much as was taken, under the config that it was taken with", async () => {
+it("gives back the tokens that were taken, under the same config", async () => {
   const { limiter, rl, t, procedure } = setUp();
   const options = { count: 50, config: paying, on: "error" } as const;
   const router = t.router({ ask: procedure.use(rl.rateLimited("few", options)).query(() => 1) });
@@ -47,7 +47,7 @@ it("gives back as much as was taken, under the config that it was taken with", a
   expect((await limiter.getValue("few", { config: paying })).value).toBe(100);
 });
 
-it("fills all that a per-call config has spread a limit over", async () => {
+it("fills all shards of a per-call config", async () => {
   const { limiter, rl, t, procedure } = setUp();
   const options = { count: 4, config: spread, resetOnSuccess: true } as const;
   const router = t.router({ ask: procedure.use(rl.rateLimited("few", options)).query(() => 1) });
@@ -55,18 +55,18 @@ it("fills all that a per-call config has spread a limit over", async () => {
   expect((await limiter.getValue("few", { config: spread })).value).toBe(8);
 });
 
-it("tells in headers of the config that a call was charged with", async () => {
-  const { rl, t, procedure, told } = setUp();
+it("uses the per-call config in the header fields", async () => {
+  const { rl, t, procedure, fields } = setUp();
   const charged = procedure.use(rl.rateLimited("few", { config: paying }));
   await t
     .router({ ask: charged.query(() => 1) })
     .createCaller({})
     .ask();
-  expect(told).toEqual(['"few";q=100;w=60', '"few";r=99;t=1']);
+  expect(fields).toEqual(['"few";q=100;w=60', '"few";r=99;t=1']);
 });
 
-it("answers when what was not to cost has been given back, or could not be", async () => {
-  const memory = memoryStore() as RateLimitStore;
+it("answers after the tokens were given back, or could not be given back", async () => {
+  const memory = memoryStore();
   let calls = 0;
   let isDown = false;
   const { rl, t, procedure } = setUp({
@@ -81,7 +81,7 @@ it("answers when what was not to cost has been given back, or could not be", asy
   const charged = procedure.use(rl.rateLimited(["few", "some"], { on: "error" }));
   const { ask } = t.router({ ask: charged.query(() => "done") }).createCaller({});
   expect(await ask()).toBe("done");
-  // Already, as somebody sees it who does not wait for the store.
+  // Another limiter sees the tokens at once.
   const peer = createRateLimiter({ store: memory, limits, clock: () => 0 });
   expect(await peer.check("few", { count: 3 })).toMatchObject({ ok: true });
   [calls, isDown] = [0, true];
@@ -89,23 +89,23 @@ it("answers when what was not to cost has been given back, or could not be", asy
   expect(await peer.check("few", { count: 3 })).toMatchObject({ ok: false, value: 2 });
 });
 
-it("tells of a transaction's last try only", async () => {
-  const { limiter, rl, t, procedure, told } = setUp();
+it("reports only the last try of a transaction", async () => {
+  const { limiter, rl, t, procedure, fields } = setUp();
   let tries = 0;
   const router = t.router({
     ask: procedure.use(rl.rateLimited.transaction("some")).mutation(async () => {
-      // Which the transaction conflicts with.
+      // The transaction conflicts with this call.
       if (tries++ === 0) await limiter.reset("some");
     }),
   });
   await limiter.limit("some", { count: 2 });
   await router.createCaller({}).ask();
   expect(tries).toBe(2);
-  expect(told[1]).toBe('"some";r=4;t=12');
+  expect(fields[1]).toBe('"some";r=4;t=12');
 });
 
-it("answers with what the last try came to, not with an earlier failure", async () => {
-  const memory = memoryStore() as RateLimitStore;
+it("answers with the outcome of the last try, not with an earlier failure", async () => {
+  const memory = memoryStore();
   const { limiter, rl, t, procedure } = setUp({
     ...memory,
     transaction: (run, options) =>

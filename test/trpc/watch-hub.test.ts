@@ -1,4 +1,4 @@
-/** When the hub reads, whom it tells, and what it leaves behind: on timers that move when told to. */
+/** When the hub reads, which readers it notifies, and what it cleans up, with fake timers. */
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RateLimitConfig, RateLimitSnapshot } from "../../core/index.js";
@@ -60,7 +60,7 @@ function start(interval = Infinity, config: RateLimitConfig = windows) {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-it("reads after a change, yet not before 50 ms have passed since it last read", async () => {
+it("reads after a change, but not within 50 ms of the last read", async () => {
   const { reads, state, change, follow } = start();
   const { seen } = follow(["a"]);
   await pass(0);
@@ -75,7 +75,7 @@ it("reads after a change, yet not before 50 ms have passed since it last read", 
   expect(seen.map(({ value }) => value)).toEqual([9, 8]);
 });
 
-it("reads what changes while it reads once more, and not at the same time", async () => {
+it("reads a limit again if it changed during a read, and never reads concurrently", async () => {
   const { reads, state, change, follow, answerWith } = start();
   let release = () => {};
   answerWith(() => new Promise((resolve) => (release = resolve)));
@@ -93,7 +93,7 @@ it("reads what changes while it reads once more, and not at the same time", asyn
   expect(seen.map(({ value }) => value)).toEqual([9, 7]);
 });
 
-it("reads what it could not read with the next change of another limit", async () => {
+it("retries a failed read with the next change of another limit", async () => {
   const { reads, change, follow, answerWith } = start();
   answerWith(() => Promise.reject(new Error("the store is down")));
   const { seen } = follow(["a"], ["b"]);
@@ -106,7 +106,7 @@ it("reads what it could not read with the next change of another limit", async (
   expect(seen.map(({ name }) => name)).toEqual(["a", "b"]);
 });
 
-it("leaves neither timers nor listeners behind, whenever its readers go", async () => {
+it("leaves neither timers nor listeners behind, whenever its readers leave", async () => {
   const { listeners, change, follow, answerWith } = start(1000);
   let release = () => {};
   const moments = [
@@ -133,7 +133,7 @@ it("leaves neither timers nor listeners behind, whenever its readers go", async 
   }
 });
 
-it("serves those who come after all others have gone, a read being due or under way", async () => {
+it("serves a reader that arrives after all others have left, during a read or before it", async () => {
   const { change, follow, state, answerWith } = start();
   await follow(["a"]).leave();
   const second = follow(["a"]);
@@ -155,7 +155,7 @@ it("serves those who come after all others have gone, a read being due or under 
   expect(third.seen.at(-1)).toMatchObject({ value: 5 });
 });
 
-it("tells who comes later at once what is known, and then what is new", async () => {
+it("gives a later reader the known snapshot at once, and then the new one", async () => {
   const { reads, state, change, follow } = start();
   const first = follow(["a"]);
   await pass(100);
@@ -174,7 +174,7 @@ it("tells who comes later at once what is known, and then what is new", async ()
   expect(first.seen.map(({ value }) => value)).toEqual([9, 6, 4]);
 });
 
-it("tells of a window that has moved, though it holds as much", async () => {
+it("yields a snapshot if the window has moved and the value has not changed", async () => {
   const { state, change, follow } = start();
   const { seen } = follow(["a"]);
   await pass(0);
@@ -184,7 +184,7 @@ it("tells of a window that has moved, though it holds as much", async () => {
   expect(seen.map(({ ts }) => ts)).toEqual([0, -500]);
 });
 
-it("tells limits and keys apart that are alike when put together", async () => {
+it("keeps limits and keys apart that are the same when concatenated", async () => {
   const { reads, change, follow } = start();
   const { seen } = follow(["ab"], ["a", "b"]);
   await pass(50);
@@ -195,7 +195,7 @@ it("tells limits and keys apart that are alike when put together", async () => {
   expect(reads[1]).toBe("a b");
 });
 
-it("goes on for the others when all who watch one limit have left", async () => {
+it("goes on for other limits when all readers of one limit have left", async () => {
   const { reads, change, follow } = start();
   follow(["a"]);
   const other = follow(["b"]);

@@ -1,4 +1,4 @@
-/** What the application's own `key` resolves to can be wrong too, and is refused where it is asked. */
+/** The key that the application's own resolver returns can be invalid too. */
 import { initTRPC } from "@trpc/server";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, createRateLimitTRPC, memoryStore, MINUTE } from "../../server/index.js";
@@ -14,26 +14,26 @@ function start() {
     limiter,
     interval: Infinity,
     key: ({ ctx, requested }) => (requested === undefined ? ctx.user : `team ${requested}`),
-    authorize: () => expect.fail("asked about a key that there cannot be"),
+    authorize: () => expect.fail("authorize was called with an invalid key"),
   });
   return t.createCallerFactory(rl.router);
 }
 
-/** As long as a client may ask for, and longer with what the resolver puts before it. */
+/** The longest key that a client may request. It is too long with the prefix of the resolver. */
 const key = "k".repeat(191);
 
-describe("a key that no row can have", () => {
+describe("an invalid key", () => {
   it.each([
-    ["too long with what is put before it", { user: "ada" }, key],
-    ["empty, as of somebody without a name", { user: "" }, undefined],
-  ])("ends the stream that asked for it: %s", async (_what, context, requested) => {
+    ["too long with its prefix", { user: "ada" }, key],
+    ["empty, for a user without a name", { user: "" }, undefined],
+  ])("ends the stream that requested it: %s", async (_what, context, requested) => {
     const { watch } = start()(context);
     const stream = await watch({ items: [{ name: "team", key: requested }] });
     const first = stream[Symbol.asyncIterator]().next();
     await expect(first).rejects.toMatchObject({ code: "BAD_REQUEST" });
   });
 
-  it("keeps nothing from those who watch with other keys", async () => {
+  it("does not affect streams with other keys", async () => {
     const createCaller = start();
     const connection = new AbortController();
     const { watch } = createCaller({ user: "mallory" }, { signal: connection.signal });
@@ -45,7 +45,7 @@ describe("a key that no row can have", () => {
     connection.abort();
   });
 
-  it("is refused before authorize is asked", async () => {
+  it("is rejected before authorize is called", async () => {
     const { limit } = start()({ user: "ada" });
     await expect(limit({ name: "team", key })).rejects.toMatchObject({ code: "BAD_REQUEST" });
   });

@@ -44,7 +44,7 @@ async function startApp(interval = INTERVAL) {
   });
   const createCaller = t.createCallerFactory(rl.router);
 
-  /** As a connection does it, that ends by its signal. */
+  /** Opens a stream like a connection, and ends it by its signal. */
   async function connect(
     user: string,
     onSnapshot: (snapshot: RateLimitSnapshot) => void = () => {},
@@ -74,8 +74,8 @@ async function startApp(interval = INTERVAL) {
 
 const ticks = (count: number) => new Promise((resolve) => setTimeout(resolve, count * INTERVAL));
 
-describe("many who watch", () => {
-  it("cost one query per tick together, and none once they have gone", async () => {
+describe("many readers", () => {
+  it("cost one query per tick together, and none once they have left", async () => {
     await using app = await startApp();
     let seen = 0;
     const open = await Promise.all(
@@ -93,7 +93,7 @@ describe("many who watch", () => {
     expect(app.queries()).toBe(after);
   });
 
-  it("cost nothing more where there is to be no tick", async () => {
+  it("cost no query while nothing changes with an interval of Infinity", async () => {
     await using app = await startApp(Infinity);
     let seen = 0;
     const { close } = await app.connect("user", () => seen++);
@@ -104,7 +104,7 @@ describe("many who watch", () => {
     await close();
   });
 
-  it("hear of one change together, each once", async () => {
+  it("receive one change together, each once", async () => {
     await using app = await startApp();
     const seen: number[] = [];
     const open = await Promise.all(
@@ -117,19 +117,19 @@ describe("many who watch", () => {
     await app.limiter.limit("shared");
     await vi.waitFor(() => expect(seen).toHaveLength(400));
     expect(seen.slice(200).every((value) => value === 99)).toBe(true);
-    // The charge itself is two; the news is one, and a tick may have come between.
+    // The charge takes two queries and the new snapshots one. A tick may have come between.
     expect(app.queries() - before).toBeLessThanOrEqual(5);
     await Promise.all(open.map(({ close }) => close()));
   });
 
-  it("are forgotten, 10,000 of them that come and go", async () => {
+  it("are removed when they leave, 10,000 of them", async () => {
     await using app = await startApp();
     let most = 0;
     for (let i = 0; i < 100; i++) {
       const open = await Promise.all(
         Array.from({ length: 100 }, (_, j) => app.connect(`user ${i} ${j}`)),
       );
-      // Some before their first snapshot, and some after it.
+      // Some leave before their first snapshot, and some after it.
       if (i % 2 === 0) await ticks(0.1);
       most = Math.max(most, app.listeners());
       await Promise.all(open.map(({ close }) => close()));

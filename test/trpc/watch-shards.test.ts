@@ -31,7 +31,7 @@ function valuesOf(snapshot: RateLimitSnapshot | void) {
   return snapshot?.fullest?.map(({ value }) => value);
 }
 
-it("a snapshot of a limit with shards tells of the two that hold the most", async () => {
+it("a snapshot of a limit with shards contains the two fullest shards", async () => {
   const { clock, status, take } = start();
   const { ts } = await status({ name: "shared" });
   expect(await status({ name: "shared" })).toMatchObject({
@@ -45,7 +45,7 @@ it("a snapshot of a limit with shards tells of the two that hold the most", asyn
   await take(CD, 2);
   clock.advance(HOUR / 4);
   await take(BD, 1.5);
-  // The rows as they are: what has come since they were written is for the reader to calculate.
+  // The rows as they were written. The reader calculates the refill since then.
   expect(await status({ name: "shared" })).toMatchObject({
     value: 3.5,
     fullest: [
@@ -55,7 +55,7 @@ it("a snapshot of a limit with shards tells of the two that hold the most", asyn
   });
 });
 
-it("watch tells of tokens that went from one shard to another, though the sum is the same", async () => {
+it("watch yields a snapshot if tokens moved between shards and the sum is the same", async () => {
   const { watch, take, giveBack } = start();
   await take(AB, 2);
   await take(CD, 2);

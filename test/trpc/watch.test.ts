@@ -6,7 +6,7 @@ import { startApp } from "../support/app.js";
 type App = Awaited<ReturnType<typeof startApp>>;
 type Items = { name: "sendMessage" | "teamQuota"; key?: string }[];
 
-/** Opens the stream as a visitor without a name of their own, so as user "". */
+/** Opens the stream as a user without a name, which is the user "". */
 function watch(app: App, items: Items) {
   const seen: RateLimitSnapshot[] = [];
   const errors: { message: string; data: unknown }[] = [];
@@ -25,7 +25,9 @@ function watch(app: App, items: Items) {
   };
 }
 
-/** Team quotas are the one limit whose key a stream may ask for; the header is empty there. */
+/**
+ * Only the key of a team quota may be requested. Streams send no user, so the team is "team of ".
+ */
 const TEAM: Items = [{ name: "teamQuota", key: "team of " }];
 const key = "team of ";
 
@@ -42,7 +44,7 @@ describe("watch", () => {
     expect(stream.seen).toHaveLength(3);
   });
 
-  it("sees what another process has consumed, within a tick", async () => {
+  it("yields the changes of another process within a tick", async () => {
     await using app = await startApp();
     using stream = watch(app, TEAM);
     await vi.waitFor(() => expect(stream.seen).toHaveLength(1));
@@ -52,7 +54,7 @@ describe("watch", () => {
     await vi.waitFor(() => expect(stream.seen.at(-1)).toMatchObject({ value: 4 }));
   });
 
-  it("says nothing while nothing changes, whatever the ticks", async () => {
+  it("yields nothing while nothing changes", async () => {
     await using app = await startApp();
     using stream = watch(app, TEAM);
     await vi.waitFor(() => expect(stream.seen).toHaveLength(1));
@@ -61,7 +63,7 @@ describe("watch", () => {
     expect(stream.seen).toHaveLength(1);
   });
 
-  it("brings many changes in few snapshots, the last one included", async () => {
+  it("yields few snapshots for many changes, including the last one", async () => {
     await using app = await startApp();
     using stream = watch(app, TEAM);
     await vi.waitFor(() => expect(stream.seen).toHaveLength(1));
@@ -70,7 +72,7 @@ describe("watch", () => {
     expect(stream.seen.length).toBeLessThanOrEqual(4);
   });
 
-  it("goes on after the database failed for a while", async () => {
+  it("goes on after a failure of the database", async () => {
     await using app = await startApp();
     using stream = watch(app, TEAM);
     await vi.waitFor(() => expect(stream.seen).toHaveLength(1));
@@ -82,11 +84,11 @@ describe("watch", () => {
     expect(stream.errors).toEqual([]);
   });
 
-  it("is refused for a key that the visitor may not see, and for more than 100 limits", async () => {
+  it("is rejected for a key that the caller may not read, and for more than 100 limits", async () => {
     await using app = await startApp();
     using other = watch(app, [{ name: "teamQuota", key: "team of ada" }]);
     await vi.waitFor(() => expect(other.errors).toHaveLength(1));
-    expect(other.errors[0]?.message).toContain("This key cannot be asked for");
+    expect(other.errors[0]?.message).toContain("This caller may not use the requested key");
     using many = watch(
       app,
       Array.from({ length: 101 }, () => TEAM[0]!),

@@ -1,4 +1,4 @@
-/** What must and must not compile on the server; checked by `tsc`, never run. */
+/** Code that must and must not compile on the server. `tsc` checks it; it never runs. */
 import { initTRPC } from "@trpc/server";
 import {
   createRateLimiter,
@@ -34,14 +34,26 @@ export async function calls(name: string, userId: string | undefined) {
   await limiter.limit("sendMessage", { config: inline });
   await limiter.limit("oneOff", { config: inline });
   await limiter.limit(name, { config: inline });
+  await limiter.acquire(name, { config: inline, maxWait: 5 });
+  await limiter.transaction(({ limit }) => limit("oneOff", { config: inline }));
   // @ts-expect-error an unknown name needs a config
   await limiter.limit("oneOff");
   // @ts-expect-error an unknown name needs a config
   await limiter.limit("oneOff", { key: "k" });
-  // @ts-expect-error so does a name that is only known at run time
+  // @ts-expect-error a name that is only known at run time needs a config
   await limiter.check(name);
   // @ts-expect-error a misspelt name is an unknown one
+  await limiter.limit("sendMesage");
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.check("sendMesage");
+  // @ts-expect-error a misspelt name is an unknown one
   await limiter.reset("sendMesage");
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.refund("sendMesage");
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.getValue("sendMesage");
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.acquire("sendMesage");
   // @ts-expect-error a misspelt option
   await limiter.limit("sendMessage", { cuont: 2 });
   // @ts-expect-error no such kind
@@ -53,10 +65,12 @@ export async function calls(name: string, userId: string | undefined) {
   await limiter.limitAll([{ name: "sendMessage" }, { name: "oneOff", config: inline }]);
   const both = ["sendMessage", "signUp"] as const;
   await limiter.limitAll(both.map((each) => ({ name: each, count: 2 })));
-  // @ts-expect-error an unknown name needs a config, whatever stands beside it
+  // @ts-expect-error an unknown name needs a config, also among known ones
   await limiter.limitAll([{ name: "sendMessage" }, { name: "oneOff" }]);
-  // @ts-expect-error so does a name that is only known at run time
+  // @ts-expect-error a name that is only known at run time needs a config
   await limiter.limitAll([{ name }]);
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.limitAll([{ name: "sendMesage" }]);
   // @ts-expect-error a misspelt option
   await limiter.limitAll([{ name: "signUp", cuont: 2 }]);
 
@@ -132,9 +146,9 @@ withSession
 
 // @ts-expect-error an input that the procedure does not have
 t.procedure.input(text).use(rl.rateLimited("signUp", { count: ({ input }) => input.length }));
-// @ts-expect-error before `.input`, nothing is known of it
+// @ts-expect-error before `.input`, the input has no type
 t.procedure.use(rl.rateLimited("signUp", { count: ({ input }) => input.text.length })).input(text);
-// @ts-expect-error a context that nothing has added
+// @ts-expect-error a context that no middleware has added
 t.procedure.use(rl.rateLimited("signUp", { key: ({ ctx }) => ctx.session.plan }));
 // @ts-expect-error one of several names is misspelt
 t.procedure.use(rl.rateLimited(["signUp", "sendMesage"]));
@@ -150,7 +164,7 @@ t.procedure.use(onPrisma.rateLimited.transaction("signUp")).mutation(({ ctx }) =
   assert<Equal<typeof ctx.tx, TransactionOf<PrismaClient>>>();
   return ctx.tx.rateLimit.count();
 });
-/** What another part of the application builds on with `.concat`. */
+/** A procedure that another part of the application takes in with `.concat`. */
 const limited = t.procedure.use(rl.rateLimited("signUp"));
 withSession.concat(limited).query(({ ctx }) => [ctx.session.plan, ctx.rateLimit.value]);
 

@@ -37,8 +37,8 @@ export interface PgPoolLike extends PgQueryable {
 export interface PgDriverOptions {
   /**
    * Whether statements are prepared once per connection, under names of their own. Turn it off
-   * behind a pooler that does not keep them apart, such as PgBouncer before 1.21 in transaction
-   * mode.
+   * behind a pooler that does not support prepared statements, such as PgBouncer before 1.21 in
+   * transaction mode.
    * @default true
    */
   prepare?: boolean;
@@ -55,7 +55,7 @@ export interface PgStoreOptions extends PgDriverOptions {
  * A store on a pool of `pg`, 8.11 or later. One store per pool and process: calls that share a
  * store share their round trips. `using` takes a client of `pg` that has begun a transaction.
  *
- * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out.
+ * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`.
  */
 export function pgStore(
   pool: PgPoolLike,
@@ -67,9 +67,9 @@ export function pgStore(
   return createSqlStore(pgDriver(pool, options), { table, isolation });
 }
 
-/** How long to wait for a connection, ms; as Prisma. */
+/** How long to wait for a connection, ms; the default of Prisma. */
 const MAX_WAIT = 2000;
-/** How long a transaction may take, ms; as Prisma. */
+/** How long a transaction may take, ms; the default of Prisma. */
 const TIMEOUT = 5000;
 
 const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
@@ -90,7 +90,7 @@ export function pgDriver(
       let late: Error | undefined;
       const timer = setTimeout(() => {
         late = new Error(`the transaction took longer than ${timeout} ms`);
-        // The server rolls back what a connection leaves unfinished.
+        // The connection is closed, and the database rolls its transaction back.
         client.release(late);
       }, timeout);
       try {
@@ -113,7 +113,7 @@ export function pgDriver(
   };
 }
 
-/** @param runOnce how a statement is run, for those that stand alone. */
+/** @param runOnce runs a statement that is not part of a transaction. */
 function connectionOf(
   client: PgQueryable,
   prepare: boolean,
@@ -132,7 +132,7 @@ function connectionOf(
 
 /**
  * Runs a statement on any connection. Unlike the pool's own `query`, it keeps the connection after
- * an error that the database has answered with.
+ * an error of the statement.
  */
 async function runAlone(pool: PgPoolLike, query: PgQuery, isWanted?: () => boolean) {
   const client = await lend(pool);
@@ -150,8 +150,9 @@ async function runAlone(pool: PgPoolLike, query: PgQuery, isWanted?: () => boole
 }
 
 /**
- * A connection that breaks says so to its query, and as an event. While it is lent, nothing else
- * listens to that, and an error event without a listener ends the process.
+ * A connection that breaks rejects its query and also emits an error event. The pool does not
+ * listen to the events of a borrowed connection, and an error event without a listener ends the
+ * process.
  */
 function ignore(): void {}
 
@@ -179,13 +180,13 @@ function lend(pool: PgPoolLike, maxWait: number = Infinity): Promise<PgClientLik
   });
 }
 
-/** Whether the connection is as good as before: the database itself, or nobody, said something. */
+/** Whether the connection can be kept: the error came from the database, or nothing was sent. */
 function isAnswer(error: unknown): boolean {
   const { severity } = error as { severity?: unknown };
   return severity === "ERROR" || error instanceof UnsentError;
 }
 
-/** Gives the connection back, unless its state is not known any more. */
+/** Rolls back and gives the connection back. If that fails, the connection is closed. */
 async function rollBack(client: PgClientLike): Promise<void> {
   try {
     await client.query({ text: "ROLLBACK" });
@@ -198,8 +199,8 @@ async function rollBack(client: PgClientLike): Promise<void> {
 const names = new Map<string, string>();
 
 /**
- * One name per text, the same in every copy of this module: a connection that is kept over a
- * reload refuses a name that it knows with another text. FNV-1a, 64 bits.
+ * The name of a prepared statement, derived from its text. It is the same in every copy of this
+ * module: after a reload, a connection rejects a known name with another text. FNV-1a, 64 bits.
  */
 function nameOf(text: string): string {
   let name = names.get(text);

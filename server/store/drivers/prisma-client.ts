@@ -1,6 +1,6 @@
 /**
- * What a store needs of a Prisma client, structurally, so that the package imports none: it works
- * with the client that the application has generated, wherever that is.
+ * The parts of a Prisma client that a store needs. They are structural types, so the package
+ * imports no client, and works with the one that the application has generated.
  */
 
 /** The parts of a transaction client that run SQL. */
@@ -15,7 +15,7 @@ export interface PrismaLike extends PrismaRaw {
   $transaction(...args: never[]): unknown;
 }
 
-/** What a client hands to the callback of its `$transaction`. */
+/** The argument of the callback of a client's `$transaction`. */
 export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] extends (
   run: (tx: infer TTransaction) => Promise<never>,
   ...rest: never[]
@@ -23,7 +23,7 @@ export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] 
   ? TTransaction
   : PrismaRaw;
 
-/** What a generated client tells about itself, though not in its types. */
+/** The schema inside a generated client, which is not in the types of the client. */
 export interface ClientInternals {
   _activeProvider?: string;
   _runtimeDataModel?: { models?: Record<string, { dbName?: string | null }> };

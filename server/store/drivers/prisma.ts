@@ -16,16 +16,16 @@ export interface PrismaStoreOptions extends PgDriverOptions {
    */
   model?: string;
   /**
-   * `"serializable"`: decisions run in transactions of that level, those that wait together in one,
-   * and conflicts are retried. Decisions are exact either way; this is for databases whose policy
-   * or auditing asks for it, and costs throughput.
+   * `"serializable"`: decisions run in transactions of that level, one per batch, and conflicts are
+   * retried. Decisions are exact without it too. Use it where a policy or an audit requires it. It
+   * costs throughput.
    * @default guarded statements at the database's own level
    */
   isolation?: "serializable";
   /**
-   * The `pg.Pool` that the application's PostgreSQL adapter was made with, or another one on the
-   * same database. It carries what the limiter does by itself, as prepared statements, which takes
-   * half of the time that it takes through Prisma. `transaction` and `using` stay with Prisma.
+   * The `pg.Pool` of the application's PostgreSQL adapter, or another one on the same database. The
+   * single decisions of the limiter go through it, as prepared statements, in half of the time that
+   * they take through Prisma. `transaction` and `using` still go through Prisma.
    * @default everything goes through the Prisma client
    */
   pool?: PgPoolLike;

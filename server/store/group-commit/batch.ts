@@ -1,9 +1,9 @@
-/** What goes to the database together, and how. */
+/** A batch: the calls that go to the database together, and how they are carried out. */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { TakeTerms } from "../row-access.js";
 import { type PlainTake, rowKey, type RowId, type Submission } from "../store.js";
 
-/** A call that waits for its answer, whatever that is. */
+/** A call that waits for its answer, of any type. */
 export type Job = Submission<unknown>;
 
 /**
@@ -11,29 +11,29 @@ export type Job = Submission<unknown>;
  *
  * - `read`: nothing is written.
  * - `take`: the plain path. One statement decides and writes.
- * - `decide`: rows are read, decided here, and written where they still are as they were read.
- * - `lock`: the same in a transaction that locks the rows first, so that no write is lost.
+ * - `decide`: rows are read, decided here, and written if they have not changed since.
+ * - `lock`: the same in a transaction that locks the rows first, so that no write meets a conflict.
  */
 export type Way = "read" | "take" | "decide" | "lock";
 
-/** The calls of one batch on one row that are taken together or not at all. */
+/** The calls of one batch on one row. Their tokens are taken together or not at all. */
 export interface Line {
   row: RowId;
-  /** That of this row, with its own `start`. */
+  /** The config of this row, with its own `start`. */
   config: RateLimitConfig;
   jobs: Job[];
-  /** Their counts together. */
+  /** The sum of their counts. */
   total: number;
 }
 
 export interface Batch {
   readonly way: Way;
   readonly jobs: Job[];
-  /** Theirs, by `rowKey`. */
+  /** The rows of the calls, by `rowKey`. */
   readonly rows: Map<string, RowId>;
   /** On the plain path only, by `rowKey`. */
   readonly lines: Map<string, Line>;
-  /** On the plain path only; what all of its lines share. */
+  /** On the plain path only: the parameters that all lines share. */
   readonly terms: TakeTerms | undefined;
   readonly clock: (() => number) | undefined;
 }
@@ -43,7 +43,7 @@ export function createBatch(way: Way, plain?: PlainTake<unknown>, now: number = 
   return { way, jobs: [], rows: new Map(), lines: new Map(), terms, clock: plain?.clock };
 }
 
-/** Whether the call can share a statement with those of the batch. */
+/** Whether the call can share a statement with the calls of the batch. */
 export function sharesTerms({ terms, clock }: Batch, plain: PlainTake<unknown>): boolean {
   if (terms === undefined || clock !== plain.clock || terms.floor !== plain.floor) return false;
   const [a, b] = [terms.config, plain.config];
@@ -57,8 +57,8 @@ export function sharesTerms({ terms, clock }: Batch, plain: PlainTake<unknown>):
 }
 
 /**
- * Adds a call to the line of its row. Refuses one that would make the line larger than what a full
- * bucket grants, because the whole line would be refused for it.
+ * Adds a call to the line of its row. Returns false for a call that would make the line larger than
+ * a full bucket, because the whole line would then be denied.
  */
 export function joinLine({ lines, rows, jobs }: Batch, job: Job, plain: PlainTake<unknown>) {
   const row = job.decision.rows[0]!;

@@ -1,4 +1,4 @@
-/** The general path: a batch is read, decided here, and written guarded. */
+/** The general path: a batch is read, decided here, and written with guards. */
 import type { RateLimitState } from "../../../core/calculate.js";
 import { type Plan, planWrites } from "../plan-writes.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
@@ -8,9 +8,9 @@ import type { Batch, Job, Way } from "./batch.js";
 export interface BatchOutcome {
   /** Calls that must be decided again. */
   again: readonly Job[];
-  /** How to do that. */
+  /** The way on which they are decided again. */
   nextWay: Way;
-  /** Whether that is because others were in the way. */
+  /** Whether the reason is a conflict with another transaction. */
   conflicted: boolean;
   /** Rows that were written, by `rowKey`. */
   written: Iterable<string>;
@@ -20,7 +20,7 @@ export interface BatchOutcome {
   answer(): void;
 }
 
-/** What an attempt has found out, to be acted on once nothing of it can be undone any more. */
+/** The outcome of one try. It counts once the try can no longer be rolled back. */
 interface Attempt {
   settled: Plan["settled"];
   /** By index of the decision. */
@@ -57,12 +57,14 @@ export async function commitBatch(batch: Batch, access: RowAccess): Promise<Batc
   };
 }
 
-/** A guarded write that lost a race is not tried again as it was, where the rows can be locked. */
+/**
+ * After a conflict of a guarded write, lock the rows if possible: the next guard would fail too.
+ */
 function wayAfterLoss({ locked }: RowAccess): Way {
   return locked === undefined ? "decide" : "lock";
 }
 
-/** A row that does not exist cannot be locked, so what wanted one is read at one instant. */
+/** A row that does not exist cannot be locked, so its calls are read in one snapshot instead. */
 function wayAfterLock({ way }: Batch, { serializable }: RowAccess): Way {
   return way === "lock" && !serializable ? "decide" : way;
 }
@@ -93,10 +95,10 @@ async function attemptAll(
 ): Promise<Attempt> {
   const locking = way === "lock";
   const ids = [...rows.keys()];
-  // In the same order in every process, so that two transactions cannot wait for each other.
+  // Lock in the same order in every process, so that two transactions cannot wait for each other.
   if (locking) ids.sort();
   const states = await statements.read(ids.map((id) => rows.get(id)!));
-  // While the rows were read, callers may have been told that the store failed.
+  // Calls may have timed out while their rows were read.
   const { groups, relied, settled } = planWrites(
     jobs.map(({ decision, expired }) => {
       return expired ? { rows: decision.rows, decide: giveUp } : decision;
@@ -118,8 +120,9 @@ async function attemptAll(
       else settled[index] = { ok: false, error: access.wrap(outcome.error) };
     }
   }
-  // A decision that no guard speaks for must have seen its rows at one instant. Read together they
-  // were. Locked one after the other they are, too, except for a row that does not exist.
+  // A decision without a guard must have seen its rows at one instant. That is so for rows that
+  // were read in one snapshot, and for rows that are all locked. A row that does not exist is not
+  // locked.
   if (locking && !access.serializable) undecideUnlocked(relied, states, undecided);
   return { settled, undecided, written };
 }

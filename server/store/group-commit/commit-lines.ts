@@ -1,9 +1,10 @@
 /**
- * The plain path: one statement takes the tokens of many calls on many rows. It decides on each
- * row's own lock, so there is nothing to guess and nothing to try again.
+ * The plain path: one statement takes the tokens of many calls on many rows. It decides while it
+ * holds the lock of each row, so it needs no guard and no retry.
  *
- * The calls of one row make a line that is taken whole or not at all. A line that was not taken is
- * decided the general way, by its calls' own `decide`: all of it is denied, or a part of it passes.
+ * The calls of one row form a line that is taken whole or not at all. A line that was not taken
+ * goes the general way: each of its calls runs its own `decide`, and some of them may still be
+ * granted.
  */
 import { waitFor } from "../../../core/calculate.js";
 import { takeTokens } from "../../../core/decide.js";
@@ -12,7 +13,7 @@ import { rowKey } from "../store.js";
 import type { Batch, Job } from "./batch.js";
 import { type BatchOutcome, failed } from "./commit-batch.js";
 
-/** The calls that have not been given up go again, as they were. */
+/** The statement was not sent: the calls that have not timed out are tried again. */
 function unsent({ jobs }: Batch): BatchOutcome {
   const rest = { conflicted: false, written: [], spent: new Map<string, number>(), answer() {} };
   return { again: jobs, nextWay: "take", ...rest };
@@ -27,7 +28,7 @@ export async function commitLines(
   const terms = batch.terms!;
   const { floor, now } = terms;
   const lines = [...batch.lines.values()];
-  // In the same order in every process, so that two statements cannot wait for each other.
+  // Lock in the same order in every process, so that two statements cannot wait for each other.
   if (lines.length > 1) lines.sort((a, b) => (rowKey(a.row) < rowKey(b.row) ? -1 : 1));
   let taken: Awaited<ReturnType<RowAccess["take"]>>;
   try {
@@ -56,7 +57,7 @@ export async function commitLines(
       spent.set(rowKey(row), Infinity);
       continue;
     }
-    // The next call will want about as much as the last one.
+    // Assume that the next call wants as many tokens as the last one.
     const { count } = jobs.at(-1)!.decision.plain!;
     if (next.value - count >= floor) continue;
     spent.set(rowKey(row), now + waitFor(next, config, now, count, floor));

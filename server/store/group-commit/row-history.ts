@@ -1,16 +1,17 @@
 /**
- * Remembers rows from which the plain path could not take, or has taken all. Their next calls are
- * read and decided at once, so that a denial costs one read: no lock, no second statement.
+ * Remembers the rows without tokens: the plain path could not take from them, or took the last
+ * ones. Their next calls go the general way at once, so that a denial costs one read: no lock, no
+ * second statement.
  *
- * It only chooses the way. A row that is wrongly in here, or wrongly not, costs a round trip.
+ * It only chooses the way of a call. A wrong entry, or a missing one, costs a round trip.
  */
 
-/** Some 100 bytes each; those that were noted longest ago are forgotten first. */
+/** The most rows remembered, some 100 bytes each. The oldest entries are dropped first. */
 const REMEMBERED = 10_000;
 
 export interface RowHistory {
   isSpent(id: string, clock: () => number): boolean;
-  /** @param until when there will be tokens again, epoch ms, if nothing else happens to the row. */
+  /** @param until when the row will have tokens again, epoch ms, if no other call changes it. */
   spent(id: string, until: number): void;
   written(id: string): void;
 }

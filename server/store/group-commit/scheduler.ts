@@ -1,10 +1,12 @@
 /**
  * Group commit: calls that wait while a batch is in flight go out together in the next one, in one
- * or two statements for all of them, whatever the number of keys. The longer the database takes,
- * the more each batch carries, so throughput grows with contention.
+ * or two statements, whatever the number of keys. The longer the database takes, the more calls
+ * each batch carries, so throughput grows with contention.
  *
- * Measured and rejected on PostgreSQL: one batch in flight, and four; dispatching the next batch
- * before those just answered have called again (-50 %, 3 processes, many rows).
+ * Measured and rejected on PostgreSQL:
+ * - one batch in flight, and four;
+ * - dispatching the next batch before the answered callers have called again (-50 %, 3 processes,
+ *   many rows).
  */
 import { type LazyTimer, lazyTimer } from "../../lazy-timer.js";
 import { pauseBefore } from "../retry.js";
@@ -15,26 +17,26 @@ import { type BatchOutcome, commitBatch } from "./commit-batch.js";
 import { commitLines } from "./commit-lines.js";
 import { createRowHistory } from "./row-history.js";
 
-/** The most rows in one batch: few enough for two batches to share what many callers want. */
+/** The most rows in one batch. Few enough for two batches to share the rows of many callers. */
 const MAX_ROWS = 256;
 /** The most calls in one batch. */
 const MAX_CALLS = 1024;
 /**
- * A batch in flight for longer than this, ms, has stalled: it no longer keeps others from being
- * dispatched. Its connection may have gone silent.
+ * A batch in flight for longer than this, ms, has stalled: other batches are dispatched as if it
+ * were not in flight. Its connection may have gone silent.
  */
 const STALLED_AFTER = 5000;
-/** The same for a take of one row, which may be waiting for a transaction that holds the row. */
+/** The same for a take of one row, which may wait for a transaction that holds the row. */
 const WAITING_AFTER = 100;
-/** So many stalled batches at most, because each keeps a connection. */
+/** The most stalled batches. Each of them keeps a connection. */
 const MAX_STALLED = 2;
-/** Past so many waiting calls, those that have expired are looked for. */
+/** With more waiting calls than this, the queue is searched for expired ones. */
 const MANY_WAITING = 1000;
 
-/** A call that has left the way on which calls begin. */
+/** The state of a call that has to be decided again. */
 interface Detour {
   way: Way;
-  /** How often in a row others were in the way. */
+  /** The number of conflicts in a row. */
   conflicts: number;
 }
 
@@ -45,11 +47,11 @@ export function createGroupCommit(
 ): RateLimitStore {
   const history = createRowHistory();
   let queue: Job[] = [];
-  /** Calls that only read. They wait for no row, and go out together, however many. */
+  /** Calls that only read. They wait for no row, and all of them go out in one batch. */
   let readers: Job[] = [];
   let readLast = false;
   const detours = new Map<Job, Detour>();
-  /** Rows that a batch in flight may write; calls on them wait for the next one. */
+  /** Rows that a batch in flight may write. Calls on them wait until it is done. */
   const busy = new Set<string>();
   /** When each batch in flight was dispatched, by the monotonic clock. */
   const inFlight = new Map<Batch, number>();
@@ -58,7 +60,7 @@ export function createGroupCommit(
   let scheduled = false;
   let purgeAt = MANY_WAITING;
 
-  /** A tick later, so that calls made in the same tick share the first batch too. */
+  /** Dispatches in a microtask, so that calls made in the same tick share the first batch. */
   function schedule(when: (run: () => void) => unknown = queueMicrotask): void {
     if (scheduled || queue.length + readers.length === 0) return;
     scheduled = true;
@@ -71,8 +73,7 @@ export function createGroupCommit(
   function dispatch(): void {
     leaveStalledBehind();
     while (inFlight.size < access.maxInFlight) {
-      // One batch of readers at a time, and then one of writers if there are any, so that neither
-      // keep the others waiting.
+      // Alternate between one batch of readers and one of writers, so that neither waits for long.
       const canRead = readers.length > 0 && !isInFlight("read");
       const readFirst = canRead && !(readLast && queue.length > 0);
       let batch = readFirst ? takeReaders() : takeWriters();
@@ -92,7 +93,7 @@ export function createGroupCommit(
     inFlight.set(batch, performance.now());
     if (batch.way !== "read") for (const id of batch.rows.keys()) busy.add(id);
     watch();
-    // Once a take has waited for long, the others wait for a bounded time only.
+    // While a batch is stalled, a take waits for its row for a bounded time only.
     const outcome = await (batch.way === "take"
       ? commitLines(batch, access, stalled.size === 0)
       : commitBatch(batch, access));
@@ -106,8 +107,8 @@ export function createGroupCommit(
     const conflicts = outcome.conflicted ? 1 + mostConflicts(outcome.again) : 0;
     if (detours.size > 0) for (const job of batch.jobs) detours.delete(job);
     if (outcome.again.length > 0) enqueueAgain(batch, outcome, conflicts);
-    // The next batch goes out while these are answered, if there is enough for it to carry.
-    // Otherwise it waits for them: who was just answered may call again, and should not miss it.
+    // A large next batch goes out before the callers are answered. A small one waits for them: an
+    // answered caller may call again at once, and can then join it.
     if (queue.length >= MAX_CALLS / 2) dispatch();
     outcome.answer();
     schedule(afterAnswers);
@@ -117,7 +118,7 @@ export function createGroupCommit(
     if (way !== "read") for (const id of rows.keys()) busy.delete(id);
   }
 
-  /** How often in a row others were in the way of the unluckiest of these calls. */
+  /** The highest number of conflicts in a row among these calls. */
   function mostConflicts(jobs: readonly Job[]): number {
     let most = 0;
     if (detours.size === 0) return most;
@@ -125,14 +126,14 @@ export function createGroupCommit(
     return most;
   }
 
-  /** Ahead of calls that came later. */
+  /** Puts the calls before those that came later. */
   function enqueueAgain(batch: Batch, { again, nextWay }: BatchOutcome, conflicts: number): void {
     if (batch.way === "read") {
       readers = again.concat(readers);
       return;
     }
     for (const job of again) detours.set(job, { way: nextWay, conflicts });
-    // Only what is tried again as it was has to wait, so that it does not collide again.
+    // Back off only if the same way is tried again, so that it does not meet the same conflict.
     if (batch.way !== nextWay || conflicts === 0) {
       queue = again.concat(queue);
       return;
@@ -147,8 +148,8 @@ export function createGroupCommit(
   }
 
   /**
-   * Looks for stalled batches now and then. New calls would not find out, because calls on the rows
-   * of a batch in flight are not dispatched.
+   * Looks for stalled batches in intervals. New calls do not, because calls on the rows of a batch
+   * in flight are not dispatched.
    */
   function watch(): void {
     if (watcher !== undefined) return watcher.ref();
@@ -161,8 +162,8 @@ export function createGroupCommit(
   }
 
   /**
-   * A connection that went silent must not hold up calls that others could carry. What the batch
-   * writes in the end is guarded like all else.
+   * Releases the rows of stalled batches: a silent connection must not delay calls that another
+   * connection could carry. If a stalled batch writes after all, its writes are guarded.
    */
   function leaveStalledBehind(): void {
     const now = performance.now();
@@ -182,12 +183,12 @@ export function createGroupCommit(
     return batch.jobs.length > 0 ? batch : undefined;
   }
 
-  /** The calls that have waited longest, of those whose rows no batch in flight may write. */
+  /** The oldest calls whose rows no batch in flight may write. */
   function takeWriters(): Batch | undefined {
     let batch: Batch | undefined;
     let waiting: Job[] = [];
-    // A call that has to wait is not overtaken on any of its rows, or several rows would never be
-    // free at a time.
+    // A waiting call blocks its rows for the calls behind it. Otherwise a call on several rows
+    // might never find all of them free at the same time.
     const blocked = queue.length > 1 ? new Set(busy) : busy;
     const isLocking = isInFlight("lock");
     for (let index = 0; index < queue.length; index++) {
@@ -210,7 +211,7 @@ export function createGroupCommit(
             const fits = batch.rows.has(rowKey(rows[0]!)) || batch.rows.size < MAX_ROWS;
             if (fits && joinLine(batch, job, plain!)) continue;
           } else {
-            // Plain takes that are in flight together have no order, so nothing waits for this one.
+            // Plain takes in flight together have no order, so this one does not block its row.
             waiting.push(job);
             continue;
           }
@@ -241,7 +242,8 @@ export function createGroupCommit(
       return batch;
     }
     const now = timeOf(plain.clock);
-    // Databases and JavaScript do not agree about NaN, and a clock may throw: `decide` says how.
+    // Databases and JavaScript treat NaN differently, and a clock may throw. Leave both to
+    // `decide`.
     if (now === undefined) {
       detours.set(job, { way: "decide", conflicts: 0 });
       return begin("decide", job);
@@ -251,7 +253,7 @@ export function createGroupCommit(
     return batch;
   }
 
-  /** Rows are not kept locked for the sake of others, unless all is done under locks. */
+  /** A batch with locks takes no further rows, so that they are not locked longer than needed. */
   function join(batch: Batch, job: Job): boolean {
     const mayAdd = (batch.way !== "lock" || access.serializable) && batch.rows.size < MAX_ROWS;
     if (!mayAdd && !job.decision.rows.every((row) => batch.rows.has(rowKey(row)))) return false;
@@ -259,7 +261,7 @@ export function createGroupCommit(
     return true;
   }
 
-  /** A call whose caller has been told that the store failed must not consume any more. */
+  /** A call that has timed out must not consume tokens. */
   function isWaiting(job: Job): boolean {
     if (!job.expired) return true;
     detours.delete(job);
@@ -269,16 +271,16 @@ export function createGroupCommit(
 
   function submit(job: Job): void {
     const { decision } = job;
-    const line = decision.readOnly ? readers : queue;
-    line.push(job);
+    const waiting = decision.readOnly ? readers : queue;
+    waiting.push(job);
     if (queue.length + readers.length > purgeAt) {
-      // The database has been silent for long, or there are many callers.
+      // The database has not answered for long, or there are many callers.
       queue = queue.filter(isWaiting);
       readers = readers.filter(isWaiting);
       purgeAt = Math.max(MANY_WAITING, 2 * (queue.length + readers.length));
     }
-    // Most calls that wait in their hundreds want a row that is busy, and whose release they
-    // follow; to look through all of them for each one more would take longer than to decide them.
+    // A call on a busy row waits for the end of that batch. Searching the whole queue for each new
+    // call would take longer than deciding the calls.
     const mustWait = !decision.readOnly && busy.has(rowKey(decision.rows[0]!));
     if (!mustWait) schedule();
   }
@@ -320,5 +322,5 @@ function timeOf(clock: () => number): number | undefined {
   }
 }
 
-/** Once all that follows from answers given now has run. Taken early, before a test fakes timers. */
+/** Runs after the callers have handled their answers. Read early, before a test fakes timers. */
 const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;

@@ -1,7 +1,7 @@
 /**
- * Which database errors mean "others were in the way, and nothing was written". One conflict has
- * several shapes, depending on the driver and on whether it met an ORM query, a raw query or the
- * COMMIT.
+ * Recognises the errors of databases. A conflict is an error that another transaction has caused,
+ * and after which nothing was written. It has several shapes: they depend on the driver, and on
+ * whether an ORM query, a raw query or the COMMIT failed.
  */
 
 interface ErrorShape {
@@ -34,9 +34,8 @@ export function isWriteConflict(error: unknown): boolean {
 }
 
 /**
- * Whether SQLite was busy for longer than its time-out. Only for SQLite, where that means that a
- * statement did not begin: elsewhere the same code is a connection that went silent, perhaps after
- * it had carried a write.
+ * Whether SQLite was busy for longer than its time-out. Use it only for SQLite, where the statement
+ * did not begin. Elsewhere the same code means a silent connection, which may have carried a write.
  */
 export function isBusy(error: unknown): boolean {
   return someCause(
@@ -46,7 +45,7 @@ export function isBusy(error: unknown): boolean {
   );
 }
 
-/** Whether a row could not be inserted because it is there already. MySQL and MariaDB. */
+/** Whether a row could not be inserted because it exists. MySQL and MariaDB. */
 export function isDuplicate(error: unknown): boolean {
   return someCause(
     error,
@@ -55,14 +54,14 @@ export function isDuplicate(error: unknown): boolean {
   );
 }
 
-/** Whether arithmetic left the range of doubles, which spoils a statement and nothing else. */
+/** Whether arithmetic left the range of doubles. Only the statement fails, not the connection. */
 export function isOutOfRange(error: unknown): boolean {
   return someCause(error, ({ code, originalCode }) =>
     [code, originalCode].some((each) => each === "22003" || String(each) === "1690"),
   );
 }
 
-/** Errors come wrapped: by Prisma, by its adapter, by the driver. */
+/** Searches an error and its causes: Prisma, its adapter and the driver wrap errors. */
 function someCause(error: unknown, holds: (shape: ErrorShape) => boolean, depth = 0): boolean {
   if (typeof error !== "object" || error === null || depth > 4) return false;
   const shape: ErrorShape = error;

@@ -1,6 +1,6 @@
 /**
- * What runs SQL: a database client behind one narrow interface. The statements belong to the
- * dialects, so a driver knows nothing about limits.
+ * A driver: a database client behind one narrow interface. The statements belong to the dialects,
+ * so a driver knows nothing about limits.
  */
 
 export type DialectName = "postgresql" | "mysql" | "sqlite";
@@ -12,17 +12,17 @@ export interface SqlConnection {
   /**
    * Runs one statement and resolves with the rows that it returned.
    *
-   * @param text with parameters marked as the database marks them: `$1` on PostgreSQL, `?` elsewhere.
+   * @param text with parameters in the syntax of the database: `$1` on PostgreSQL, `?` elsewhere.
    * @param params strings, numbers, and on PostgreSQL arrays of them. Numbers are sent to the last
    * bit: whole ones may be sent as integers, others as doubles.
-   * @param isWanted asked by a driver that waits for a connection itself, once it has one. Where
-   * the answer is false, it sends nothing and rejects with an `UnsentError`. The calls that the
-   * statement is for have been told meanwhile that the store failed, and should not be charged.
+   * @param isWanted called by a driver that waits for a connection itself, once it has one. If it
+   * returns false, the driver sends nothing and rejects with an `UnsentError`: the calls of the
+   * statement have timed out meanwhile, and should not be charged.
    */
   query(text: string, params: readonly unknown[], isWanted?: () => boolean): Promise<SqlRow[]>;
   /**
-   * Runs one statement and resolves with the number of rows that it has written. On MySQL that
-   * includes rows that were found and not changed.
+   * Runs one statement and resolves with the number of rows that it has written. On MySQL the
+   * number includes rows that were found and not changed.
    */
   execute(text: string, params: readonly unknown[]): Promise<number>;
 }
@@ -35,12 +35,12 @@ export interface DriverTransactionOptions {
   maxWait?: number | undefined;
 }
 
-/** @typeParam TTransaction what the client's transactions are handed around as. */
+/** @typeParam TTransaction the client's type of a transaction. */
 export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   readonly dialect: DialectName;
   /**
-   * Runs `run` in a transaction of its own: committed when it resolves, rolled back when it
-   * rejects. Rejects with what `run` rejects with, and with what the COMMIT fails with.
+   * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
+   * `run` rejects. Rejects with the error of `run` or of the COMMIT.
    */
   transaction<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,
@@ -48,6 +48,6 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   ): Promise<TResult>;
   /** The connection of a transaction, also of one that the application has begun. */
   within(tx: TTransaction): SqlConnection;
-  /** Whether an error is a conflict, beyond the shapes that are known for every driver. */
+  /** Whether an error is a conflict, in addition to the shapes that are known for every driver. */
   isConflict?(error: unknown): boolean;
 }

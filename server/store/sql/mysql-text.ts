@@ -1,10 +1,10 @@
 /**
- * Names and keys as MySQL keeps them apart. Its binary collation compares bytes, but as if the
- * shorter string went on with spaces; so a string that ends in a space, or in the mark that is put
- * behind those, gets a mark behind it.
+ * Names and keys in a form that MySQL does not mix up. Its binary collation compares bytes, but
+ * pads the shorter string with spaces. So a mark is appended to a string that ends in a space, or
+ * in the mark itself.
  */
 
-/** Unit separator: not a space, and not to be expected in a key. */
+/** Unit separator: not a space, and unlikely in a key. */
 const MARK = "\u001F";
 
 export function storedText(text: string): string {

@@ -1,11 +1,11 @@
 /**
  * MySQL 8 and MariaDB 10.6 or later.
  *
- * MariaDB can say which rows a statement has written, so its plain take is one statement: an
- * `INSERT … SELECT … FOR UPDATE` whose select decides on rows that it has locked. MySQL cannot, and
- * decides every take the general way. Neither says which of many rows an UPDATE has found, so many
- * rows go in a transaction that locks, compares and writes. It runs at READ COMMITTED, where InnoDB
- * locks rows and not the gaps between them.
+ * MariaDB can return the rows that a statement has written, so its plain take is one statement: an
+ * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked. MySQL
+ * cannot, so every take goes the general way. Neither returns which of many rows an UPDATE has
+ * found, so many rows are written in a transaction that locks, compares and writes. It runs at READ
+ * COMMITTED, where InnoDB locks rows and not the gaps between them.
  */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
@@ -19,7 +19,7 @@ import { quoted, statesOf } from "./sql.js";
 const ID = "`name`, `key`, `shard`";
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
 
-/** A list that comes as one JSON parameter. */
+/** A list in one JSON parameter. */
 const list = (columns: readonly string[]) => {
   const parts = columns.map((column, index) => `${column} PATH '$[${index}]'`);
   return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
@@ -44,8 +44,8 @@ const TS: Record<RateLimitConfig["kind"], string> = {
 };
 
 /**
- * The plain take on MariaDB. Of rows that exist only: an insert into a gap that two statements have
- * locked is a deadlock.
+ * The plain take on MariaDB. It takes only from rows that exist: an insert into a gap that two
+ * statements have locked is a deadlock.
  */
 function takeText(table: string, kind: RateLimitConfig["kind"], from: string): string {
   const left = `${HELD[kind]} - :total`;
@@ -65,8 +65,8 @@ function takeMany(table: string, kind: RateLimitConfig["kind"]): string {
 }
 
 /**
- * For one row: the numbers are parameters, cast to doubles. As they stand they would be decimals, and
- * so would a quotient of two.
+ * For one row: the numbers are parameters, cast to doubles. Without the cast they and their
+ * quotients would be decimals.
  */
 function takeOne(table: string, kind: RateLimitConfig["kind"]) {
   const names: string[] = [];
@@ -95,7 +95,7 @@ export function mysql(tableName: string): Dialect {
     const wait = onLocked === "fail" ? "NOWAIT" : onLocked === "wait" || !isMariaDb ? "" : "WAIT 1";
     return `ORDER BY t.\`name\`, t.\`key\`, t.\`shard\` FOR UPDATE ${wait}`;
   };
-  // The list stays outside, and the table inside, looked up by its primary key.
+  // STRAIGHT_JOIN makes the list the outer table, so that rows are found by the primary key.
   const read = async (connection: SqlConnection, rows: readonly RowId[], locking: string) =>
     statesOf(
       shownRows(
@@ -106,7 +106,7 @@ export function mysql(tableName: string): Dialect {
       ),
     );
 
-  /** Rows that exist are locked and compared, and then written where they are as they were. */
+  /** Locks and compares rows that exist, and writes the groups that are as they were. */
   async function updateLocked(connection: Connection, groups: readonly WriteGroup[]) {
     const writes = groups.flatMap((group) => group.writes);
     const { onLocked } = connection;
@@ -164,7 +164,8 @@ export function mysql(tableName: string): Dialect {
         const { text, params } = one[kind];
         return statesOf(shownRows(await connection.query(text, params(values), isWanted)));
       } catch (error) {
-        // A row that only hands can have written: its neighbours must not fail for it.
+        // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
+        // too.
         if (isOutOfRange(error)) return new Map();
         throw error;
       }
@@ -183,7 +184,7 @@ export function mysql(tableName: string): Dialect {
       return connection.transaction === undefined ? run(connection) : connection.transaction(run);
     },
 
-    /** All of these or none: a duplicate undoes the whole statement. */
+    /** Inserts all rows or none: a duplicate undoes the whole statement. */
     async insert(connection, writes) {
       try {
         await connection.execute(
@@ -228,8 +229,8 @@ export function mysql(tableName: string): Dialect {
 }
 
 /**
- * Prisma's own migrations give text columns a collation that folds case and accents, so that one
- * key would spend another one's tokens, silently. Better to refuse all work.
+ * Rejects every call if the columns fold case or accents, as in Prisma's own migrations. Otherwise
+ * one key would silently spend the tokens of another one.
  */
 async function checkCollations(connection: SqlConnection, table: string): Promise<void> {
   const columns = await connection.query(

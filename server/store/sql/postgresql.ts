@@ -1,9 +1,10 @@
 /**
  * PostgreSQL, in single statements at READ COMMITTED, whatever the number of rows.
  *
- * A plain take queues on each row's lock: `ON CONFLICT DO UPDATE` evaluates its condition on the
- * newest version of the row, with the lock held. A guarded write skips rows that are locked: their
- * owner is about to change them, so the guard would fail after the wait. Neither can deadlock.
+ * A plain take queues on the lock of each row: `ON CONFLICT DO UPDATE` evaluates its condition on
+ * the newest version of the row, with the lock held. A guarded write skips locked rows: the owner
+ * of the lock is about to change them, so the guard would fail after the wait. Neither can
+ * deadlock.
  */
 import { capacityOf } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
@@ -19,14 +20,14 @@ import { idsOf, quoted, statesOf } from "./sql.js";
  * statement gives way before PostgreSQL looks for a victim, which could be the application's.
  */
 const LOCK_WAIT = 100;
-/** The same for a transaction that has only this row to see to. */
+/** The same for a transaction that uses only this row. */
 const LONG_LOCK_WAIT = 500;
 /** How long an insert may wait for another transaction's insert of the same row, ms. */
 const INSERT_WAIT = 50;
 
 /**
- * Bounds the waits of the transaction that it is evaluated in: of the statement alone, where it
- * stands alone. A text that is not empty.
+ * SQL that bounds the waits of the transaction in which it is evaluated; of the statement, if it
+ * runs alone. Its value is a text that is not empty.
  */
 const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 
@@ -99,7 +100,8 @@ export function postgresql(tableName: string): Dialect {
       try {
         return await take(connection, takes[terms.config.kind], terms, lines, options);
       } catch (error) {
-        // A row that only hands can have written: its neighbours must not fail for it.
+        // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
+        // too.
         if (isOutOfRange(error)) return new Map();
         throw error;
       }
@@ -118,7 +120,7 @@ export function postgresql(tableName: string): Dialect {
     },
 
     async insert(connection, writes) {
-      // In order, so that two statements cannot wait for each other's rows.
+      // Insert in order, so that two statements cannot wait for each other's rows.
       const sorted = [...writes].sort((a, b) => compareRows(a.row, b.row));
       const params = [
         ...idParams(sorted.map(({ row }) => row)),
@@ -147,20 +149,20 @@ export function postgresql(tableName: string): Dialect {
   };
 }
 
-/** Of the rows `i`, the groups of which all rows could be locked, in `l`. */
+/** The groups of `i` with all of their rows locked, that is, in `l`. */
 const WHOLE_GROUPS = `
   SELECT i."group" FROM i LEFT JOIN (
     SELECT "group", count(*) AS "locked" FROM l GROUP BY "group"
   ) AS k USING ("group")
   GROUP BY i."group", k."locked" HAVING count(*) = k."locked"`;
 
-/** The formula of `takeTokens`, over a row `t`; its operations are in the order of `stateAt`. */
+/** The formula of `takeTokens` over a row `t`. Its operations are in the order of `stateAt`. */
 interface TakeFormula {
   held: string;
   ts: string;
 }
 
-// Without casts, which would be a tenth of what planning the statement takes.
+// Without casts: they would take a tenth of the time for planning the statement.
 const tokenBucket: TakeFormula = {
   held: `LEAST(t."value" + GREATEST(0, $10 - t."ts") * $6 / $7, $8)`,
   ts: `GREATEST(t."ts", $10)`,
@@ -174,15 +176,15 @@ const fixedWindow: TakeFormula = {
 
 interface TakeTexts {
   /**
-   * For one line, kept short: it is planned anew at every call where statements are not prepared.
-   * It waits for the row without a bound, and cannot deadlock, because it holds nothing meanwhile.
+   * For one line. It is short, because without prepared statements it is planned at every call. It
+   * waits for the row without a bound. It cannot deadlock, because it holds no lock meanwhile.
    */
   one: string;
   /** The same with a bound (some 10 µs). */
   oneBounded: string;
-  /** For many lines; each one's total follows from the row that it would insert. */
+  /** For many lines. The total of each line is computed from the row that it would insert. */
   many: string;
-  /** For many lines, of which some totals do not follow without a rounding error. */
+  /** For many lines, if a total cannot be computed that way without a rounding error. */
   manyWithTotals: string;
 }
 
@@ -194,15 +196,15 @@ function takeTexts(table: string, { held, ts }: TakeFormula): TakeTexts {
     RETURNING ${columns}`;
   const state = `t."value", t."ts"`;
   const all = `t."name", t."key", t."shard", ${state}`;
-  // In a subquery, so that the planner does not see how many rows there are. It would otherwise
-  // plan the statement anew for each number of them (0.5 ms).
+  // A subquery hides the number of rows from the planner. Otherwise it would plan the statement
+  // again for each number of rows (0.5 ms).
   const lists =
     `SELECT i.* FROM (SELECT $1::text[] AS a, $2::text[] AS b, $3::int[] AS c, ` +
     `$4::float8[] AS d, $5::float8[] AS e OFFSET 0) AS p, unnest(p.a, p.b, p.c, p.d, p.e) AS i ` +
     `WHERE ${patience(LOCK_WAIT)} <> ''`;
   return {
     one: text("VALUES ($1, $2, $3, $4, $5)", "$11", state),
-    // What is appended to the name is nothing, and bounds the wait.
+    // Appends an empty string to the name, in order to evaluate the bound of the wait.
     oneBounded: text(
       `VALUES ($1 || left(${patience(LOCK_WAIT)}, 0), $2, $3, $4, $5)`,
       "$11",
@@ -241,7 +243,7 @@ async function take(
   const totals = new Map<string, Record<string, string>>();
   for (const { row, total } of lines) {
     const ofName = totals.get(row.name) ?? {};
-    // As text: a number would pass through PostgreSQL's decimals.
+    // Sent as text, because PostgreSQL would turn a number into a decimal.
     Object.defineProperty(ofName, row.key, { value: String(total), enumerable: true });
     totals.set(row.name, ofName);
   }
@@ -250,9 +252,9 @@ async function take(
 }
 
 /**
- * A row that does not exist cannot be locked: who inserts it second waits for the first one to
- * commit, and two such waits are a deadlock, which takes a second to be found. For an owner who
- * will retry, the wait is cut short.
+ * Shortens the wait of an insert, for a transaction whose owner retries. A row that does not exist
+ * cannot be locked: the second transaction that inserts it waits for the first one to commit. Two
+ * such waits are a deadlock, and PostgreSQL takes a second to find it.
  */
 async function waitingLess<TResult>(
   connection: SqlConnection,

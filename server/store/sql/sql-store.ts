@@ -26,7 +26,7 @@ const RETRY_FOR = 10_000;
 
 /**
  * @param driver runs the application's transactions.
- * @param single runs all that the store does by itself. @default the same driver
+ * @param single runs the statements and transactions of the store itself. @default the same driver
  */
 export function createSqlStore<TTransaction, TSingle = TTransaction>(
   driver: SqlDriver<TTransaction>,
@@ -57,14 +57,14 @@ export function createSqlStore<TTransaction, TSingle = TTransaction>(
   ) => single.transaction((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel });
   const own: Connection = {
     ...inside(single, "skip"),
-    // SQLite knows no other level, and needs none: nothing comes between the statements there.
+    // SQLite has no other level than Serializable.
     transaction: (run) =>
       transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", "skip", run),
   };
   const join = (tx: TTransaction, onLocked: Connection["onLocked"]) =>
     createTransactionStore(statements(inside(driver.within(tx), onLocked)), { isConflict, wrap });
 
-  /** Once. A failure is tried again by the next call. */
+  /** The check of the table. It runs once; after a failure, the next call runs it again. */
   let checked: Promise<void> | undefined;
   const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {
     if (dialect.checkGround === undefined) return run();
@@ -92,7 +92,7 @@ export function createSqlStore<TTransaction, TSingle = TTransaction>(
       isConflict,
       wrap,
       serializable,
-      // Two Serializable transactions side by side would conflict over pages that they share.
+      // Two concurrent Serializable transactions would conflict over the pages that they share.
       maxInFlight: serializable ? 1 : dialect.maxInFlight,
     }),
     using: (tx) => join(tx, "wait"),
@@ -114,10 +114,10 @@ export function createSqlStore<TTransaction, TSingle = TTransaction>(
 
 function storeError(cause: unknown, table: string): RateLimitStoreError {
   const text = cause instanceof Error ? cause.message : String(cause);
-  // Prisma's messages begin with the call site; what the database said comes last.
+  // Prisma's messages begin with the call site. The database's own message is in the last line.
   const said = text.trim().split("\n").at(-1);
   const hint = /no such table|does not exist|doesn't exist/.test(text)
-    ? ` (is the model of table "${table}" in the Prisma schema, and migrated?)`
+    ? ` (the model of table "${table}" must be in the Prisma schema, and migrated)`
     : "";
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
 }

@@ -8,13 +8,13 @@ export function quoted(identifier: string, mark: '"' | "`" = '"'): string {
   return mark + identifier.replaceAll(mark, mark + mark) + mark;
 }
 
-/** One row of `?` per item, as `VALUES` takes them. */
+/** One row of `?` per item, for `VALUES`. */
 export function placeholders(rows: number, columns: number): string {
   const row = `(${Array<string>(columns).fill("?").join(", ")})`;
   return Array<string>(rows).fill(row).join(", ");
 }
 
-/** The states in rows that have the table's columns, by `rowKey`. */
+/** The states of rows that have the table's columns, by `rowKey`. */
 export function statesOf(rows: readonly SqlRow[]): Map<string, RateLimitState> {
   return new Map(
     rows.map((row) => [

@@ -1,7 +1,7 @@
 /**
  * SQLite. A statement that writes holds SQLite's write lock from its first step, so one that reads,
- * decides and writes is atomic by itself: no transaction, and none of the busy errors that a read
- * followed by a write gets when two processes share a file.
+ * decides and writes is atomic by itself. It needs no transaction, and avoids the busy errors of a
+ * read followed by a write when two processes share a file.
  */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
@@ -13,11 +13,11 @@ import { idsOf, placeholders, quoted, statesOf } from "./sql.js";
 const ID = `"name", "key", "shard"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-/** The formula of `takeTokens`; its operations are in the order of `stateAt`. */
+/** The formula of `takeTokens`. Its operations are in the order of `stateAt`. */
 const ELAPSED = `max(0.0, c."now" - t."ts")`;
 const HELD: Record<RateLimitConfig["kind"], string> = {
   "token bucket": `min(t."value" + ${ELAPSED} * c."rate" / c."period", c."capacity")`,
-  // SQLite has no floor() unless it was built with it, and nothing here is below 0.
+  // Some builds of SQLite have no floor(), and no number here is below 0.
   "fixed window": `min(t."value" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."rate", c."capacity")`,
 };
 const TS: Record<RateLimitConfig["kind"], string> = {
@@ -29,10 +29,10 @@ export function sqlite(tableName: string): Dialect {
   const table = quoted(tableName);
 
   /**
-   * Writes the groups whose guards all hold, in one statement.
+   * Writes the groups with all guards true, in one statement.
    *
-   * Numbers go as parameters of their own, bit for bit: a decimal that SQLite parses could differ
-   * in the last bit, and then no guard would ever hold.
+   * Each number is a parameter of its own. A decimal that SQLite parses could differ in the last
+   * bit, and then no guard would ever be true.
    */
   const upsertText = (rows: number) => `
     WITH i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
@@ -56,16 +56,16 @@ export function sqlite(tableName: string): Dialect {
   ];
 
   return {
-    // SQLite has one writer anyway.
+    // SQLite has only one writer at a time.
     maxInFlight: 1,
     hasRowLocks: false,
     canUpsert: true,
     isConflict: (error) => isWriteConflict(error) || isBusy(error),
 
-    /** Rows go as one JSON parameter, so the statement's text is always the same. */
+    /** The rows are one JSON parameter, so the text of the statement is always the same. */
     async read(connection, rows) {
       const found = await connection.query(
-        // CROSS JOIN keeps the list outside and the table inside, looked up by its primary key.
+        // CROSS JOIN makes the list the outer table, so that rows are found by the primary key.
         `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" FROM json_each(?) AS i
          CROSS JOIN ${table} AS t ON t."name" = i."value" ->> 0
          AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,

@@ -1,6 +1,6 @@
 /**
- * Guarded writes of a batch, in as few statements as its groups allow. What fails, or loses a race,
- * spoils none of the others.
+ * Writes the groups of a batch with guards, in as few statements as possible. A group that fails,
+ * or meets a conflict, does not affect the others.
  */
 import type { Write, WriteGroup } from "../plan-writes.js";
 import type { WriteOutcomes } from "../row-access.js";
@@ -20,7 +20,7 @@ export async function writeGroups(
 ): Promise<WriteOutcomes> {
   const outcomes: WriteOutcomes = new Map();
 
-  /** Runs one statement, or one transaction, for these groups. */
+  /** Writes these groups in one statement or one transaction. */
   async function step(
     members: readonly WriteGroup[],
     run: () => Promise<ReadonlySet<string>>,
@@ -29,13 +29,13 @@ export async function writeGroups(
     try {
       const rows = await run();
       for (const group of members) {
-        // All or nothing, so one row that was written speaks for its group.
+        // A group is written all or nothing, so one of its rows is enough to know.
         if (group.writes.some(({ row }) => rows.has(rowKey(row)))) outcomes.set(group, "written");
       }
     } catch (error) {
-      // A conflict has spoilt the whole transaction, and its owner has to know.
+      // The error has aborted the whole transaction, and its owner has to receive it.
       if (connection.transaction === undefined) throw error;
-      // A statement that met a conflict was rolled back: its groups have lost, and try again.
+      // After a conflict the statement was rolled back. Its groups are decided again.
       if (dialect.isConflict(error)) return;
       for (const group of members) outcomes.set(group, { error });
     }
@@ -57,14 +57,14 @@ export async function writeGroups(
   return outcomes;
 }
 
-/** Several kinds of write in one group: rolled back unless each of its rows could be written. */
+/** A group with several kinds of write. It is rolled back unless each of its rows was written. */
 function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteGroup) {
   const run = async (tx: Connection): Promise<ReadonlySet<string>> => {
     const written = new Set<string>();
     const inserts = writes.filter(isInsert);
     const updates = writes.filter(isUpdate);
     const deletes = writes.filter(isDelete);
-    // Inserts first, because the others may wait for rows that an insert would find taken.
+    // Inserts first: they fail at once on an existing row, before the other writes wait for locks.
     const steps = [
       inserts.length > 0 && (() => dialect.insert(tx, inserts)),
       updates.length > 0 && (() => dialect.update(tx, [{ writes: updates, decisions: [] }])),

@@ -2,14 +2,14 @@ import { runInNewContext } from "node:vm";
 import { expect, it, vi } from "vitest";
 import { createRateLimiter, memoryStore, MINUTE } from "../../server/index.js";
 
-it("whoever hears of decisions and changes may fail, at once or later", async () => {
+it("a listener of decisions or changes may throw or reject without effect", async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", note);
   try {
-    const heard: string[] = [];
+    const called: string[] = [];
     const later = async (what: string) => {
-      heard.push(what);
+      called.push(what);
       await Promise.resolve();
       throw new Error(`${what} failed later`);
     };
@@ -20,13 +20,13 @@ it("whoever hears of decisions and changes may fail, at once or later", async ()
       channel: { publish: () => later("publish"), subscribe: () => () => {} },
     });
     limiter.onChange(() => {
-      heard.push("first");
+      called.push("first");
       throw new Error("failed at once");
     });
     limiter.onChange((() => later("second")) as () => unknown);
     await expect(limiter.limit("once")).resolves.toMatchObject({ ok: true });
-    expect(heard.toSorted()).toEqual(["decision", "first", "publish", "second"]);
-    // Node tells of those that nobody handles once the queue of promises is empty.
+    expect(called.toSorted()).toEqual(["decision", "first", "publish", "second"]);
+    // Node reports unhandled rejections once the queue of promises is empty.
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(unhandled).toEqual([]);
   } finally {
@@ -34,7 +34,7 @@ it("whoever hears of decisions and changes may fail, at once or later", async ()
   }
 });
 
-it("hears out who answers with a promise of another making", async () => {
+it("handles the rejection of a promise from another realm", async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", note);

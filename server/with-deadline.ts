@@ -1,12 +1,14 @@
-/** How the limiter's verbs reach a store, with a bound on how long they wait for it. */
+/**
+ * How the limiter's methods reach a store, with or without a bound on how long they wait for it.
+ */
 import { RateLimitStoreError } from "../core/errors.js";
 import type { Deadline } from "./deadline.js";
 import type { Call, Decision, RateLimitStore } from "./store/store.js";
 
-/** Whatever applies decisions, and answers in time. */
-export interface Applier {
+/** Executes decisions on a store. */
+export interface Executor {
   apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]>;
-  /** The same for one of them, without a promise and a list on the way. */
+  /** `apply` for one decision, by callbacks: it saves a promise and a list per call. */
   submit<TResult>(
     decision: Decision<TResult>,
     done: (result: TResult) => void,
@@ -14,8 +16,8 @@ export interface Applier {
   ): void;
 }
 
-/** Whoever waits longer than the deadline allows is told that the store failed. */
-export function boundBy(deadline: Deadline, store: RateLimitStore): Applier {
+/** A call that waits longer than the deadline allows fails as if the store had failed. */
+export function withDeadline(deadline: Deadline, store: RateLimitStore): Executor {
   return {
     apply: (decisions) =>
       new Promise((done, failed) => {
@@ -39,8 +41,8 @@ export function boundBy(deadline: Deadline, store: RateLimitStore): Applier {
   };
 }
 
-/** For a store inside a transaction, whose owner minds its time. */
-export function unbound(store: Pick<RateLimitStore, "apply">): Applier {
+/** For a store inside a transaction: the transaction's owner bounds its time. */
+export function withoutDeadline(store: Pick<RateLimitStore, "apply">): Executor {
   return {
     apply: (decisions) => store.apply(decisions),
     submit: (decision, done, failed) => applyOne(store, decision, undefined, done, failed),
@@ -55,7 +57,7 @@ function applyOne<TResult>(
   failed: (error: unknown) => void,
 ): void {
   store.apply([decision], call).then((results) => {
-    // Or what comes of nothing would be thrown where nobody hears of it, the caller included.
+    // Checked, because an error thrown in this callback would reach no caller.
     if (Array.isArray(results) && results.length === 1) done(results[0]!);
     else failed(new RateLimitStoreError("the store did not answer one decision with one result"));
   }, failed);

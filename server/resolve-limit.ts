@@ -1,0 +1,96 @@
+/** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
+import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "../core/config.js";
+import { describe, RateLimitInputError } from "../core/errors.js";
+import { validateKey, validateName } from "../core/key.js";
+import { withStart } from "../core/phase.js";
+import { validateConfig } from "../core/validate-config.js";
+import type { KeyOptions } from "./limiter-types.js";
+import { rowId, type RowId } from "./store/store.js";
+
+/** One limit for one key, resolved and checked. */
+export interface ResolvedLimit {
+  readonly name: string;
+  readonly key: string | undefined;
+  /** With `start` filled in. */
+  readonly config: RateLimitConfig;
+  /** One shard's part of the config; the config itself without shards. */
+  readonly part: RateLimitConfig;
+  /** Whether a store may carry out a take by itself; see `Decision.plain`. */
+  readonly isPlain: boolean;
+  /** The first of its rows, which is the only one without shards. */
+  readonly rows: readonly [RowId];
+}
+
+/**
+ * The most resolved limits in the cache, of all names together; some 300 bytes each. A key that is
+ * used often is then validated, and its row identified, only once.
+ */
+const MAX_CACHED = 10_000;
+
+/**
+ * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
+ * or a key that is not valid, and a `RateLimitConfigError` for such a config.
+ */
+export function createLimitResolver(configs: ReadonlyMap<string, RateLimitConfig>) {
+  const cache = new Map<string, Map<string | undefined, ResolvedLimit>>();
+  let count = 0;
+
+  return (name: string, { key, config: inline }: KeyOptions): ResolvedLimit => {
+    if (inline !== undefined) {
+      if (!configs.has(name)) validateName(name);
+      validateConfig(inline);
+      return resolveLimit(name, key, inline);
+    }
+    let limit = cache.get(name)?.get(key);
+    if (limit !== undefined) return limit;
+    const config = configs.get(name);
+    if (config === undefined) {
+      validateKey(key);
+      throw new RateLimitInputError(
+        "name",
+        `unknown rate limit ${describe(name)}: add it to the limiter's limits, or give the call ` +
+          `a config`,
+      );
+    }
+    limit = resolveLimit(name, key, config);
+    // Callers can read this object, and later calls with the same key rely on it.
+    Object.freeze(limit.config);
+    if (++count > MAX_CACHED) {
+      cache.clear();
+      count = 1;
+    }
+    const ofName = cache.get(name);
+    if (ofName === undefined) cache.set(name, new Map([[key, limit]]));
+    else ofName.set(key, limit);
+    return limit;
+  };
+}
+
+function resolveLimit(
+  name: string,
+  key: string | undefined,
+  given: RateLimitConfig,
+): ResolvedLimit {
+  validateKey(key);
+  const config = withStart(given, name, key);
+  const part = shardConfig(config);
+  const isPlain = (config.shards ?? 1) === 1 && isInRangeOfSql(part);
+  return { name, key, config, part, isPlain, rows: [rowId(name, key ?? "", 0)] };
+}
+
+/**
+ * Whether the formula of a take stays clear of overflow and underflow. There, databases raise an
+ * error, and JavaScript goes on with `Infinity` or 0.
+ */
+function isInRangeOfSql(config: RateLimitConfig): boolean {
+  const { rate } = config;
+  return rate >= 2 ** -64 && Math.max(rate, capacityOf(config), reservableOf(config)) <= 2 ** 128;
+}
+
+export function rowOf({ name, key, rows }: ResolvedLimit, shard: number): RowId {
+  return shard === 0 ? rows[0] : rowId(name, key ?? "", shard);
+}
+
+export function allRows(limit: ResolvedLimit): RowId[] {
+  return Array.from({ length: limit.config.shards ?? 1 }, (_, shard) => rowOf(limit, shard));
+}

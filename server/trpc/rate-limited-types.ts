@@ -1,0 +1,89 @@
+/** The types of the middleware that `createRateLimitTRPC` returns as `rateLimited`. */
+import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc/server";
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import type { LimitAllResult } from "../limiter-types.js";
+
+/** A procedure call, as the functions among the options receive it. */
+export interface RateLimitedCall<TContext, TInput> {
+  /** The limit that the option is for, of those that the middleware charges. */
+  name: string;
+  /** The context, with the additions of earlier middleware. */
+  ctx: TContext;
+  /** Parsed when the middleware stands after `.input(…)`, else `undefined`. */
+  input: TInput;
+  path: string;
+  type: TRPCProcedureType;
+}
+
+type OrFunction<TCall, TValue> = TValue | ((call: TCall) => TValue | Promise<TValue>);
+
+export interface RateLimitedOptions<TContext, TInput> {
+  /** The key of the bucket. @default the result of the `key` of `createRateLimitTRPC` */
+  key?: OrFunction<RateLimitedCall<TContext, TInput>, string | undefined>;
+  /** Tokens that a call takes. @default 1 */
+  count?: OrFunction<RateLimitedCall<TContext, TInput>, number>;
+  /** The limit's config for this call, such as a paying user's. */
+  config?: OrFunction<RateLimitedCall<TContext, TInput>, RateLimitConfig | undefined>;
+  /**
+   * Take tokens that are still to come. `ctx.rateLimit.retryAfter` then says when to do the work.
+   */
+  reserve?: OrFunction<RateLimitedCall<TContext, TInput>, boolean>;
+}
+
+export interface ChargeOnErrorOptions {
+  /**
+   * The calls that cost tokens: every call, every call with an error, or every call with one of the
+   * errors for which the function returns true. Every call is charged before its procedure runs,
+   * and the tokens of the others are given back afterwards. So a hundred concurrent guesses get no
+   * further than a hundred guesses in a row.
+   * @default "call"
+   */
+  on?: "call" | "error" | ((error: TRPCError) => boolean);
+  /** Fill the bucket when the procedure succeeds, for example after a log-in. @default false */
+  resetOnSuccess?: boolean;
+}
+
+/** The result that a procedure finds at `ctx.rateLimit`. It is always `ok`. */
+export type Granted<TNames> = TNames extends string
+  ? Extract<RateLimitResult, { ok: true }>
+  : Extract<LimitAllResult, { ok: true }>;
+
+type Overwrite<TContext, TOverrides> = object extends TOverrides
+  ? TContext
+  : Omit<TContext, keyof TOverrides> & TOverrides;
+type Flat<TObject> = { [TKey in keyof TObject]: TObject[TKey] };
+/** A context with the overrides of earlier middleware. */
+export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverrides>>;
+
+/**
+ * Middleware for `.use(…)`. Put it after `.input(…)`. Then a call with an invalid input consumes
+ * nothing, and the functions among the options receive the input, typed.
+ *
+ * `names` is one limit, or several limits that are charged all or nothing in one round trip.
+ *
+ * A denied call throws a `TRPCError` `TOO_MANY_REQUESTS` with `data.rateLimit`; see `toTRPCError`.
+ */
+export interface RateLimited<TContext, TMeta, TName extends string, TTransaction> {
+  <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
+    names: TNames,
+    options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput> & ChargeOnErrorOptions,
+  ): TRPCMiddlewareFunction<TContext, TMeta, TOverrides, { rateLimit: Granted<TNames> }, TInput>;
+
+  /**
+   * Charges the call and runs its procedure in one Serializable transaction of the database, which
+   * the procedure finds at `ctx.tx`. When the procedure throws, its data and the tokens are rolled
+   * back together. After a conflict the procedure runs again, so it should have no effects outside
+   * the transaction. Not for subscriptions, which outlive their call.
+   */
+  transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
+    names: TNames,
+    options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput>,
+  ): TRPCMiddlewareFunction<
+    TContext,
+    TMeta,
+    TOverrides,
+    { rateLimit: Granted<TNames>; tx: TTransaction },
+    TInput
+  >;
+}
