@@ -1,97 +1,70 @@
-/** Calls that wait for their limit, one queue per limit and key, in order of arrival. */
-import type { RateLimitErrorData } from "../core/errors.js";
-import { idOf } from "./limit-entry.js";
-import type { KnownRefusals, LimitUse } from "./known-refusals.js";
+/**
+ * The calls that wait for one limit. Each starts when its time comes, first come, first served. The
+ * link and the hooks share it, and each call says by itself how long it waits.
+ */
 
-export interface HeldCall {
-  use: LimitUse;
-  /** What would be said to it now; `undefined` when it may go. */
-  refusal(): RateLimitErrorData | undefined;
-  /** @param answered to be called when there is an answer. */
-  send(answered: () => void): void;
-  /** It would have to wait for longer than it may. */
-  fail(data: RateLimitErrorData): void;
+export interface QueuedCall {
+  /** Lower tickets are ahead. Equal ones keep their order of arrival. */
+  ticket: number;
+  /**
+   * Says what the call does next.
+   *
+   * - A function: the call leaves the queue, because it starts or gives up. The queue removes the
+   *   call, and then runs the function before it asks the next call.
+   * - A number: the call waits, and wants to be asked again after so many ms.
+   * - `undefined`: the call waits for a change that it has subscribed to.
+   *
+   * @param isFirst whether no other call is ahead. Only the first call may start.
+   */
+  next(isFirst: boolean): (() => void) | number | undefined;
+  /** Notifies of a change that may shorten the wait; returns how to unsubscribe. */
+  subscribe?(onChange: () => void): () => void;
 }
 
 export interface CallQueue {
-  /** Whether a call has to queue up behind others. */
-  has(use: LimitUse): boolean;
-  /** Returns how to leave the queue. */
-  hold(call: HeldCall): () => void;
+  /** The calls that wait, in order. */
+  readonly calls: readonly QueuedCall[];
+  enqueue(call: QueuedCall): void;
+  /** Asks the calls again. For when a call has a reason of its own to leave, such as an abort. */
+  advance(): void;
 }
 
-interface Waiting extends HeldCall {
-  /** When it gives up, on the monotonic clock. */
-  deadline: number;
-  jitter: number;
-  /** When it goes, as far as is known. */
-  at: number;
-}
+/** @param onLength called with the length whenever it may have changed. */
+export function createCallQueue(onLength?: (length: number) => void): CallQueue {
+  const calls: QueuedCall[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let unsubscribe: (() => void) | undefined;
 
-/** How often a queue looks whether things have changed, ms: limits are reset, machines sleep. */
-const LOOK_INTERVAL = 1000;
+  function stopWaiting(): void {
+    clearTimeout(timer);
+    unsubscribe?.();
+  }
 
-/** @param jitter the most that a call waits beyond its turn, ms, so that tabs do not go together. */
-export function createCallQueue(
-  { took }: Pick<KnownRefusals, "took">,
-  monotonic: () => number,
-  maxWait: number,
-  jitter: number,
-): CallQueue {
-  const queues = new Map<string, { calls: Waiting[]; timer?: ReturnType<typeof setTimeout> }>();
-
-  function advance(id: string): void {
-    const queue = queues.get(id);
-    if (queue === undefined) return;
-    clearTimeout(queue.timer);
-    const now = monotonic();
-    for (const call of Array.from(queue.calls)) {
-      const data = call.refusal();
-      const opens = now + (data?.retryAfter ?? 0);
-      if (data && opens > call.deadline) {
-        remove(queue.calls, call);
-        call.fail(data);
-      } else if (call === queue.calls[0]) {
-        // One that has not been refused goes at once; a limit that opens early opens for every tab.
-        call.at = data
-          ? Math.min(opens + call.jitter, call.deadline)
-          : Math.min(call.at, now + call.jitter);
-        if (data || call.at > now) continue;
-        remove(queue.calls, call);
-        call.send(took(call.use));
+  function advance(): void {
+    stopWaiting();
+    for (let i = 0, call; (call = calls[i]); i++) {
+      // Subscribe before asking: a change in between would otherwise be missed.
+      if (i === 0) unsubscribe = call.subscribe?.(advance);
+      const next = call.next(i === 0);
+      if (typeof next === "function") {
+        stopWaiting();
+        calls.splice(i, 1);
+        next();
+        // Start over: the call that left may have called back, and moved others on.
+        return advance();
       }
+      if (i === 0 && next) timer = setTimeout(advance, next);
     }
-    const [next] = queue.calls;
-    if (next === undefined) queues.delete(id);
-    else {
-      const pause = Math.min(Math.max(0, next.at - now), LOOK_INTERVAL);
-      queue.timer = setTimeout(() => advance(id), pause);
-    }
+    onLength?.(calls.length);
   }
 
   return {
-    has: (use) => queues.has(idOf(use)),
-    hold(call) {
-      const id = idOf(call.use);
-      const queue = queues.get(id) ?? { calls: [] };
-      queues.set(id, queue);
-      const waiting = {
-        ...call,
-        deadline: monotonic() + maxWait,
-        jitter: Math.random() * jitter,
-        at: 0,
-      };
-      queue.calls.push(waiting);
-      advance(id);
-      return () => {
-        if (remove(queue.calls, waiting)) advance(id);
-      };
+    calls,
+    enqueue(call) {
+      calls.push(call);
+      calls.sort((a, b) => a.ticket - b.ticket);
+      advance();
     },
+    advance,
   };
-}
-
-function remove<TItem>(items: TItem[], item: TItem): boolean {
-  const index = items.indexOf(item);
-  if (index >= 0) items.splice(index, 1);
-  return index >= 0;
 }

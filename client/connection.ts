@@ -1,68 +1,61 @@
 /**
- * Keeps snapshots coming: one `watch` stream for everything a page shows, and while there is none,
- * `status` queries now and then. The observer only says which limits are wanted.
+ * Keeps snapshots coming: one `watch` stream for everything that a page shows, and `status` queries
+ * while there is no stream. The observer only says which limits it follows.
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { BATCH_OVERHEAD, groupsOf, STREAM_OVERHEAD } from "./item-groups.js";
-import type { RateLimitItem, RateLimitTransport } from "./transport.js";
-
-/**
- * - `"live"`: changes arrive as they happen;
- * - `"polling"`: the stream is not there, so they are asked for;
- * - `"offline"`: the server does not answer at all.
- */
-export type ConnectionState = "live" | "polling" | "offline";
+import type { ConnectionState, RateLimitItem, RateLimitTransport } from "./types.js";
 
 export interface ConnectionOptions {
   transport: RateLimitTransport;
   /** ms between two polls while there is no stream. */
   pollInterval: number;
   onSnapshot(snapshot: RateLimitSnapshot): void;
-  /** Asks the server for the state of one limit, and takes its answer; rejects where none comes. */
+  /** Asks the server for one limit and takes the answer; rejects where none comes. */
   request(item: RateLimitItem): Promise<void>;
   onState(state: ConnectionState): void;
 }
 
-/** An item is told by its identity: the same limit is the same object. */
+/** Items are compared by identity: the same limit is the same object. */
 export interface Connection {
-  /** Follows exactly these from now on; those that are new are asked for at once. */
+  /** Follows exactly these from now on, and asks for the new ones at once. */
   follow(items: readonly RateLimitItem[]): void;
-  /** Asks for the state of these: once more after what is under way, if that is answered. */
+  /** Asks for these; once more if a request for them is already in flight. */
   ask(items: readonly RateLimitItem[]): void;
-  /** Asks for the state of all that is followed, and opens a lost stream without further pause. */
+  /** Asks for all that is followed, and reopens a lost stream without further pause. */
   refresh(): void;
 }
 
-/** Pauses before a stream that ended is opened again, ms: doubling between these, with jitter. */
+/** Pauses before an ended stream is opened again, ms: doubling between these, with jitter. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
-/** After how long an answer is no longer waited for, ms: those behind it have to be asked, too. */
-const PATIENCE = 10_000;
+/** How long an answer may hold up the next requests, ms. */
+const ANSWER_TIMEOUT = 10_000;
 
 export function createConnection(options: ConnectionOptions): Connection {
   const { transport, pollInterval, onSnapshot, request, onState } = options;
   let items: readonly RateLimitItem[] = [];
   let streams: (() => void)[] = [];
   let failures = 0;
-  /** To be asked for. */
+  /** The items to ask for. */
   const wanted = new Set<RateLimitItem>();
-  /** Whose last question was answered. */
+  /** The items whose last request was answered. */
   const answered = new WeakSet<RateLimitItem>();
-  let isWorking = false;
+  let isAsking = false;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setInterval> | undefined;
   let isPolling = false;
 
   function ask(some: readonly RateLimitItem[]): void {
     for (const item of some) wanted.add(item);
-    // Whatever else is asked for in this tick goes along.
-    if (!isWorking) queueMicrotask(() => void work());
-    isWorking = true;
+    // A microtask later, so that all requests of this tick go together.
+    if (!isAsking) queueMicrotask(() => void askWanted());
+    isAsking = true;
   }
 
-  /** One group after the other: what is asked in one tick may be sent as one batch, in one URL. */
-  async function work(): Promise<void> {
+  /** Sends one group after the other: requests of one tick may become one batch, in one URL. */
+  async function askWanted(): Promise<void> {
     for (;;) {
       const [group] = groupsOf([...wanted], BATCH_OVERHEAD);
       if (!group) break;
@@ -71,21 +64,21 @@ export function createConnection(options: ConnectionOptions): Connection {
         answered.delete(item);
         return request(item).then(
           () => answered.add(item),
-          // It may be the asking that was refused, and would be again and again.
+          // Do not repeat it: the request itself may be what the server denies.
           () => wanted.delete(item),
         );
       });
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, PATIENCE);
+        timer = setTimeout(resolve, ANSWER_TIMEOUT);
       });
       await Promise.race([Promise.all(answers), late]);
       clearTimeout(timer);
       if (!isPolling) continue;
-      // One alone may be kept secret by a server that is there.
+      // One answer is enough: the server may be there, and forbid the other limits.
       onState(items.some((item) => answered.has(item)) ? "polling" : "offline");
     }
-    isWorking = false;
+    isAsking = false;
   }
 
   function poll(): void {
@@ -104,22 +97,22 @@ export function createConnection(options: ConnectionOptions): Connection {
     clearTimeout(retryTimer);
     retryTimer = undefined;
     const replaced = streams;
-    // The old streams stay until the new ones speak, so that no change has to wait for those.
+    // Keep the old streams until the new ones deliver, so that no change is delayed.
     const closeReplaced = () => {
       for (const close of replaced.splice(0)) close();
     };
     if (items.length === 0) closeReplaced();
     else {
-      // Until they speak: what holds back streams does not say so. And not while answers are late,
-      // since a server that is slow is not helped by more questions.
-      const next = () => isWorking || poll();
+      // Poll until the streams deliver: a proxy that holds back a stream reports no error. Do not
+      // poll while answers are late: more requests do not help a slow server.
+      const next = () => isAsking || poll();
       pollTimer ??= setInterval(next, Math.min(pollInterval, MAX_TIMEOUT));
     }
-    // Also tells these from those that replace them, after which their end means nothing. Whoever
-    // closes these closes those that they replace, too: they may never have spoken.
+    // The array's identity tells these streams from later ones; only the current ones may report.
+    // Closing these also closes those that they replace, since these may never have delivered.
     const mine: typeof streams = (streams = [closeReplaced]);
     const groups = groupsOf(items, STREAM_OVERHEAD);
-    /** Those that have not spoken: a stream that is refused is open for a moment, too. */
+    /** Groups that have not delivered. A rejected stream is open for a moment, too. */
     const silent = new Set(groups);
     for (const group of groups) {
       const onLost = () => {
@@ -131,10 +124,10 @@ export function createConnection(options: ConnectionOptions): Connection {
         onSnapshot(snapshot) {
           closeReplaced();
           onSnapshot(snapshot);
-          // The others' items still have to be asked for.
+          // Polling goes on until every group has delivered.
           if (mine !== streams || !silent.delete(group) || silent.size > 0) return;
           failures = 0;
-          // The clocks may have moved apart while nothing was heard.
+          // The clocks may have come apart while the page was not connected.
           if (isPolling) ask(items);
           stopPolling();
           onState("live");
@@ -161,7 +154,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     follow(next) {
       const added = next.filter((item) => !items.includes(item));
-      // What was only rendered, and never looked at, leaves everything as it is.
+      // A limit that was rendered but never followed changes nothing.
       if (added.length === 0 && next.length === items.length) return;
       items = next;
       if (items.length === 0) {

@@ -1,78 +1,65 @@
-/**
- * What is known of one limit that somebody looks at, and what was last said of it, so that only
- * changes are told.
- */
+/** The state of one limit in an observer, and the last status that each watcher got. */
 import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import {
-  leftAt,
-  opensAt,
-  predictStatus,
-  type RateLimitStatus,
-  refillsAt,
-  take,
-} from "./prediction.js";
-import type { Time } from "./server-clock.js";
-import type { RateLimitItem } from "./transport.js";
+import type { Time } from "./clocks.js";
+import { availableAt, predictStatus, refillsAt, remainingAt, take } from "./prediction.js";
+import type { RateLimitItem, RateLimitStatus } from "./types.js";
 
 export interface Watcher {
   count: number;
-  /** The status that it knows of. */
-  told: RateLimitStatus | undefined;
+  /** The status that the watcher was last notified of. */
+  lastStatus: RateLimitStatus | undefined;
   onChange(): void;
-  wantsLeft(): boolean;
+  wantsRemaining(): boolean;
 }
 
-/** Tokens that a call is assumed to have taken, at an instant of the server's. */
+/** Tokens that a call is assumed to have taken. */
 export interface Debit {
+  /** When, on the server's clock. */
   at: number;
   count: number;
-  /** Whether the call has been answered, so that whatever is read later knows of it. */
-  isCharged: boolean;
-  /** Whether a call has been sent that it stands for. */
-  isSent: boolean;
+  /** Set when the call has been charged, so that every later read includes it. */
+  isCharged?: true;
+  /** Set when a call that is being sent has claimed it. */
+  isClaimed?: true;
 }
 
 export interface Entry {
   item: RateLimitItem;
-  /** What the server said last, or an earlier visit left behind. */
-  truth: RateLimitSnapshot | undefined;
-  /** The number of the last news of it, of all that the observer got. */
-  news: number;
-  /** What `truth` does not know of yet, in order. */
+  /** The last snapshot of the server, or one that the cache kept. */
+  serverSnapshot?: RateLimitSnapshot;
+  /** The sequence number of `serverSnapshot`, counted over all limits of the observer. */
+  sequence: number;
+  /** The debits that `serverSnapshot` does not include yet, in order. */
   debits: Debit[];
-  /** `truth` after `debits`. */
-  snapshot: RateLimitSnapshot | undefined;
-  /** By each count, when the server grants it, by its clock: that is the same at every instant. */
-  opens: Map<number, number>;
-  /** By each count that was asked for; an unchanged answer stays the same object. */
+  /** `serverSnapshot` after `debits`. */
+  snapshot?: RateLimitSnapshot | undefined;
+  /** By count: when the server grants it, on the server's clock. Time alone does not change it. */
+  availableAt: Map<number, number>;
+  /** By count: an unchanged status stays the same object. */
   statuses: Map<number, RateLimitStatus>;
-  left: number | undefined;
-  /** When `left` last changed. */
-  leftSince: number;
-  /** Whether somebody shows `left`, so that it must not change without a word. */
-  isLeftShown: boolean;
+  remaining?: number | undefined;
+  /** When `remaining` last changed. */
+  changedAt: number;
+  /** Whether a watcher shows `remaining`, so that each change needs a notification. */
+  isShown?: boolean;
   /** The first instant at which something that is shown changes. */
-  due: number;
+  nextChangeAt: number;
   watchers: Set<Watcher>;
 }
 
 /** How often a refill is shown at most, ms: some limits gain hundreds of tokens a second. */
-const LEFT_INTERVAL = 1000;
+const REFILL_INTERVAL = 1000;
 
 export function createEntry({ name, key }: RateLimitItem): Entry {
   return {
     item: key === undefined ? { name } : { name, key },
-    truth: undefined,
-    news: 0,
+    sequence: 0,
     debits: [],
-    snapshot: undefined,
-    opens: new Map(),
+    availableAt: new Map(),
     statuses: new Map(),
-    left: undefined,
-    leftSince: -Infinity,
-    isLeftShown: false,
-    due: Infinity,
+    changedAt: -Infinity,
+    nextChangeAt: Infinity,
     watchers: new Set(),
   };
 }
@@ -82,13 +69,18 @@ export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;
 }
 
-/** @param serverNow what time the server has, as far as is known. */
-export function setTruth(entry: Entry, snapshot: RateLimitSnapshot, serverNow: number): void {
-  const known = entry.truth?.config;
-  // An equal config stays the same object, so that nothing renders for its sake.
+/** @param serverNow the server's time, as far as is known. */
+export function setServerSnapshot(
+  entry: Entry,
+  snapshot: RateLimitSnapshot,
+  serverNow: number,
+): void {
+  const known = entry.serverSnapshot?.config;
+  // An equal config stays the same object, so that nothing renders because of it.
   const isSame = JSON.stringify(known) === JSON.stringify(snapshot.config);
-  entry.truth = isSame ? { ...snapshot, config: known! } : snapshot;
-  // A debit outlives news that was read before it; one from the future is of a clock since set back.
+  entry.serverSnapshot = isSame ? { ...snapshot, config: known! } : snapshot;
+  // Keep a debit that is newer than the snapshot. Drop a debit from the future: its clock was set
+  // back since.
   setDebits(
     entry,
     entry.debits.filter(({ at, isCharged }) => !isCharged && at > snapshot.now && at <= serverNow),
@@ -97,62 +89,64 @@ export function setTruth(entry: Entry, snapshot: RateLimitSnapshot, serverNow: n
 
 export function setDebits(entry: Entry, debits: Debit[]): void {
   entry.debits = debits;
-  entry.opens.clear();
+  entry.availableAt.clear();
   entry.snapshot = debits.reduce(
     (snapshot, { at, count }) => snapshot && take(snapshot, at, count),
-    entry.truth,
+    entry.serverSnapshot,
   );
 }
 
 export function statusOf(entry: Entry, time: Time, count: number): RateLimitStatus | undefined {
-  // A wrong count is thrown at whoever brings it: out of a timer it would stop everybody's news.
+  // Throw a wrong count at its caller. Thrown out of a timer, it would stop every notification.
   validateCount(count);
-  const { snapshot, opens, statuses } = entry;
+  const { snapshot, availableAt: instants, statuses } = entry;
   if (!snapshot) return undefined;
-  if (!opens.has(count)) opens.set(count, opensAt(snapshot, count));
+  if (!instants.has(count)) instants.set(count, availableAt(snapshot, count));
   const { now, offset } = time;
-  const status = predictStatus(opens.get(count)! - offset, now, statuses.get(count));
+  const status = predictStatus(instants.get(count)! - offset, now, statuses.get(count));
   statuses.set(count, status);
   return status;
 }
 
-/** Sets `left` to what it is now. */
-export function countLeft(entry: Entry, { now, offset }: Time): void {
-  const left = entry.snapshot && leftAt(entry.snapshot, now + offset);
-  // Refills would keep their pace from an instant to come, where the clock was set back.
-  if (left === entry.left && entry.leftSince <= now) return;
-  entry.left = left;
-  entry.leftSince = now;
+export function recomputeRemaining(entry: Entry, { now, offset }: Time): void {
+  const remaining = entry.snapshot && remainingAt(entry.snapshot, now + offset);
+  // The second condition repairs an instant in the future, where the clock was set back.
+  if (remaining === entry.remaining && entry.changedAt <= now) return;
+  entry.remaining = remaining;
+  entry.changedAt = now;
 }
 
 /**
- * Looks anew at one limit.
+ * Recomputes what is shown of one limit.
  *
- * @param paced whether time has only passed: then refills keep to their pace.
- * @returns whom the change concerns.
+ * @param isTimer whether only time has passed: then refills are shown once a second at most.
+ * @returns the watchers to notify.
  */
-export function lookAnew(entry: Entry, time: Time, paced: boolean): Watcher[] {
-  const { left, leftSince } = entry;
+export function recompute(entry: Entry, time: Time, isTimer: boolean): Watcher[] {
+  const { remaining, changedAt } = entry;
   const watchers = [...entry.watchers];
-  const turned = watchers.filter((watcher) => {
-    const before = watcher.told;
-    watcher.told = statusOf(entry, time, watcher.count);
-    return watcher.told !== before;
+  const changed = watchers.filter((watcher) => {
+    const before = watcher.lastStatus;
+    watcher.lastStatus = statusOf(entry, time, watcher.count);
+    return watcher.lastStatus !== before;
   });
-  // With a status that turns ok goes what is left: nobody shows "0 left" beside it.
-  if (!paced || turned.length > 0 || time.now >= leftSince + LEFT_INTERVAL) countLeft(entry, time);
-  entry.isLeftShown = watchers.some((watcher) => watcher.wantsLeft());
-  entry.due = Math.min(
+  // A status that turns ok updates `remaining` too, so that no page shows "0 left" beside it.
+  if (!isTimer || changed.length > 0 || time.now >= changedAt + REFILL_INTERVAL) {
+    recomputeRemaining(entry, time);
+  }
+  entry.isShown = watchers.some((watcher) => watcher.wantsRemaining());
+  entry.nextChangeAt = Math.min(
     nextRefill(entry, time),
-    ...watchers.map(({ told }) => told?.retryAt ?? Infinity),
+    ...watchers.map(({ lastStatus }) => lastStatus?.retryAt ?? Infinity),
   );
-  if (entry.left === left) return turned;
-  return watchers.filter((watcher) => turned.includes(watcher) || watcher.wantsLeft());
+  if (entry.remaining === remaining) return changed;
+  return watchers.filter((watcher) => changed.includes(watcher) || watcher.wantsRemaining());
 }
 
-/** When `left` is next to change, if anybody shows it. */
-function nextRefill({ snapshot, left, leftSince, isLeftShown }: Entry, { offset }: Time): number {
-  if (!isLeftShown || !snapshot || left === undefined) return Infinity;
-  // Counted from its own last change, or other limits' news would put it off for ever.
-  return Math.max(refillsAt(snapshot, left) - offset, leftSince + LEFT_INTERVAL);
+/** When `remaining` changes next, if a watcher shows it. */
+function nextRefill(entry: Entry, { offset }: Time): number {
+  const { snapshot, remaining } = entry;
+  if (!entry.isShown || remaining === undefined) return Infinity;
+  // Count from this limit's own last change: snapshots of other limits must not delay it.
+  return Math.max(refillsAt(snapshot!, remaining) - offset, entry.changedAt + REFILL_INTERVAL);
 }

@@ -1,22 +1,33 @@
 /**
- * The live mirror, without a framework: holds the last snapshot of each limit that is looked at,
- * predicts from it with the server's own arithmetic, and tells when an answer changes. One stream
- * and one timer serve everyone.
+ * Follows limits, without a framework. It holds the last snapshot of each limit, predicts from it
+ * with the server's own arithmetic, and notifies the watchers when an answer changes. One stream and
+ * one timer serve all of them.
  */
 import { validateCount } from "../core/count.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { type ConnectionState, createConnection } from "./connection.js";
-import { claimDebit, placeDebit } from "./debits.js";
-import { countLeft, createEntry, type Entry, idOf, setTruth, statusOf } from "./limit-entry.js";
-import type { RateLimitObserver, RateLimitObserverOptions } from "./observer-types.js";
+import { createServerClock } from "./clocks.js";
+import { createConnection } from "./connection.js";
+import { snapshotOfDenial } from "./denial.js";
+import {
+  createEntry,
+  type Debit,
+  type Entry,
+  idOf,
+  recomputeRemaining,
+  setDebits,
+  setServerSnapshot,
+  statusOf,
+} from "./limit-entry.js";
 import { predict } from "./prediction.js";
-import { snapshotOfRefusal } from "./refusal.js";
-import { createServerClock } from "./server-clock.js";
-import type { RateLimitItem, RateLimitTransport } from "./transport.js";
-import { createUpdates, tell } from "./updates.js";
-
-export type * from "./observer-types.js";
+import type {
+  ConnectionState,
+  RateLimitItem,
+  RateLimitObserver,
+  RateLimitObserverOptions,
+  RateLimitTransport,
+} from "./types.js";
+import { createUpdates, notify } from "./updates.js";
 
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,
@@ -27,32 +38,32 @@ export function createRateLimitObserver<TName extends string = string>(
   const entries = new Map<string, Entry>();
   const find = (item: RateLimitItem) => entries.get(idOf(item));
   let connectionState: ConnectionState = "polling";
-  /** How much the server has told. */
-  let news = 0;
-  const refusals = new WeakSet<RateLimitErrorData>();
+  /** How many snapshots have been taken from the server. */
+  let sequence = 0;
+  const recorded = new WeakSet<RateLimitErrorData>();
   let isSyncing = false;
 
-  const { look, roundTrip, push } = createServerClock(clock, monotonic, () => {
-    // Whoever looks may be rendering: the others are told once that is done.
+  const { read, roundTrip, push } = createServerClock(clock, monotonic, () => {
+    // Notify later, since the caller that reads the clock may be rendering.
     queueMicrotask(() => update(entries.values()));
     connection.refresh();
   });
 
-  const update = createUpdates(entries, look, () => connection.refresh());
+  const update = createUpdates(entries, read, () => connection.refresh());
 
   const connection = createConnection({
     transport,
     pollInterval,
     onSnapshot: receive,
     async request(item) {
-      const [before, sentAt] = [news, monotonic()];
+      const [before, sentAt] = [sequence, monotonic()];
       const snapshot = await transport.status(item);
       accept(snapshot, roundTrip(monotonic() - sentAt, snapshot.now), before);
     },
     onState(state) {
       if (state === connectionState) return;
       connectionState = state;
-      for (const { watchers } of entries.values()) tell([...watchers]);
+      for (const { watchers } of entries.values()) notify([...watchers]);
     },
   });
 
@@ -61,11 +72,11 @@ export function createRateLimitObserver<TName extends string = string>(
     if (known) return known;
     const entry = createEntry(item);
     entries.set(idOf(item), entry);
-    // As old as it may be, it is a start; the server's clock was at least at its `now`.
+    // However old, it is a start. It proves that the server's clock was at least at its `now`.
     const cached = cache?.get(entry.item);
     if (cached) {
       push(cached.now);
-      setTruth(entry, cached, cached.now);
+      setServerSnapshot(entry, cached, cached.now);
     }
     return entry;
   }
@@ -75,20 +86,24 @@ export function createRateLimitObserver<TName extends string = string>(
   }
 
   /**
-   * @param moved whether it told what time the server has, too, which concerns all the others.
-   * @param before how much had been told when it was asked for.
+   * @param isClockCorrected whether it corrected the server's time, which concerns all limits.
+   * @param before `sequence` when the snapshot was requested.
    */
-  function accept(snapshot: RateLimitSnapshot, moved: boolean, before: number = Infinity): void {
+  function accept(
+    snapshot: RateLimitSnapshot,
+    isClockCorrected: boolean,
+    before: number = Infinity,
+  ): void {
     const entry = find(snapshot);
-    // Within one ms of the server, other news has the last word: it tells of a change.
-    const isOld = entry?.truth && entry.news > before && entry.truth.now >= snapshot.now;
+    // A push that came meanwhile wins within the same ms of the server, since it reports a change.
+    const isOld = entry && entry.sequence > before && entry.serverSnapshot!.now >= snapshot.now;
     if (entry && !isOld) {
-      const { now, offset } = look();
-      entry.news = ++news;
-      setTruth(entry, snapshot, now + offset);
-      cache?.set(entry.item, entry.truth!);
+      const { now, offset } = read();
+      entry.sequence = ++sequence;
+      setServerSnapshot(entry, snapshot, now + offset);
+      cache?.set(entry.item, entry.serverSnapshot!);
     }
-    if (moved) update(entries.values());
+    if (isClockCorrected) update(entries.values());
     else if (entry) update([entry]);
   }
 
@@ -98,8 +113,8 @@ export function createRateLimitObserver<TName extends string = string>(
   }
 
   /**
-   * Sets timer and stream to who is looking now. Late, because mounting a page adds many limits in
-   * one tick, and remounting takes some away and back.
+   * Adjusts timer and stream to the current watchers. A microtask later, because mounting a page
+   * adds many limits in one tick, and remounting removes some and adds them again.
    */
   function sync(): void {
     if (isSyncing) return;
@@ -121,10 +136,11 @@ export function createRateLimitObserver<TName extends string = string>(
   }
 
   const observer: RateLimitObserver = {
-    observe(item, count, onChange, wantsLeft = () => false) {
+    observe(item, count, onChange, wantsRemaining = () => false) {
       const entry = open(item);
       const { statuses, watchers } = entry;
-      const watcher = { count, told: statusOf(entry, look(), count), onChange, wantsLeft };
+      const lastStatus = statusOf(entry, read(), count);
+      const watcher = { count, lastStatus, onChange, wantsRemaining };
       watchers.add(watcher);
       sync();
       return () => {
@@ -133,22 +149,22 @@ export function createRateLimitObserver<TName extends string = string>(
         sync();
       };
     },
-    // Anew, since the timer may be late; and from the cache, where nobody is looking yet.
-    status: (item, count) => statusOf(open(item), look(), count),
-    left(item) {
+    // Computed anew, since the timer may be late, and from the cache where nothing is followed yet.
+    status: (item, count) => statusOf(open(item), read(), count),
+    remaining(item) {
       const entry = find(item);
-      // Whoever starts to look sees what is left now, and from then on is told.
-      if (entry?.isLeftShown === false) {
-        countLeft(entry, look());
-        entry.isLeftShown = true;
+      // The first reader gets the number of this instant, and is notified from then on.
+      if (entry && !entry.isShown) {
+        recomputeRemaining(entry, read());
+        entry.isShown = true;
         sync();
       }
-      return entry?.left;
+      return entry?.remaining;
     },
     config: (item) => find(item)?.snapshot?.config,
     check(item, at, count) {
       const snapshot = find(item)?.snapshot;
-      return snapshot && predict(snapshot, look().offset, at, count);
+      return snapshot && predict(snapshot, read().offset, at, count);
     },
     get connection() {
       return connectionState;
@@ -156,29 +172,42 @@ export function createRateLimitObserver<TName extends string = string>(
     debit(item, count) {
       validateCount(count);
       const entry = find(item);
-      // The server writes nothing for a count of 0, so its row does not move.
+      // The server writes nothing for a count of 0, so its row does not change.
       if (!entry?.snapshot || count === 0) return () => {};
-      const { now, offset } = look();
-      return placeDebit(
-        entry,
-        now + offset,
-        count,
-        () => update([entry]),
-        // News of the charge may have come and been taken for older than the debit, where the
-        // server's clock is believed to be ahead. Whatever is read from now on knows of it. And what
-        // the debit gave way to may have been read before the charge, if it was no news of a change.
-        (stands) => {
+      const { now, offset } = read();
+      const debit: Debit = { at: now + offset, count };
+      let isSettled = false;
+      const change = (debits: Debit[]) => {
+        setDebits(entry, debits);
+        update([entry]);
+      };
+      change([...entry.debits, debit]);
+      return (isCharged) => {
+        if (isSettled) return;
+        isSettled = true;
+        const stands = entry.debits.includes(debit);
+        if (isCharged) {
+          // No later call may claim the debit.
+          debit.isCharged = debit.isClaimed = true;
+          // Ask if the debit still stands: where the server's clock was believed to be ahead, the
+          // snapshot with the charge was taken for older than the debit. Every later read includes
+          // the charge. Ask too if there is no stream: then the snapshot that replaced the debit may
+          // have been read before the charge.
           if (stands || connectionState !== "live") ask(item);
-        },
-      );
+        } else if (stands) change(entry.debits.filter((other) => other !== debit));
+      };
     },
-    send: (item) => claimDebit(find(item)),
+    claimDebit(item) {
+      const debit = find(item)?.debits.find(({ isClaimed }) => !isClaimed);
+      if (debit) debit.isClaimed = true;
+      return debit !== undefined;
+    },
     receive,
-    refused(item, data, count = 1) {
-      // A link and a hook may both tell of the same one.
-      if (refusals.has(data) || !find(item)) return;
-      refusals.add(data);
-      receive(snapshotOfRefusal(item, data, count));
+    recordDenial(item, data, count = 1) {
+      // A link and a hook may both report the same denial.
+      if (recorded.has(data) || !find(item)) return;
+      recorded.add(data);
+      receive(snapshotOfDenial(item, data, count));
       ask(item);
     },
     refresh(item) {

@@ -1,35 +1,34 @@
 /**
- * A tRPC link that learns from refusals: it tells the observers of its client before the caller
- * hears of one, and can keep calls that are known to be refused from being sent.
+ * A tRPC link that learns from denials. It notifies the observers of its client before the caller
+ * gets the error, and can keep calls that are known to be denied from being sent.
  */
 import { type Operation, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
+import { SECOND } from "../core/durations.js";
 import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
-import { createCallQueue } from "./call-queue.js";
-import { observersOf } from "./client-observers.js";
-import { createKnownRefusals, type LimitUse } from "./known-refusals.js";
-import type { ProcedurePath, RouterLimitName } from "./router-names.js";
+import { type CallQueue, createCallQueue } from "./call-queue.js";
+import { createKnownDenials } from "./known-denials.js";
+import { idOf } from "./limit-entry.js";
+import type { ProcedurePath, RouterLimitName } from "./limit-names.js";
+import { observersOf } from "./transport.js";
+import type { LimitUse, WhenLimited } from "./types.js";
 
 export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> {
   /**
    * Which limit a call takes from, by the procedure's path, or as a function of the call: a name,
-   * or name, `key` and `count`. `null` is none: the link then keeps out of the call altogether. Say
-   * so of procedures that reserve, since what is known is about calls that do not.
-   * @default learnt from refusals, which name the limit but no key
+   * or name, `key` and `count`. `null` says that there is none, and the link ignores such calls.
+   * Use `null` for procedures that reserve, since predictions are about calls that do not.
+   * @default learnt from denials, which name the limit but no key
    */
   limits?:
     | { readonly [TPath in ProcedurePath<TRouter>]?: ChargedLimit<TRouter> | null }
     | ((op: Operation) => ChargedLimit<TRouter> | null | undefined);
   /**
-   * What becomes of a call that is known to be refused.
-   *
-   * - `"send"`: it is sent, and the server decides.
-   * - `"fail"`: it fails at once with the error that the server would answer with.
-   * - `"wait"`: it is sent when its limit opens, in order of arrival.
+   * How to treat a call that the server is known to deny, see {@link WhenLimited}.
    * @default "send"
    */
-  whenRefused?: "send" | "fail" | "wait";
+  whenLimited?: WhenLimited;
   /** How long a call waits at most, ms; one that would have to wait longer fails at once. @default Infinity */
   maxWait?: number;
   /** The most that a call waits beyond its turn, ms, so that many tabs do not go together. @default 500 */
@@ -43,11 +42,11 @@ export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRou
 type ChargedLimit<TRouter extends AnyTRPCRouter> =
   RouterLimitName<TRouter> | (LimitUse & { name: RouterLimitName<TRouter> });
 
-/** Put it before the links that send. A call that is sent behaves as without it. */
+/** Put it before the links that send. It does not change calls that are sent. */
 export function rateLimitLink<TRouter extends AnyTRPCRouter>(
   options: RateLimitLinkOptions<TRouter> = {},
 ): TRPCLink<TRouter> {
-  const { limits = {}, whenRefused = "send", maxWait = Infinity, jitter = 500 } = options;
+  const { limits = {}, whenLimited = "send", maxWait = Infinity, jitter = 500 } = options;
   const { clock = () => Date.now() } = options;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
 
@@ -58,26 +57,34 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
   }
 
   return (runtime) => {
-    const known = createKnownRefusals(observersOf(runtime), clock, monotonic);
-    const queue = createCallQueue(known, monotonic, maxWait, jitter);
-    /** By path, for procedures that nobody has declared. */
+    const known = createKnownDenials(observersOf(runtime), clock, monotonic);
+    /** By path, for procedures that `limits` does not declare. */
     const learnt = new Map<string, LimitUse>();
+    /** By limit and key. */
+    const queues = new Map<string, CallQueue>();
+
+    function queueOf(use: LimitUse): CallQueue {
+      const id = idOf(use);
+      const queue = queues.get(id) ?? createCallQueue();
+      queues.set(id, queue);
+      return queue;
+    }
 
     return ({ op, next }) =>
       observable((observer) => {
         const given = declared(op);
         const use = given === undefined ? learnt.get(op.path) : given;
-        const refusal = () => (use ? known.find(use, given === undefined) : undefined);
+        const denial = () => (use ? known.find(use, given === undefined) : undefined);
         let stop = () => {};
 
-        function fail(data: RateLimitErrorData): void {
-          observer.error(refusedLocally(op, data));
+        function reject(data: RateLimitErrorData): void {
+          observer.error(denialError(op, data));
         }
 
-        function send(answered = () => {}): void {
+        function send(onAnswer = () => {}): void {
           const sent = next(op).subscribe({
             next(value) {
-              answered();
+              onAnswer();
               observer.next(value);
             },
             error(error) {
@@ -87,8 +94,8 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
                 if (given === undefined) learnt.set(op.path, charged);
                 known.learn(charged, rateLimit);
               }
-              // Whether it was charged, only the server knows, and no news come of what was not.
-              answered();
+              // Only the server knows whether it charged the call, and it pushes nothing if not.
+              onAnswer();
               observer.error(error);
             },
             complete: () => observer.complete(),
@@ -98,36 +105,56 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
 
         function hold(held: LimitUse): void {
           const { signal } = op;
-          let leave = () => {};
+          const deadline = monotonic() + maxWait;
+          const extra = Math.random() * jitter;
+          let startAt = 0;
+          let isGone = false;
+          const queue = queueOf(held);
           const abort = () => observer.error(TRPCClientError.from(signal?.reason as Error));
-          const done = () => signal?.removeEventListener("abort", abort);
+          const unlisten = () => signal?.removeEventListener("abort", abort);
           stop = () => {
-            done();
-            leave();
+            unlisten();
+            isGone = true;
+            queue.advance();
           };
           signal?.addEventListener("abort", abort);
-          leave = queue.hold({
-            use: held,
-            refusal,
-            fail,
-            send(answered) {
-              done();
-              try {
-                send(answered);
-              } catch (error) {
-                // Out of a timer, it would reach nobody who waits for the call.
-                answered();
-                observer.error(TRPCClientError.from(error as Error));
-              }
+
+          function start(): void {
+            const onAnswer = known.recordSend(held);
+            unlisten();
+            try {
+              send(onAnswer);
+            } catch (error) {
+              // Thrown out of a timer, it would not reach the caller.
+              onAnswer();
+              observer.error(TRPCClientError.from(error as Error));
+            }
+          }
+
+          queue.enqueue({
+            ticket: 0,
+            next(isFirst) {
+              if (isGone) return unlisten;
+              const [now, data] = [monotonic(), denial()];
+              const availableAt = now + (data?.retryAfter ?? 0);
+              if (data && availableAt > deadline) return () => reject(data);
+              if (!isFirst) return undefined;
+              // A call that was never denied starts at once. A limit that is available early is so
+              // for every tab, hence the jitter.
+              startAt = data
+                ? Math.min(availableAt + extra, deadline)
+                : Math.min(startAt, now + extra);
+              // Ask again every second: limits are reset, and a timer sleeps when the machine does.
+              return startAt > now ? Math.min(startAt - now, SECOND) : start;
             },
           });
         }
 
-        if (!use || whenRefused === "send" || op.signal?.aborted || known.isDebited(use)) send();
+        if (!use || whenLimited === "send" || op.signal?.aborted || known.claimDebit(use)) send();
         else {
-          const data = refusal();
-          if (data && whenRefused === "fail") fail(data);
-          else if (whenRefused === "wait" && (data || queue.has(use))) hold(use);
+          const data = denial();
+          if (data && whenLimited === "reject") reject(data);
+          else if (whenLimited === "wait" && (data || queueOf(use).calls.length > 0)) hold(use);
           else send();
         }
         return () => stop();
@@ -135,8 +162,8 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
   };
 }
 
-/** What the server would have answered with. */
-function refusedLocally<TRouter extends AnyTRPCRouter>(
+/** The error that the server would have answered with. */
+function denialError<TRouter extends AnyTRPCRouter>(
   { path }: Operation,
   rateLimit: RateLimitErrorData,
 ): TRPCClientError<TRouter> {

@@ -1,21 +1,21 @@
 /**
- * How often and when a `QueryClient` tries a failed query again: a refused one not before it could
- * pass, any other as TanStack Query does by default.
+ * How often and when a `QueryClient` retries a failed query. A denied query is not retried before it
+ * could pass; any other failure is retried as TanStack Query does by default.
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
 import { isRateLimitError } from "../core/errors.js";
 
-/** Longer than a refused query could show that it is still loading, ms. */
+/** The longest wait for which a denied query may show that it is still loading, ms. */
 const MAX_WAIT = 60_000;
-/** The most that a retry waits beyond its time, ms, so that many pages do not come back together. */
+/** The most that a retry waits beyond its time, ms, so that many pages do not retry together. */
 const JITTER = 1000;
 
 /**
  * For `retry` of a `QueryClient`'s default options.
  *
- * @param maxRetries how often, whatever the failure; whole, at least 0. By default as TanStack
- * Query: not at all where there is no `window`, since a rendering server has no time for it.
- * @param maxWait ms; a query that is refused for longer fails, so that people see why. @default 60,000
+ * @param maxRetries how often, whatever the failure; whole, at least 0. The default is TanStack
+ * Query's: 3, and 0 where there is no `window`, since a rendering server has no time to wait.
+ * @param maxWait ms; a query that is denied for longer fails, so that people see why. @default 60,000
  */
 export function rateLimitRetry(
   maxRetries: number = typeof window === "undefined" ? 0 : 3,
@@ -29,14 +29,14 @@ export function rateLimitRetry(
 /**
  * For `retryDelay` of a `QueryClient`'s default options: ms until the next attempt.
  *
- * - refused: its `retryAfter`, and up to a second more at random, or as long as a timer can wait;
+ * - denied: its `retryAfter`, and up to a second more at random, or as long as a timer can wait;
  * - the limits cannot be checked (`SERVICE_UNAVAILABLE`): twice the usual at most, at random, so
- *   that a database that comes back is not met by everybody at once;
+ *   that a database that comes back does not get all queries at once;
  * - anything else: 1 s, doubling up to 30 s.
  */
 export function rateLimitRetryDelay(failureCount: number, error: unknown): number {
   if (isRateLimitError(error)) {
-    // One ms, as timers may be early by a part of one.
+    // One ms more, since timers may be early by a part of one.
     const delay = error.data.rateLimit.retryAfter + 1 + Math.random() * JITTER;
     return Math.min(delay, MAX_TIMEOUT);
   }

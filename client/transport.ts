@@ -1,34 +1,26 @@
-/** How an observer reaches the router of `createRateLimitTRPC`, whatever carries the calls. */
+/** How an observer reaches the router of `createRateLimitTRPC` through a tRPC client. */
+import { getUntypedClient, type TRPCClient, type TRPCClientRuntime } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
-import { getUntypedClient, type TRPCClient } from "@trpc/client";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { observersOf } from "./client-observers.js";
-import type { RateLimitObserver } from "./observer-types.js";
-import type { RouterLimitName } from "./router-names.js";
+import type { RouterLimitName } from "./limit-names.js";
+import type { RateLimitObserver, RateLimitTransport } from "./types.js";
 
-export interface RateLimitItem<TName extends string = string> {
-  name: TName;
-  key?: string | undefined;
+/** `Symbol.for`, so that two copies of the package share it. */
+const OBSERVERS = Symbol.for("trpc-rate-limit.observers");
+
+/**
+ * The observers that follow something through one client. The set is a property of the client
+ * rather than of this module, so the link and the observers of one client find the same set.
+ *
+ * @param runtime the object that tRPC hands to a client's links, one per client.
+ */
+export function observersOf(
+  runtime: TRPCClientRuntime & { [OBSERVERS]?: Set<RateLimitObserver> },
+): Set<RateLimitObserver> {
+  return (runtime[OBSERVERS] ??= new Set());
 }
 
-export interface WatchHandlers {
-  /** At once for every item when the stream is up, and then whenever one changes. */
-  onSnapshot(snapshot: RateLimitSnapshot): void;
-  /** The stream is down and tries again by itself. */
-  onLost(): void;
-  /** The stream has ended and must be opened anew. */
-  onEnded(): void;
-}
-
-export interface RateLimitTransport<TName extends string = string> {
-  status(item: RateLimitItem<TName>): Promise<RateLimitSnapshot>;
-  /** Opens one stream for all the items; returns how to close it. */
-  watch(items: readonly RateLimitItem<TName>[], handlers: WatchHandlers): () => void;
-  /** Where a `rateLimitLink` finds the observers to tell and to ask. */
-  readonly observers?: Set<RateLimitObserver>;
-}
-
-/** @param path where the router stands in the application's, such as `rateLimit`. */
+/** @param path where the router stands in the application's router, such as `rateLimit`. */
 export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
   client: TRPCClient<TRouter>,
   path: string,
@@ -53,7 +45,7 @@ export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
         );
         return () => subscription.unsubscribe();
       } catch {
-        // Links that know nothing of subscriptions throw here, rather than through `onError`.
+        // Links without support for subscriptions throw here, rather than through `onError`.
         onEnded();
         return () => {};
       }

@@ -1,65 +1,63 @@
 /**
- * Tells those who look at a limit when its answer changes: at once when there is news, and when
- * time brings it, by one timer for the whole page.
+ * Notifies the watchers of a limit when its answer changes: at once when the server reports a
+ * change, and by one timer for the whole page when time brings the change.
  */
-import { type Entry, lookAnew, type Watcher } from "./limit-entry.js";
-import type { Time } from "./server-clock.js";
+import { SLEPT_TIMER, type Time } from "./clocks.js";
+import { type Entry, recompute, type Watcher } from "./limit-entry.js";
 
 /**
- * How long the timer sleeps at most, ms. One that is late, because the machine slept or its clock
- * was set, must not leave people waiting; nothing renders when it finds nothing new.
+ * How long the timer sleeps at most, ms. A timer may be late because the machine slept or its clock
+ * was set, and people must not wait for that. Nothing renders when it finds no change.
  */
 const HEARTBEAT = 1000;
-/** Pages in the background are woken once a minute; a timer later than this was asleep, ms. */
-const SLEPT = 90_000;
 
 /**
- * Looks anew at some of the entries, tells those whose answer changed, and sets the timer.
+ * Recomputes some of the entries, notifies the watchers whose answer changed, and sets the timer.
  *
- * @param paced whether time has only passed: then refills keep to their pace.
+ * @param isTimer whether only time has passed: then refills are shown once a second at most.
  */
-export type Update = (some: Iterable<Entry>, paced?: boolean) => void;
+export type Update = (some: Iterable<Entry>, isTimer?: boolean) => void;
 
-/** @param onSlept the machine has slept, so that nobody knows what others did meanwhile. */
+/** @param onSlept called when the machine has slept, so that other callers' use is unknown. */
 export function createUpdates(
   entries: ReadonlyMap<string, Entry>,
-  look: () => Time,
+  read: () => Time,
   onSlept: () => void,
 ): Update {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function update(some: Iterable<Entry>, paced: boolean = false): void {
-    // Each at its own time: who is told may have brought news of the clock.
-    for (const entry of some) tell(lookAnew(entry, look(), paced));
-    arm();
+  function update(some: Iterable<Entry>, isTimer: boolean = false): void {
+    // Read the clock for each entry: a watcher that was just notified may have corrected it.
+    for (const entry of some) notify(recompute(entry, read(), isTimer));
+    setTimer();
   }
 
-  /** At the first instant at which something that is shown changes. */
-  function arm(): void {
+  /** Sets the timer to the first instant at which something that is shown changes. */
+  function setTimer(): void {
     clearTimeout(timer);
-    let due = Infinity;
-    for (const entry of entries.values()) due = Math.min(due, entry.due);
-    if (due === Infinity) return;
-    const since = look().now;
+    let nextChangeAt = Infinity;
+    for (const entry of entries.values()) nextChangeAt = Math.min(nextChangeAt, entry.nextChangeAt);
+    if (nextChangeAt === Infinity) return;
+    const since = read().now;
     const tick = () => {
-      const { now } = look();
-      if (now - since > SLEPT) onSlept();
-      if (now < due) arm();
+      const { now } = read();
+      if (now - since > SLEPT_TIMER) onSlept();
+      if (now < nextChangeAt) setTimer();
       else update(entries.values(), true);
     };
-    timer = setTimeout(tick, Math.min(Math.max(0, due - since), HEARTBEAT));
+    timer = setTimeout(tick, Math.min(Math.max(0, nextChangeAt - since), HEARTBEAT));
   }
 
   return update;
 }
 
-/** @param watchers not the live set: who is told may come and go. */
-export function tell(watchers: readonly Watcher[]): void {
+/** @param watchers a copy: the notified watchers may add and remove others. */
+export function notify(watchers: readonly Watcher[]): void {
   for (const { onChange } of watchers) {
     try {
       onChange();
     } catch (error) {
-      // The others hear of it all the same.
+      // Rethrow later, so that the other watchers are notified all the same.
       setTimeout(() => {
         throw error;
       });

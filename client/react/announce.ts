@@ -1,12 +1,13 @@
 /**
- * Says something to screen readers once they have finished their sentence. One live region per
- * document, outside of what announces: a region must be there before its text changes, a button's
- * content is not read by itself, and the last word often comes from a component that is leaving.
+ * Announces a text to screen readers, after the sentence that they are reading. One live region per
+ * document serves all components, and stands outside of them. A region must exist before its text
+ * changes, a button's content is not read by itself, and the last text often comes from a component
+ * that is being unmounted.
  */
 const ID = "trpc-rate-limit-announcer";
 const HIDDEN = "position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
 
-/** @param text without one, the region is there and says what it said. */
+/** @param text without one, the region is created and keeps its text. */
 export function announce(text?: string): void {
   let region = document.getElementById(ID);
   if (region === null) {

@@ -1,4 +1,4 @@
-/** Hooks for one application's router: the names of its limits autocomplete, others do not compile. */
+/** Hooks for one application's router. The names of its limits autocomplete; others do not compile. */
 "use client";
 import {
   type DefaultError,
@@ -10,16 +10,17 @@ import type { TRPCClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import { createRateLimitObserver, type RateLimitObserver } from "../observer.js";
+import type { LimitNames } from "../limit-names.js";
+import { createRateLimitObserver } from "../observer.js";
 import { createTRPCTransport } from "../transport.js";
+import type { RateLimitObserver } from "../types.js";
 import { announce } from "./announce.js";
-import type { LimitNames } from "./limit-names.js";
 import { queryCache } from "./query-cache.js";
 import { RateLimitCountdown } from "./rate-limit-countdown.js";
 import { Meter, type MeterProps } from "./rate-limit-meter.js";
 import { useCountdown } from "./use-countdown.js";
 import {
-  type Mirror,
+  type RateLimitContextValue,
   useLimit,
   type UseRateLimitOptions,
   type UseRateLimitResult,
@@ -31,11 +32,11 @@ import {
 } from "./use-limited-mutation.js";
 
 export interface RateLimitReactOptions<TPath extends string> {
-  /** Where the router of `createRateLimitTRPC` stands, with dots. @default "rateLimit" */
+  /** The dotted path of the router of `createRateLimitTRPC`. @default "rateLimit" */
   path?: TPath;
 }
 
-/** Either a client, or an observer that others use, too, such as a link or a test. */
+/** Either a client, or an observer that other code uses as well, such as a test. */
 export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?: ReactNode } & (
   | {
       /** The application's client, from `createTRPCClient`. */
@@ -45,7 +46,7 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
       observer?: undefined;
     }
   | {
-      /** Stays open when the provider goes, and keeps its snapshots where it was told to. */
+      /** The provider does not close it. It keeps its snapshots in its own cache. */
       observer: RateLimitObserver;
       client?: undefined;
       pollInterval?: undefined;
@@ -54,7 +55,7 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
 
 export interface RateLimitMeterProps<TName extends string> extends MeterProps {
   name: TName;
-  /** A key to ask the server for, as the `key` of `useRateLimit`. @default the visitor's own */
+  /** The `key` of `useRateLimit`. @default the visitor's own */
   limitKey?: string | undefined;
 }
 
@@ -63,18 +64,18 @@ export function createRateLimitReact<
   const TPath extends string = "rateLimit",
 >(options: RateLimitReactOptions<TPath> = {}) {
   const { path = "rateLimit" } = options;
-  const MirrorContext = createContext<Mirror | undefined>(undefined);
-  const heard = new WeakSet<RateLimitSnapshot>();
+  const RateLimitContext = createContext<RateLimitContextValue | undefined>(undefined);
+  const received = new WeakSet<RateLimitSnapshot>();
 
   /**
-   * Mirrors the limits for everything below it. Uses the `QueryClient` above it, if there is one,
-   * and asks anew when the window is looked at again or the network is back.
+   * Provides the limits to everything below it. Uses the `QueryClient` above it, if there is one,
+   * and refreshes when the window gets the focus or the network is back.
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter>) {
     const { client, observer: given, pollInterval, children } = props;
     const queryClient = useContext(QueryClientContext);
-    const mirror = useMemo((): Mirror => {
-      const cache = queryClient && queryCache(queryClient, path, heard);
+    const value = useMemo((): RateLimitContextValue => {
+      const cache = queryClient && queryCache(queryClient, path, received);
       const observer =
         given ??
         createRateLimitObserver({
@@ -85,27 +86,27 @@ export function createRateLimitReact<
       return { observer, cache };
     }, [client, given, queryClient, pollInterval]);
     useEffect(() => {
-      const { observer } = mirror;
-      // Its live region has to be there before it is needed; those below may have spoken already.
+      const { observer } = value;
+      // Create the live region before it is needed. Components below may have used it already.
       announce();
       const refresh = (isBack: boolean) => {
         if (isBack) observer.refresh();
       };
-      const unfocus = focusManager.subscribe(refresh);
-      const unplug = onlineManager.subscribe(refresh);
+      const unsubscribeFocus = focusManager.subscribe(refresh);
+      const unsubscribeOnline = onlineManager.subscribe(refresh);
       return () => {
-        unfocus();
-        unplug();
+        unsubscribeFocus();
+        unsubscribeOnline();
         if (observer !== given) observer.close();
       };
-    }, [mirror, given]);
-    // `.Provider` rather than the context itself, which only React 19 renders.
-    return <MirrorContext.Provider value={mirror}>{children}</MirrorContext.Provider>;
+    }, [value, given]);
+    // `.Provider`, because React 18 does not render the context itself.
+    return <RateLimitContext.Provider value={value}>{children}</RateLimitContext.Provider>;
   }
 
-  function useMirror(user: string): Mirror {
-    const mirror = useContext(MirrorContext);
-    if (mirror !== undefined) return mirror;
+  function useRateLimitContext(user: string): RateLimitContextValue {
+    const value = useContext(RateLimitContext);
+    if (value !== undefined) return value;
     throw new Error(
       `${user} needs a <RateLimitProvider> above it, of the same createRateLimitReact()`,
     );
@@ -120,13 +121,13 @@ export function createRateLimitReact<
     name: LimitNames<TRouter, TPath>,
     limitOptions: UseRateLimitOptions = {},
   ): UseRateLimitResult {
-    return useLimit(useMirror("useRateLimit"), name, limitOptions);
+    return useLimit(useRateLimitContext("useRateLimit"), name, limitOptions);
   }
 
   /**
-   * TanStack's `useMutation` for a procedure that a limit guards. Takes the tokens off the mirror
-   * as it sends, before the server has answered. When a call fails, they come back unless the
-   * server's answer says that it was charged for, and the server is asked what it really holds.
+   * TanStack's `useMutation` for a procedure with a limit. It debits the limit when it sends, before
+   * the server has answered. When a call fails, the tokens come back, unless the answer shows that
+   * the call was charged; then the server is asked for the real state.
    *
    * @throws Error outside of a `RateLimitProvider` or a `QueryClientProvider`.
    */
@@ -139,17 +140,20 @@ export function createRateLimitReact<
     name: LimitNames<TRouter, TPath>,
     mutationOptions: UseRateLimitedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
   ): UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateResult> {
-    return useLimitedMutation(useMirror("useRateLimitedMutation"), name, mutationOptions);
+    return useLimitedMutation(useRateLimitContext("useRateLimitedMutation"), name, mutationOptions);
   }
 
-  /** What is left of a limit, as a bar. Follows refills, and renders nothing else for them. */
+  /** The tokens that remain of a limit, as a bar. Only the bar renders for refills. */
   function RateLimitMeter({
     name,
     limitKey,
     ...meter
   }: RateLimitMeterProps<LimitNames<TRouter, TPath>>) {
     return (
-      <Meter limit={useLimit(useMirror("RateLimitMeter"), name, { key: limitKey })} {...meter} />
+      <Meter
+        limit={useLimit(useRateLimitContext("RateLimitMeter"), name, { key: limitKey })}
+        {...meter}
+      />
     );
   }
 

@@ -1,15 +1,19 @@
 "use client";
 export { isRateLimitError } from "../../core/errors.js";
-export type { ConnectionState } from "../connection.js";
-export type { RateLimitObserver } from "../observer.js";
-export type { CheckedRateLimit, RateLimitStatus } from "../prediction.js";
+export type { LimitNames } from "../limit-names.js";
+export type {
+  CheckedRateLimit,
+  ConnectionState,
+  RateLimitObserver,
+  RateLimitStatus,
+  WhenLimited,
+} from "../types.js";
 export {
   createRateLimitReact,
   type RateLimitMeterProps,
   type RateLimitProviderProps,
   type RateLimitReactOptions,
 } from "./create-rate-limit-react.js";
-export type { LimitNames } from "./limit-names.js";
 export { RateLimitCountdown, type RateLimitCountdownProps } from "./rate-limit-countdown.js";
 export { useCountdown } from "./use-countdown.js";
 export type { UseRateLimitOptions, UseRateLimitResult } from "./use-limit.js";

@@ -1,48 +1,46 @@
 /**
- * Keeps snapshots in the application's `QueryClient`: survives remounts, shows in its devtools, and
- * takes over what a server has put there for hydration.
+ * Keeps snapshots in the application's `QueryClient`. There they survive remounts and show in its
+ * devtools, and the snapshots that a server has put there for hydration are used.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import type { SnapshotCache } from "../observer.js";
-import type { RateLimitItem } from "../transport.js";
+import type { RateLimitItem, SnapshotCache } from "../types.js";
 
 export interface QueryCache extends SnapshotCache {
-  /** What the server's page was rendered with: always the same, whatever was heard since. */
+  /** The snapshot that the server rendered its page with. It never changes. */
   prefetched(item: RateLimitItem): RateLimitSnapshot | undefined;
 }
 
 /**
- * @param heard snapshots that an observer has put into a cache. A page from the server cannot have
- * shown those, so hydration must not either.
+ * @param received snapshots that an observer has put into a cache. The server's page cannot have
+ * shown those, so hydration must not show them either.
  */
 export function queryCache(
   queryClient: QueryClient,
   path: string,
-  heard: WeakSet<RateLimitSnapshot>,
+  received: WeakSet<RateLimitSnapshot>,
 ): QueryCache {
   const first = new Map<string, RateLimitSnapshot>();
-  const keyOf = ({ name, key }: RateLimitItem) =>
-    key === undefined ? [path, "status", name] : [path, "status", name, key];
+  const keyOf = ({ name, key }: RateLimitItem) => [path, "status", name].concat(key ?? []);
   const get = (item: RateLimitItem) => queryClient.getQueryData<RateLimitSnapshot>(keyOf(item));
 
   function prefetched(item: RateLimitItem): RateLimitSnapshot | undefined {
     const id = keyOf(item).join("\0");
     const held = get(item);
-    if (held && !first.has(id) && !heard.has(held)) first.set(id, held);
+    if (held && !first.has(id) && !received.has(held)) first.set(id, held);
     return first.get(id);
   }
 
   return {
     prefetched,
     get(item) {
-      // Kept before the observer, who asks here first, overwrites it.
+      // Keep the prefetched snapshot first: the observer that asks here overwrites it next.
       prefetched(item);
       return get(item);
     },
     set(item, snapshot) {
-      // The cache may keep a copy.
-      heard.add(queryClient.setQueryData<RateLimitSnapshot>(keyOf(item), snapshot) ?? snapshot);
+      // Remember what the cache returns, since it may keep a copy.
+      received.add(queryClient.setQueryData<RateLimitSnapshot>(keyOf(item), snapshot) ?? snapshot);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The wait, on screen and for the ear. Keeps the ticking out of whatever stands around it. */
+/** The wait, on screen and for screen readers. Only this component renders for each tick. */
 "use client";
 import { type ReactNode, useEffect, useInsertionEffect, useRef } from "react";
 import { announce } from "./announce.js";
@@ -8,21 +8,21 @@ export interface RateLimitCountdownProps {
   /** Until when, epoch ms on this machine's clock: `status.retryAt`. */
   retryAt: number | undefined;
   /**
-   * What to show for a number of whole seconds above 0.
+   * Shows a number of whole seconds above 0.
    * @default "5s", "2m 5s", "1h 2m"
    */
   children?: (seconds: number) => ReactNode;
   /**
-   * What screen readers say: with the seconds when the wait starts, with 0 when it is over. An
-   * empty text says nothing.
+   * The text that screen readers announce. Called with the seconds when the wait starts, and with 0 when it
+   * is over. An empty text announces nothing.
    * @default "Wait 5 seconds", "Wait 3 minutes"; "You can go on"
    */
   announcement?: (seconds: number) => string;
 }
 
 /**
- * Shows nothing once the wait is over. Screen readers hear of the start of the wait and of its end,
- * from a live region at the end of the page; the ticking itself is silent.
+ * Shows nothing once the wait is over. A live region at the end of the page announces the start and
+ * the end of the wait to screen readers; the ticks are silent.
  */
 export function RateLimitCountdown({
   retryAt,
@@ -32,7 +32,7 @@ export function RateLimitCountdown({
   const seconds = useCountdown(retryAt);
   const isWaiting = seconds > 0;
   const latest = useRef({ retryAt, seconds, announcement });
-  // Before the effects below are undone, which have to know why.
+  // An insertion effect, since it runs before the cleanup below, which reads it.
   useInsertionEffect(() => {
     latest.current = { retryAt, seconds, announcement };
   });
@@ -40,9 +40,9 @@ export function RateLimitCountdown({
     if (!isWaiting) return undefined;
     announce(latest.current.announcement(latest.current.seconds));
     return () => {
-      const { retryAt: end = 0, seconds: left, announcement: say } = latest.current;
-      // Or it has only left the page, before its time: then there is nothing to say.
-      announce(left === 0 || end <= Date.now() ? say(0) : "");
+      const { retryAt: end = 0, seconds: remaining, announcement: say } = latest.current;
+      // A countdown that is unmounted before its end has nothing to announce.
+      announce(remaining === 0 || end <= Date.now() ? say(0) : "");
     };
   }, [isWaiting]);
   if (!isWaiting) return null;

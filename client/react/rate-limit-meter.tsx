@@ -1,10 +1,11 @@
-/** What is left of a limit, as a bar. Looks without a style sheet, and takes CSS variables. */
+/** The tokens that remain of a limit, as a bar. Needs no style sheet, and takes CSS variables. */
 "use client";
 import type { CSSProperties } from "react";
+import { capacityOf } from "../../core/config.js";
 import type { UseRateLimitResult } from "./use-limit.js";
 
 export interface MeterProps {
-  /** What is measured, for screen readers, such as "Messages left". */
+  /** The name of the bar for screen readers, such as "Messages left". */
   label: string;
   /**
    * The figure in words, for screen readers; `value` is `undefined` while nothing is known.
@@ -19,30 +20,30 @@ export interface MeterProps {
   style?: CSSProperties | undefined;
 }
 
-/** Whole tokens of the most whole tokens that there can be; empty while some are owed. */
+/** Whole tokens out of the whole capacity; empty while the limit is in debt. */
 export function Meter({
   limit,
   label,
-  text = sayLeft,
+  text = formatRemaining,
   className,
   style,
 }: MeterProps & { limit: UseRateLimitResult }) {
   const { value, config } = limit;
   // A capacity below 1 never holds a whole token, and still needs a scale.
-  const capacity = Math.max(1, Math.floor(config?.capacity ?? config?.rate ?? 1));
-  const left = Math.min(value ?? 0, capacity);
+  const capacity = Math.max(1, Math.floor(config ? capacityOf(config) : 1));
+  const remaining = Math.min(value ?? 0, capacity);
   return (
     <div
       role="meter"
       aria-label={label}
       aria-valuemin={0}
       aria-valuemax={capacity}
-      aria-valuenow={left}
+      aria-valuenow={remaining}
       aria-valuetext={text(value, capacity)}
       className={className}
       style={{ ...TRACK, ...style }}
     >
-      <div style={{ ...FILL, width: `${(left / capacity) * 100}%` }} />
+      <div style={{ ...FILL, width: `${(remaining / capacity) * 100}%` }} />
     </div>
   );
 }
@@ -52,7 +53,7 @@ const TRACK: CSSProperties = {
   borderRadius: "var(--rate-limit-meter-radius, 1em)",
   background: "var(--rate-limit-meter-track, #ddd)",
   overflow: "hidden",
-  // Or forced colours would leave nothing to see.
+  // Keeps the bar visible where the system forces its own colours.
   forcedColorAdjust: "none",
 };
 
@@ -61,6 +62,6 @@ const FILL: CSSProperties = {
   background: "var(--rate-limit-meter-fill, #2563eb)",
 };
 
-function sayLeft(value: number | undefined, capacity: number): string {
+function formatRemaining(value: number | undefined, capacity: number): string {
   return value === undefined ? "unknown" : `${value} of ${capacity}`;
 }

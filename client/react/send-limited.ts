@@ -1,44 +1,41 @@
-/** Sends one call under a limit, as often as that takes, and keeps the mirror's figure honest. */
+/** Sends one call under a limit, as often as that takes, and keeps the observer's debits right. */
 import { validateCount } from "../../core/count.js";
 import { isRateLimitError, RateLimitError } from "../../core/errors.js";
-import type { RateLimitObserver } from "../observer.js";
-import type { RateLimitItem } from "../transport.js";
-import { refusalNow, type WaitingLine } from "./waiting-line.js";
-
-export type WhenLimited = "reject" | "wait" | "send";
+import { denialNow } from "../denial.js";
+import type { RateLimitItem, RateLimitObserver, WhenLimited } from "../types.js";
+import type { HeldCalls } from "./held-calls.js";
 
 export interface LimitedCall {
   observer: RateLimitObserver;
   item: RateLimitItem;
-  line: WaitingLine;
+  queue: HeldCalls;
   whenLimited: WhenLimited;
-  /** Whether the server charges for failures, instead of calls. */
-  chargesErrors: boolean;
+  /** Whether the server charges for every call, or for those that fail. */
+  on: "call" | "error";
   count: number;
 }
 
 /**
  * @throws RateLimitError instead of sending, with `"reject"`; WaitCancelled with `"wait"`;
- * RateLimitInputError when `count` is negative or not finite; and whatever `send` throws.
+ * RateLimitInputError when `count` is negative or not finite; and every error of `send`.
  */
 export async function sendLimited<TData>(
   send: () => Promise<TData>,
-  { observer, item, line, whenLimited, chargesErrors, count }: LimitedCall,
+  { observer, item, queue, whenLimited, on, count }: LimitedCall,
 ): Promise<TData> {
-  // Or it would stay at the head of the line, where every later call comes to grief over it.
+  // Validate first: a wrong count at the head of the queue would fail every later call.
   validateCount(count);
-  const place = line.draw();
   let settle: (isCharged?: boolean) => void = () => {};
-  const go = () => {
-    if (!chargesErrors) settle = observer.debit(item, count);
+  const start = () => {
+    if (on === "call") settle = observer.debit(item, count);
   };
-  const wait = (notBefore: number) => line.enter({ count, place, notBefore, go });
+  const call = { count, ticket: queue.ticket(), start };
 
-  if (whenLimited === "wait") await wait(0);
+  if (whenLimited === "wait") await queue.enqueue(call, 0);
   else {
-    const refusal = whenLimited === "reject" && refusalNow(observer, item, count);
-    if (refusal) throw new RateLimitError(refusal);
-    go();
+    const predicted = whenLimited === "reject" && denialNow(observer, item, count);
+    if (predicted) throw new RateLimitError(predicted);
+    start();
   }
   for (;;) {
     try {
@@ -46,26 +43,25 @@ export async function sendLimited<TData>(
       settle(true);
       return data;
     } catch (error) {
-      const denied = isRateLimitError(error) ? error.data.rateLimit : undefined;
-      const refusal = denied?.name === item.name ? denied : undefined;
+      const anyDenial = isRateLimitError(error) ? error.data.rateLimit : undefined;
+      const denial = anyDenial?.name === item.name ? anyDenial : undefined;
+      // An error of tRPC's carries the server's answer as `data`.
+      const answer = (error as { data?: unknown } | null | undefined)?.data;
       const settleThis = settle;
-      // In line again before the tokens are back, or those behind it would be off with them.
+      // Enqueue again before the debit is undone, or a later call takes the tokens.
       const turn =
-        whenLimited === "wait" && refusal ? wait(Date.now() + refusal.retryAfter) : undefined;
-      // Denied, or nothing heard: then most likely nothing was charged. Any other answer comes
-      // from a procedure that was. Where that guess is wrong, the server's own figure follows.
-      if (denied !== undefined || !hasAnswer(error)) settleThis();
-      else if (chargesErrors) observer.debit(item, count)(true);
+        whenLimited === "wait" && denial
+          ? queue.enqueue(call, Date.now() + denial.retryAfter)
+          : undefined;
+      // A denied call was not charged, and a call without an answer most likely was not. Any other
+      // answer comes from a procedure that was charged. The server corrects a wrong guess.
+      if (anyDenial || answer == null) settleThis();
+      else if (on === "error") observer.debit(item, count)(true);
       else settleThis(true);
-      if (refusal) observer.refused(item, refusal, count);
+      if (denial) observer.recordDenial(item, denial, count);
       else observer.refresh(item);
-      if (turn === undefined) throw error;
+      if (!turn) throw error;
       await turn;
     }
   }
-}
-
-/** Whether a failure carries the server's answer, as tRPC's errors do. */
-function hasAnswer(error: unknown): boolean {
-  return (error as { data?: unknown } | null | undefined)?.data != null;
 }

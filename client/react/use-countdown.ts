@@ -1,11 +1,11 @@
-/** Seconds until an instant, for people to read: renders once a second and not at all when done. */
+/** Seconds until an instant, for people to read. Renders once a second, and never after the end. */
 "use client";
 import { useMemo, useSyncExternalStore } from "react";
-import { timeLeft } from "./time-left.js";
+import { createWait } from "../clocks.js";
 
 /**
- * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end; 0 when it has
- * come, is `undefined`, or on the server, whose clock is not the reader's.
+ * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end. 0 when the
+ * instant has come or is `undefined`. 0 on the server, because its clock is not the reader's.
  *
  * @param retryAt epoch ms on this machine's clock.
  */
@@ -15,20 +15,20 @@ export function useCountdown(retryAt: number = 0): number {
 }
 
 function createCountdown(retryAt: number) {
-  const left = timeLeft(retryAt);
+  const wait = createWait(retryAt);
   return {
-    seconds: () => Math.max(0, Math.ceil(left() / 1000)),
+    seconds: () => Math.max(0, Math.ceil(wait() / 1000)),
     subscribe(onTick: () => void) {
       let timer: ReturnType<typeof setTimeout> | undefined;
-      const arm = () => {
-        const ms = left();
-        // At the end of each second, counted back from the end.
+      function arm(): void {
+        const ms = wait();
+        // Tick at the end of each second, counted back from the end of the wait.
         if (ms > 0 && ms !== Infinity) timer = setTimeout(tick, ((ms - 1) % 1000) + 1);
-      };
-      const tick = () => {
+      }
+      function tick(): void {
         onTick();
         arm();
-      };
+      }
       arm();
       return () => clearTimeout(timer);
     },

@@ -1,17 +1,15 @@
-/** One limit, live, from whatever observer the provider has. The hooks and the meter share it. */
+/** Follows one limit through the provider's observer. The hooks and the meter share it. */
 "use client";
 import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import type { ConnectionState } from "../connection.js";
-import type { RateLimitObserver } from "../observer.js";
-import {
-  type CheckedRateLimit,
-  leftAt,
-  opensAt,
-  predictStatus,
-  type RateLimitStatus,
-} from "../prediction.js";
+import { availableAt, predictStatus, remainingAt } from "../prediction.js";
+import type {
+  CheckedRateLimit,
+  ConnectionState,
+  RateLimitObserver,
+  RateLimitStatus,
+} from "../types.js";
 import type { QueryCache } from "./query-cache.js";
 
 export interface UseRateLimitOptions {
@@ -19,7 +17,7 @@ export interface UseRateLimitOptions {
   key?: string | undefined;
   /** Tokens that the call would take, a finite number of at least 0. @default 1 */
   count?: number | undefined;
-  /** Whether to look at all: `false` asks the server nothing and knows nothing. @default true */
+  /** `false` does not follow the limit: the server is not asked, and nothing is known. @default true */
   enabled?: boolean | undefined;
 }
 
@@ -28,14 +26,15 @@ export interface UseRateLimitResult {
   /** `undefined` while nothing is known. */
   readonly status: RateLimitStatus | undefined;
   /**
-   * Whole tokens left, 0 while some are owed. Reading it makes the component follow refills, once
-   * a second at most; a component that does not read it only renders when `status` changes.
+   * Whole tokens that remain, 0 while the limit is in debt. Reading it makes the component follow
+   * refills, once a second at most. A component that does not read it renders only when `status`
+   * changes.
    */
   readonly value: number | undefined;
   readonly config: RateLimitConfig | undefined;
   readonly connection: ConnectionState;
   /**
-   * What a call would get.
+   * Predicts the answer to a call.
    *
    * @param ts when, epoch ms on this machine's clock. @default now
    * @param count tokens. @default the hook's
@@ -43,14 +42,14 @@ export interface UseRateLimitResult {
   check(ts?: number, count?: number): CheckedRateLimit | undefined;
 }
 
-/** What a provider hands down. */
-export interface Mirror {
+/** The value of the context: what a provider shares with the hooks below it. */
+export interface RateLimitContextValue {
   observer: RateLimitObserver;
   cache: QueryCache | undefined;
 }
 
 export function useLimit(
-  { observer, cache }: Mirror,
+  { observer, cache }: RateLimitContextValue,
   name: string,
   { key, count = 1, enabled = true }: UseRateLimitOptions,
 ): UseRateLimitResult {
@@ -59,7 +58,7 @@ export function useLimit(
   const last = useRef(UNKNOWN);
   const initial = useMemo(() => {
     const snapshot = enabled ? cache?.prefetched(item) : undefined;
-    return snapshot ? atItsTime(snapshot, count) : UNKNOWN;
+    return snapshot ? shownAtItsTime(snapshot, count) : UNKNOWN;
   }, [cache, item, count, enabled]);
   const subscribe = useCallback(
     (onChange: () => void) =>
@@ -68,16 +67,16 @@ export function useLimit(
   );
   const getSnapshot = () => {
     const status = enabled ? observer.status(item, count) : undefined;
-    // What the server has rendered stands until the observer knows better.
+    // Show what the server has rendered until the observer knows the limit.
     if (!enabled || (status === undefined && initial.status)) return initial;
     const next: Shown = {
       status,
-      value: readsValue.current ? observer.left(item) : undefined,
+      value: readsValue.current ? observer.remaining(item) : undefined,
       config: observer.config(item),
       connection: observer.connection,
       isLive: true,
     };
-    // What is shown must be the same object while nothing in it has changed.
+    // React needs the same object while nothing in it has changed.
     return sameShown(last.current, next) ? last.current : (last.current = next);
   };
   const shown = useSyncExternalStore(subscribe, getSnapshot, () => initial);
@@ -88,7 +87,7 @@ export function useLimit(
       connection: shown.connection,
       get value() {
         readsValue.current = true;
-        return shown.value ?? (shown.isLive ? observer.left(item) : undefined);
+        return shown.value ?? (shown.isLive ? observer.remaining(item) : undefined);
       },
       check: (ts: number = Date.now(), wanted: number = count) =>
         enabled ? observer.check(item, ts, wanted) : undefined,
@@ -98,7 +97,7 @@ export function useLimit(
 }
 
 interface Shown extends Omit<UseRateLimitResult, "check"> {
-  /** Whether an observer says so, who then knows what is left, too. */
+  /** Whether it comes from the observer, which then knows the remaining tokens, too. */
   isLive: boolean;
 }
 
@@ -111,15 +110,15 @@ const UNKNOWN: Shown = {
 };
 
 /**
- * What a snapshot said when it was taken, by the server's clock: the same on the server and, some
- * time later, in the browser that hydrates.
+ * The status of a snapshot at its own instant, on the server's clock. It is the same on the server and
+ * in the browser that hydrates some time later.
  */
-function atItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
+function shownAtItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
   const { now, config } = snapshot;
   return {
     ...UNKNOWN,
-    status: predictStatus(opensAt(snapshot, count), now),
-    value: leftAt(snapshot, now),
+    status: predictStatus(availableAt(snapshot, count), now),
+    value: remainingAt(snapshot, now),
     config,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A mutation that knows its limit: debits the mirror as it sends, settles with the server when it
- * fails, and while the limit is exhausted refuses, or waits and sends by itself.
+ * A mutation that knows its limit. It debits the observer when it sends, and settles the debit with
+ * the answer. While the limit is exhausted it rejects calls, or holds them and sends them by itself.
  */
 "use client";
 import {
@@ -12,11 +12,12 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { sendLimited, type WhenLimited } from "./send-limited.js";
-import { type Mirror, useLimit, type UseRateLimitResult } from "./use-limit.js";
-import { createWaitingLine, WaitCancelled } from "./waiting-line.js";
+import type { WhenLimited } from "../types.js";
+import { createHeldCalls, WaitCancelled } from "./held-calls.js";
+import { sendLimited } from "./send-limited.js";
+import { type RateLimitContextValue, useLimit, type UseRateLimitResult } from "./use-limit.js";
 
-/** What `useMutation` takes, such as tRPC's `mutationOptions()`, and how it is limited. */
+/** The options of `useMutation`, such as tRPC's `mutationOptions()`, and those of the limit. */
 export interface UseRateLimitedMutationOptions<
   TData = unknown,
   TError = DefaultError,
@@ -27,32 +28,28 @@ export interface UseRateLimitedMutationOptions<
   key?: string | undefined;
   /** Tokens that a call takes, as the server charges them; 0 or more. @default 1 */
   count?: number | ((variables: TVariables) => number) | undefined;
-  /** What the server charges for: every call, or those that fail. @default "call" */
+  /** Whether the server charges for every call, or for those that fail. @default "call" */
   on?: "call" | "error" | undefined;
   /**
-   * What becomes of a call that the server is known to refuse.
-   *
-   * - `"reject"`: it fails at once, without a request, with an error for `isRateLimitError`;
-   * - `"wait"`: it is held, pending, and sent when its time comes, in order. If the server refuses
-   *   it nevertheless, it keeps its place and waits anew. `reset()`, another limit or key, and
-   *   leaving the page cancel what is held: it fails with an `AbortError`, and is not sent.
-   * - `"send"`: it is sent.
-   *
+   * How to treat a call that the server is known to deny, see {@link WhenLimited}. With `"wait"`,
+   * a call that the server denies nevertheless keeps its place and waits again. `reset()`, another
+   * limit or key, and unmounting cancel the held calls: each fails with an `AbortError`, and is not
+   * sent.
    * @default "reject"
    */
   whenLimited?: WhenLimited | undefined;
 }
 
-/** What the hook adds to a mutation's result. */
+/** The properties that the hook adds to a mutation's result. */
 export interface RateLimitedMutationState {
   /**
-   * Whether a call would be sent at once, as far as is known: not while others are held. With a
-   * `count` that depends on the variables, whether a call for one token would.
+   * Whether a call would be sent at once, as far as is known; `false` while others are held. With a
+   * `count` that depends on the variables, it is about a call for one token.
    */
   readonly canMutate: boolean;
   /** When that changes by itself, epoch ms on this machine's clock. */
   readonly retryAt: number | undefined;
-  /** How many calls wait for their time. */
+  /** How many calls are held. */
   readonly held: number;
   /** The limit itself, as `useRateLimit` gives it. */
   readonly limit: UseRateLimitResult;
@@ -62,33 +59,33 @@ export type UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateRes
   UseMutationResult<TData, TError, TVariables, TOnMutateResult> & RateLimitedMutationState;
 
 export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
-  mirror: Mirror,
+  context: RateLimitContextValue,
   name: string,
   options: UseRateLimitedMutationOptions<TData, TError, TVariables, TOnMutateResult>,
 ): UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateResult> {
   const { key, count = 1, on = "call", whenLimited = "reject", ...own } = options;
-  const { observer } = mirror;
-  const limit = useLimit(mirror, name, { key, count: typeof count === "function" ? 1 : count });
+  const { observer } = context;
+  const limit = useLimit(context, name, { key, count: typeof count === "function" ? 1 : count });
   const item = useMemo(() => ({ name, key }), [name, key]);
   const [held, setHeld] = useState(0);
-  const line = useMemo(() => createWaitingLine(observer, item, setHeld), [observer, item]);
-  useEffect(() => line.open(), [line]);
+  const heldCalls = useMemo(() => createHeldCalls(observer, item, setHeld), [observer, item]);
+  useEffect(() => heldCalls.open(), [heldCalls]);
   const { mutationFn, retry } = useQueryClient().defaultMutationOptions(own);
 
   const mutation = useMutation({
     ...own,
     ...(mutationFn && {
-      mutationFn: (variables: TVariables, context: MutationFunctionContext) =>
-        sendLimited(() => mutationFn(variables, context), {
+      mutationFn: (variables: TVariables, mutationContext: MutationFunctionContext) =>
+        sendLimited(() => mutationFn(variables, mutationContext), {
           observer,
           item,
-          line,
+          queue: heldCalls,
           whenLimited,
-          chargesErrors: on === "error",
+          on,
           count: typeof count === "function" ? count(variables) : count,
         }),
     }),
-    // What was cancelled stays cancelled.
+    // A cancelled call must not be retried.
     retry: (failures: number, error: TError) =>
       !(error instanceof WaitCancelled) &&
       (typeof retry === "function"
@@ -99,9 +96,9 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
   return {
     ...mutation,
     reset: useCallback(() => {
-      line.cancel();
+      heldCalls.cancel();
       reset();
-    }, [line, reset]),
+    }, [heldCalls, reset]),
     canMutate: held === 0 && limit.status?.ok !== false,
     retryAt: limit.status?.retryAt,
     held,

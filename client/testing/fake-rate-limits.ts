@@ -1,34 +1,33 @@
 /**
- * Limits for tests of components: a real observer, predicting as ever, of a server that is not
- * there and whose limits stand as the test says. For `<RateLimitProvider observer={…}>`.
+ * Limits for tests of components: a real observer of a server that does not exist. The test sets the
+ * state of each limit. For `<RateLimitProvider observer={…}>`.
  */
 import { capacityOf, type RateLimitConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { snapshotOfDenial } from "../denial.js";
 import { idOf } from "../limit-entry.js";
-import type { RateLimitObserver } from "../observer-types.js";
 import { createRateLimitObserver } from "../observer.js";
-import { snapshotOfRefusal } from "../refusal.js";
-import type { RateLimitItem } from "../transport.js";
+import type { RateLimitItem, RateLimitObserver } from "../types.js";
 
 export interface FakeRateLimitsOptions<TName extends string = string> {
   /**
    * The configs of limits that matter to the test, such as the server's own.
-   * @default for each name one token a second, and one at most
+   * @default for each name one token a second, with a capacity of one
    */
   limits?: { readonly [TLimit in TName]?: RateLimitConfig };
   /** This machine's time, epoch ms. A test runner's fake timers move the default. @default Date.now */
   clock?: () => number;
 }
 
-/** Everything is granted until the test says otherwise. Wrap changes in React's `act`. */
+/** Every call is granted until the test changes a limit. Wrap changes in React's `act`. */
 export interface FakeRateLimits<TName extends string = string> extends RateLimitObserver {
   /**
-   * From now on a limit refuses calls until `retryAt`, epoch ms, and by itself no longer.
+   * A limit denies calls from now until `retryAt`, epoch ms.
    *
    * @param count calls for as many tokens or more. @default 1
    */
-  refuse(limit: TName | RateLimitItem<TName>, retryAt: number, count?: number): void;
-  /** A limit has `value` tokens left now. @default all that it can hold */
+  deny(limit: TName | RateLimitItem<TName>, retryAt: number, count?: number): void;
+  /** A limit holds `value` tokens now. @default its capacity */
   fill(limit: TName | RateLimitItem<TName>, value?: number): void;
 }
 
@@ -43,7 +42,7 @@ export function createFakeRateLimits<const TName extends string = string>(
     const id = idOf(item);
     const state = states.get(id) ?? filled(item);
     states.set(id, state);
-    // Read at this moment; it says nothing new.
+    // The state is old, and is read now.
     return { ...state, now: clock() };
   }
 
@@ -68,7 +67,7 @@ export function createFakeRateLimits<const TName extends string = string>(
     },
   });
 
-  /** Known before anybody looks, so that the first render shows it. */
+  /** Follows a limit before a component does, so that the first render shows it. */
   function followed<TItem extends RateLimitItem>(item: TItem): TItem {
     if (observer.config(item) === undefined) {
       observer.observe(item, 0, () => {});
@@ -87,11 +86,11 @@ export function createFakeRateLimits<const TName extends string = string>(
     connection: "live",
     observe: (item, ...watcher) => observer.observe(followed(item), ...watcher),
     status: (item, count) => observer.status(followed(item), count),
-    left: (item) => observer.left(followed(item)),
+    remaining: (item) => observer.remaining(followed(item)),
     config: (item) => observer.config(followed(item)),
     check: (item, at, count) => observer.check(followed(item), at, count),
     debit: (item, count) => observer.debit(followed(item), count),
-    refuse(limit, retryAt, count = 1) {
+    deny(limit, retryAt, count = 1) {
       const item = itemOf(limit);
       const [config, now] = [configOf(item.name), clock()];
       const retryAfter = Math.ceil(retryAt - now);
@@ -99,7 +98,7 @@ export function createFakeRateLimits<const TName extends string = string>(
         throw new RangeError(`retryAt must be after the clock's ${now}, got ${retryAt}`);
       }
       const facts = { kind: "RateLimited" as const, name: item.name, value: 0, config, now };
-      set(snapshotOfRefusal(item, { ...facts, retryAfter }, count));
+      set(snapshotOfDenial(item, { ...facts, retryAfter }, count));
     },
     fill: (limit, value) => set(filled(itemOf(limit), value)),
   };

@@ -1,4 +1,4 @@
-/** Where one writes. The button follows the limit: what is left, how long to wait, and go again. */
+/** The form to write in. Its button shows the tokens that remain, and how long to wait. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useRef, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
@@ -13,18 +13,18 @@ export function Composer() {
     "sendMessage",
     trpc.chat.send.mutationOptions({
       onSuccess: (_data, sent) => {
-        // Only what was sent goes: somebody may have typed on meanwhile.
+        // Clear only what was sent: the visitor may have typed more meanwhile.
         setText((typed) => (typed === sent.text ? "" : typed));
         return queryClient.invalidateQueries(trpc.chat.list.queryFilter());
       },
     }),
   );
-  const left = send.limit.value;
+  const remaining = send.limit.value;
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     send.mutate({ text });
-    // The button is about to be disabled, and would take the focus with it.
+    // The button is about to be disabled. It would take the focus with it.
     input.current?.focus();
   }
 
@@ -44,7 +44,7 @@ export function Composer() {
       </label>
       <button type="submit" disabled={!send.canMutate || send.isPending || text.trim() === ""}>
         {send.canMutate ? (
-          <>Send{left !== undefined && ` (${left} left)`}</>
+          <>Send{remaining !== undefined && ` (${remaining} left)`}</>
         ) : (
           <>
             Wait <RateLimitCountdown retryAt={send.retryAt} />

@@ -8,7 +8,7 @@ import "./styles.css";
 import { client, RateLimitProvider, TRPCProvider } from "./trpc.js";
 
 const queryClient = new QueryClient({
-  // A refused query is tried again when it can pass, every other one as usual.
+  // A denied query is retried when it can pass; every other query is retried as usual.
   defaultOptions: { queries: { retry: rateLimitRetry(), retryDelay: rateLimitRetryDelay } },
 });
 

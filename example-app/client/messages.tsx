@@ -1,8 +1,8 @@
-/** What everybody wrote, newest last. */
+/** All messages, newest last. */
 import { useQuery } from "@tanstack/react-query";
 import { useTRPC } from "./trpc.js";
 
-/** How often other visitors' messages are looked for, ms. */
+/** How often other visitors' messages are fetched, ms. */
 const INTERVAL = 2000;
 
 export function Messages() {

@@ -7,7 +7,7 @@ import type { AppRouter } from "../server/router.js";
 
 export const client = createTRPCClient<AppRouter>({
   links: [
-    // Before the links that send: what a refusal says, the hooks then know at once.
+    // Before the links that send, so that the hooks know of a denial at once.
     rateLimitLink(),
     splitLink({
       condition: (operation) => operation.type === "subscription",

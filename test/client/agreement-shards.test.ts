@@ -1,15 +1,15 @@
 /**
- * A call sees two random shards of a limit, and a snapshot tells of the two that hold the most: so
- * an observer knows whether any two would grant a call, and from when on, but not which two the
- * next call will see. With c the most that a shard holds:
+ * A call sees two random shards of a limit. A snapshot contains the two shards that hold the most.
+ * So an observer knows whether any two would grant a call, and from when on, but not which two the
+ * next call will see. With c the capacity of a shard:
  *
  * - a status is ok where some two shards grant the count, and `retryAt` is when the first two will;
  * - any two grant `value - (n - 2) * c`: the others cannot hold more than that. So of two shards,
  *   which are the whole limit, the answer is the server's.
  *
- * Of a call that was only just sent, nobody knows from which shards it took: until there is news,
- * two of more than two are taken to hold all that is left, so whoever is told to wait would wait,
- * as long as nobody may owe.
+ * From which shards a call took that was just sent is unknown. Until the next snapshot, two of more
+ * than two shards are assumed to hold all tokens. So a predicted wait is never too long, unless the
+ * limit allows reservations.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ const LIMITS = {
 type Name = keyof typeof LIMITS;
 const NAMES = Object.keys(LIMITS) as Name[];
 
-/** More than what rounding makes of a few tokens, and less than what a ms brings. */
+/** More than the rounding error of a few tokens, and less than the refill of one ms. */
 const NOISE = 1e-9;
 const NO_TRIP = [0, 0] as const;
 const anySchedule = fc.array<Step>(anyEvent, { maxLength: 12 });
@@ -40,7 +40,7 @@ const anyPart = fc.double({ min: 0, max: 1, noNaN: true });
 type World = ReturnType<typeof createWorld>;
 type Follower = Awaited<ReturnType<typeof follow>>;
 
-/** What each two of the shards say to a call now. */
+/** The answers of each two shards to a call now. */
 async function askPairs({ onPair }: World, name: Name, count: number) {
   const results = [];
   for (const pair of pairsOf(LIMITS[name].shards)) {
@@ -49,7 +49,7 @@ async function askPairs({ onPair }: World, name: Name, count: number) {
   return results;
 }
 
-/** Holds as long as the observer has heard of all that others did, however long ago. */
+/** Holds when the observer has received all changes, however old the last snapshot is. */
 async function expectTrueRefusals(
   world: World,
   { observer, item, local }: Follower,
@@ -68,7 +68,7 @@ async function expectTrueRefusals(
   }
 }
 
-/** Holds when the observer has heard of the state as it is. */
+/** Holds when the observer has the current state. */
 async function expectWholeTruth(
   world: World,
   { observer, item, local }: Follower,
@@ -80,15 +80,15 @@ async function expectWholeTruth(
   const part = shardConfig(config);
   const { value } = await world.limiter.getValue(name);
   expect(observer.check(item, local(), 0)!.value).toBe(value);
-  /** What any two shards hold at least. */
+  /** The tokens that any two shards hold at least. */
   const least = value - (shards - 2) * capacityOf(part);
   for (const count of counts) {
-    const told = observer.status(item, count)!;
+    const predicted = observer.status(item, count)!;
     const got = await askPairs(world, name, count);
     const granted = got.filter(({ ok }) => ok).length;
-    expect(told.ok).toBe(granted > 0);
+    expect(predicted.ok).toBe(granted > 0);
     const soonest = Math.min(...got.map(({ retryAfter = 0 }) => retryAfter));
-    if (!told.ok) expect(told.retryAt).toBe(local() + soonest);
+    if (!predicted.ok) expect(predicted.retryAt).toBe(local() + soonest);
     if (count < least - NOISE) expect(granted).toBe(got.length);
     // Where one of two is full already, time fills only the other one.
     const periods = Math.max(0, count + NOISE - least) / part.rate;
@@ -98,7 +98,7 @@ async function expectWholeTruth(
 }
 
 describe("an observer of a sharded limit", () => {
-  it.each(NAMES)("says of %s what is true of any two shards", async (name) => {
+  it.each(NAMES)("says about %s what is true of any two shards", async (name) => {
     const world = createWorld(LIMITS);
     const most = mostSatisfiable(LIMITS[name], false);
     await fc.assert(
@@ -108,9 +108,9 @@ describe("an observer of a sharded limit", () => {
         for (const [i, step] of steps.entries()) {
           const sent = await follower.take(step, most);
           const mayOwe = LIMITS[name].maxReserved > 0;
-          if (sent?.told.ok === false && !mayOwe) expect(sent.got.ok).toBe(false);
+          if (sent?.predicted.ok === false && !mayOwe) expect(sent.got.ok).toBe(false);
           await expectTrueRefusals(world, follower, name, counts);
-          // Every other time, so that what time has done without news is seen to add up.
+          // Every other time, so that refills without a snapshot add up.
           if (i % 2 === 0) continue;
           await follower.hear("asked");
           await expectTrueRefusals(world, follower, name, counts);
@@ -122,7 +122,7 @@ describe("an observer of a sharded limit", () => {
   });
 
   it.each(["pair", "pairOfWindows", "three", "four"] as const)(
-    "waits for %s as long as any two shards do, where none has anything left",
+    "waits for %s as long as any two shards do, when all are empty",
     async (name) => {
       const world = createWorld(LIMITS);
       using follower = await follow(world, name, HOUR, NO_TRIP);
@@ -144,7 +144,7 @@ describe("an observer of a sharded limit", () => {
     },
   );
 
-  it("says never of what no two shards hold, however much there is", async () => {
+  it("never grants what no two shards hold, however much there is", async () => {
     const world = createWorld(LIMITS);
     using follower = await follow(world, "four", HOUR, NO_TRIP);
     const { observer, item } = follower;
@@ -200,7 +200,7 @@ describe("an observer of a sharded limit", () => {
       [],
     ],
     [
-      "the others owe",
+      "the others are in debt",
       "owing",
       [
         [AB, 5],
@@ -210,7 +210,7 @@ describe("an observer of a sharded limit", () => {
       [CD],
     ],
   ])(
-    "where %s, tells whether any two shards grant a call, and not which two it will see",
+    "where %s, says whether any two shards grant a call, and not which two it will see",
     async (_, name, taken, count, granting) => {
       const world = createWorld(LIMITS);
       using follower = await follow(world, name, 0, NO_TRIP);

@@ -1,6 +1,6 @@
 /**
- * Whatever happens on the server, an observer that has heard of it predicts what the server would
- * decide. Sharded limits, of which nobody can know as much, are in `agreement-shards.test.ts`.
+ * Whatever happens on the server, an observer that has received it predicts what the server would
+ * decide. Sharded limits, which are less predictable, are in `agreement-shards.test.ts`.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -40,7 +40,7 @@ async function expectAgreement(
   const { value, config } = await at(held.now, () => limiter.getValue(name));
   expect(held.value).toBe(value);
   expect(observer.config(item)).toEqual(config);
-  expect(observer.left(item)).toBe(Math.max(0, Math.floor(value)));
+  expect(observer.remaining(item)).toBe(Math.max(0, Math.floor(value)));
   for (const count of counts) {
     const check = (ms: number) => at(held.now + ms, () => limiter.check(name, { count }));
     const { ok, retryAfter } = await check(0);
@@ -72,7 +72,7 @@ describe("an observer of a limiter", () => {
         using follower = await follow(world, name, ahead, NO_TRIP);
         for (const step of steps) {
           const sent = await follower.take(step, most);
-          if (sent) expect(sent.told).toEqual(statusOf(sent.got, follower.local()));
+          if (sent) expect(sent.predicted).toEqual(statusOf(sent.got, follower.local()));
           expect(follower.serverNow()).toBe(world.clock());
           await expectAgreement(world, follower, name, [0, 1, part * most, most]);
         }
@@ -81,22 +81,25 @@ describe("an observer of a limiter", () => {
     );
   });
 
-  it.each(NAMES)("is off on %s by no more than the trips there and back differ", async (name) => {
-    const world = createWorld(LIMITS);
-    const most = mostSatisfiable(LIMITS[name], false);
-    await fc.assert(
-      fc.asyncProperty(schedule, skew, anyTrip, async (steps, ahead, trip) => {
-        using follower = await follow(world, name, ahead, trip);
-        const [there, back] = trip;
-        for (const step of steps) {
-          await follower.take(step, most);
-          // Half a round trip at most; rounded down, so that nobody is told to go too early.
-          expect(follower.serverNow() - world.clock()).toBe(Math.floor((there - back) / 2));
-          // And but for what time the server is taken to have, nothing is off.
-          await expectAgreement(world, follower, name, [1]);
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
+  it.each(NAMES)(
+    "is off on %s by no more than the difference of the ways there and back",
+    async (name) => {
+      const world = createWorld(LIMITS);
+      const most = mostSatisfiable(LIMITS[name], false);
+      await fc.assert(
+        fc.asyncProperty(schedule, skew, anyTrip, async (steps, ahead, trip) => {
+          using follower = await follow(world, name, ahead, trip);
+          const [there, back] = trip;
+          for (const step of steps) {
+            await follower.take(step, most);
+            // Half a round trip at most; rounded down, so that no call is sent too early.
+            expect(follower.serverNow() - world.clock()).toBe(Math.floor((there - back) / 2));
+            // Apart from the server's time, nothing is off.
+            await expectAgreement(world, follower, name, [1]);
+          }
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
 });

@@ -6,46 +6,46 @@ afterEach(() => void vi.useRealTimers());
 
 const item = { name: "send" };
 
-/** An observer that polls a server whose answers the test lets go. */
+/** An observer that polls a server whose answers the test releases. */
 function startPolling(pollInterval: number) {
   const started = startByHand({ isStreamless: true, pollInterval });
   started.observer.observe(item, 1, () => {});
   return started;
 }
 
-it("does not wait for ever for an answer, and still takes it when it comes", async () => {
+it("does not wait for an answer for ever, and still takes it when it comes", async () => {
   const { observer, questions } = startPolling(1000);
   const read = { now: Date.now(), ts: 0 };
   await pass(100);
   expect(questions).toHaveLength(1);
-  // The question of the first poll stands behind the one that was asked as the limit came up.
+  // The first poll waits behind the request that was sent when the limit was first observed.
   await pass(20_000);
   expect(observer.connection).toBe("offline");
   questions[0]!.answer(3, read);
   await pass(1);
-  expect(observer.left(item)).toBe(3);
+  expect(observer.remaining(item)).toBe(3);
   // The next poll.
   await pass(1000);
   questions.at(-1)!.answer(2);
   await pass(1);
-  expect(observer.left(item)).toBe(2);
+  expect(observer.remaining(item)).toBe(2);
   expect(observer.connection).toBe("polling");
   observer.close();
 });
 
-it("does not take what was read before a refusal for news", async () => {
+it("ignores what was read before a denial", async () => {
   const { observer, questions } = startPolling(60_000);
   await pass(1);
   questions[0]!.answer(3);
   await pass(1);
   questions[0]?.answer(3);
   await pass(1);
-  expect(observer.left(item)).toBe(3);
+  expect(observer.remaining(item)).toBe(3);
   observer.refresh(item);
   const read = { now: Date.now(), ts: 0 };
   await pass(50);
   const data = { kind: "RateLimited", name: "send", retryAfter: 5000, value: 0 } as const;
-  observer.refused(item, { ...data, config: CONFIG, now: Date.now() });
+  observer.recordDenial(item, { ...data, config: CONFIG, now: Date.now() });
   expect(observer.status(item, 1)?.ok).toBe(false);
   await pass(50);
   questions[0]!.answer(3, read);

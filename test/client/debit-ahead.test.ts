@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";
-import type { WatchHandlers } from "../../client/transport.js";
+import type { WatchHandlers } from "../../client/index.js";
 
 afterEach(() => vi.useRealTimers());
 
@@ -22,7 +22,7 @@ it("a debit does not count twice where the server's clock was believed to be ahe
     transport: {
       async status() {
         asked++;
-        // All of the trip's time is on the way there: half of it goes wrong.
+        // All of the round trip is on the way there, so the midpoint is off by half of it.
         await new Promise((resolve) => setTimeout(resolve, asked === 1 ? 100 : 2));
         return snapshot();
       },
@@ -35,20 +35,20 @@ it("a debit does not count twice where the server's clock was believed to be ahe
   const item = { name: "send" };
   observer.observe(item, 1, () => {});
   await vi.advanceTimersByTimeAsync(200);
-  expect(observer.left(item)).toBe(3);
+  expect(observer.remaining(item)).toBe(3);
   const settle = observer.debit(item, 2);
-  expect(observer.left(item)).toBe(1);
-  // The server charges at once, and says so: by its clock, before the debit.
+  expect(observer.remaining(item)).toBe(1);
+  // The server charges at once. By its clock, that is before the debit.
   value = 1;
   await vi.advanceTimersByTimeAsync(5);
   handlers!.onSnapshot(snapshot());
-  // The call is under way, and this may be older.
-  expect(observer.left(item)).toBe(0);
+  // The call is in flight, and this snapshot may be older.
+  expect(observer.remaining(item)).toBe(0);
   settle(true);
   await vi.advanceTimersByTimeAsync(200);
-  expect(observer.left(item)).toBe(1);
+  expect(observer.remaining(item)).toBe(1);
   expect(observer.status(item, 1)?.ok).toBe(true);
-  // It was asked again once, and is left alone now.
+  // It was asked for again once, and is not asked for any more.
   const before = asked;
   await vi.advanceTimersByTimeAsync(60_000);
   expect(asked).toBe(before);

@@ -7,7 +7,7 @@ const POLL = 60_000;
 beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
 afterEach(() => void vi.useRealTimers());
 
-/** An observer without a stream, of a server that answers with how things stood half a trip ago. */
+/** An observer without a stream, of a server whose answers are half a round trip old. */
 async function startPolling() {
   const config = { kind: "token bucket", rate: 3, period: 1e9 } as const;
   const server = { value: 3, asked: [] as string[], onAsked() {} };
@@ -31,40 +31,40 @@ async function startPolling() {
     },
   });
   for (const name of ["send", "other"]) observer.observe({ name }, 1, () => {});
-  // The stream is tried again all the while; the next poll is far away.
+  // The stream is reopened all the while; the next poll is far away.
   await vi.advanceTimersByTimeAsync(10 * TRIP);
-  expect(observer.left({ name: "send" })).toBe(3);
+  expect(observer.remaining({ name: "send" })).toBe(3);
   expect(observer.connection).toBe("polling");
   server.asked = [];
   return { observer, server };
 }
 
-it("a debit that was charged while an earlier one was asked about is asked about, too", async () => {
+it("asks again for a debit that was charged while an earlier one was being asked for", async () => {
   const { observer, server } = await startPolling();
   const [first, second] = [1, 2].map(() => observer.debit({ name: "send" }, 1));
   server.value = 2;
   first!(true);
-  // What the server says now, it has read before the second charge.
+  // The next answer was read before the second charge.
   await vi.advanceTimersByTimeAsync(TRIP - 1);
   server.value = 1;
   second!(true);
   await vi.advanceTimersByTimeAsync(3 * TRIP);
-  expect(observer.left({ name: "send" })).toBe(1);
+  expect(observer.remaining({ name: "send" })).toBe(1);
   expect(server.asked).toEqual(["send", "send"]);
   observer.close();
 });
 
-it("a debit that gave way to what was read before its charge is asked about once it is charged", async () => {
+it("asks for a charged debit that was replaced by a read from before its charge", async () => {
   const { observer, server } = await startPolling();
   observer.refresh({ name: "send" });
   const settle = observer.debit({ name: "send" }, 1);
   await vi.advanceTimersByTimeAsync(TRIP);
-  expect(observer.left({ name: "send" })).toBe(3);
+  expect(observer.remaining({ name: "send" })).toBe(3);
   server.value = 2;
   settle(true);
   settle(true);
   await vi.advanceTimersByTimeAsync(3 * TRIP);
-  expect(observer.left({ name: "send" })).toBe(2);
+  expect(observer.remaining({ name: "send" })).toBe(2);
   expect(server.asked).toEqual(["send", "send"]);
   observer.close();
 });
@@ -73,43 +73,43 @@ it("a debit stands for its own call, and for no later one", async () => {
   const { observer } = await startPolling();
   const item = { name: "send" };
   const settle = observer.debit(item, 1);
-  expect(observer.send(item)).toBe(true);
-  expect(observer.send(item)).toBe(false);
+  expect(observer.claimDebit(item)).toBe(true);
+  expect(observer.claimDebit(item)).toBe(false);
   settle(true);
-  // What is charged for a failure is known once the call has been answered.
+  // A charge for a failure is known once the call has been answered.
   observer.debit(item, 2)(true);
-  expect(observer.left(item)).toBe(0);
-  expect(observer.send(item)).toBe(false);
+  expect(observer.remaining(item)).toBe(0);
+  expect(observer.claimDebit(item)).toBe(false);
   observer.close();
 });
 
-it("a debit that was given back is not asked about", async () => {
+it("does not ask for a debit that was given back", async () => {
   const { observer, server } = await startPolling();
   const settle = observer.debit({ name: "send" }, 1);
-  expect(observer.left({ name: "send" })).toBe(2);
+  expect(observer.remaining({ name: "send" })).toBe(2);
   settle();
   settle(true);
   await vi.advanceTimersByTimeAsync(3 * TRIP);
-  expect(observer.left({ name: "send" })).toBe(3);
+  expect(observer.remaining({ name: "send" })).toBe(3);
   expect(server.asked).toEqual([]);
   observer.close();
 });
 
-it("a limit that refuses to be asked about, too, is not asked about on end", async () => {
+it("asks once for a limit whose status queries are denied as well", async () => {
   const { observer, server } = await startPolling();
   const { config } = observer.check({ name: "send" }, Date.now(), 0)!;
-  const refuse = () => {
+  const deny = () => {
     const data = { name: "send", retryAfter: 1e8, value: 0, config, now: Date.now() };
-    observer.refused({ name: "send" }, { kind: "RateLimited", ...data });
+    observer.recordDenial({ name: "send" }, { kind: "RateLimited", ...data });
   };
-  // As a link does that hears of it first.
+  // A link that gets the denial first records it like this.
   server.onAsked = () => {
-    refuse();
-    throw new Error("refused");
+    deny();
+    throw new Error("denied");
   };
-  refuse();
+  deny();
   await vi.advanceTimersByTimeAsync(100 * TRIP);
   expect(server.asked).toEqual(["send"]);
-  expect(observer.left({ name: "send" })).toBe(0);
+  expect(observer.remaining({ name: "send" })).toBe(0);
   observer.close();
 });

@@ -16,16 +16,16 @@ afterEach(() => {
 });
 
 describe("fake rate limits", () => {
-  it("grant everything until told otherwise, from the first look on", () => {
+  it("grant everything from the first read, until the test changes them", () => {
     const limits = createFakeRateLimits();
     expect(limits.status(item, 1)).toEqual({ ok: true });
     expect(limits.status({ name: "another", key: "k" }, 1)).toEqual({ ok: true });
-    expect(limits.left(item)).toBe(1);
+    expect(limits.remaining(item)).toBe(1);
     expect(limits.connection).toBe("live");
   });
 
   it.each(["sendMessage", "windowed"] as const)(
-    "refuse %s until the promised ms, and turn ok by themselves",
+    "deny %s until the promised ms, and turn ok by themselves",
     async (name) => {
       const limits = createFakeRateLimits({ limits: LIMITS });
       const onChange = vi.fn();
@@ -33,10 +33,10 @@ describe("fake rate limits", () => {
       await vi.advanceTimersByTimeAsync(10);
       onChange.mockClear();
       const retryAt = Date.now() + 5000;
-      limits.refuse(name, retryAt);
+      limits.deny(name, retryAt);
       expect(onChange).toHaveBeenCalledTimes(1);
       expect(limits.status({ name }, 1)).toEqual({ ok: false, retryAt });
-      expect(limits.left({ name })).toBe(0);
+      expect(limits.remaining({ name })).toBe(0);
       expect(limits.check({ name }, retryAt - 1, 1)?.retryAt).toBe(retryAt);
       await vi.advanceTimersByTimeAsync(4999);
       expect(limits.status({ name }, 1)?.ok).toBe(false);
@@ -46,28 +46,28 @@ describe("fake rate limits", () => {
     },
   );
 
-  it("stay as they were told when they are asked for again", async () => {
+  it("keep their state when they are read again", async () => {
     const limits = createFakeRateLimits({ limits: LIMITS });
     const retryAt = Date.now() + HOUR;
-    limits.refuse("sendMessage", retryAt);
+    limits.deny("sendMessage", retryAt);
     limits.observe(item, 1, () => {});
     limits.refresh();
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(limits.status(item, 1)).toEqual({ ok: false, retryAt });
   });
 
-  it("tell keys and counts apart, and hold what they are filled with", () => {
+  it("distinguish keys and counts, and hold what they are filled with", () => {
     const limits = createFakeRateLimits({ limits: LIMITS });
-    limits.refuse({ name: "sendMessage", key: "ann" }, Date.now() + 5000);
+    limits.deny({ name: "sendMessage", key: "ann" }, Date.now() + 5000);
     expect(limits.status({ name: "sendMessage", key: "ann" }, 1)?.ok).toBe(false);
     expect(limits.status(item, 1)?.ok).toBe(true);
     limits.fill("sendMessage", 2);
-    expect(limits.left(item)).toBe(2);
+    expect(limits.remaining(item)).toBe(2);
     expect(limits.status(item, 2)?.ok).toBe(true);
     expect(limits.status(item, 3)).toEqual({ ok: false, retryAt: Date.now() + 6000 });
     limits.fill("sendMessage");
-    expect(limits.left(item)).toBe(3);
-    limits.refuse("sendMessage", Date.now() + 5000, 2);
+    expect(limits.remaining(item)).toBe(3);
+    limits.deny("sendMessage", Date.now() + 5000, 2);
     expect(limits.status(item, 2)).toEqual({ ok: false, retryAt: Date.now() + 5000 });
     expect(limits.config(item)).toEqual(LIMITS.sendMessage);
   });
@@ -80,17 +80,17 @@ describe("fake rate limits", () => {
     expect(limits.status(item, 3)).toEqual({ ok: true });
   });
 
-  it("go by the clock that they are given", () => {
+  it("use the clock that they are given", () => {
     const clock = createManualClock();
     const limits = createFakeRateLimits({ clock });
-    limits.refuse("sendMessage", clock() + 5000);
+    limits.deny("sendMessage", clock() + 5000);
     clock.advance(5000);
     expect(limits.status(item, 1)).toEqual({ ok: true });
   });
 
-  it("only refuse in the future", () => {
+  it("only deny in the future", () => {
     const limits = createFakeRateLimits();
-    expect(() => limits.refuse("sendMessage", Date.now())).toThrow(/retryAt must be after/);
-    expect(() => limits.refuse("sendMessage", NaN)).toThrow(/got NaN/);
+    expect(() => limits.deny("sendMessage", Date.now())).toThrow(/retryAt must be after/);
+    expect(() => limits.deny("sendMessage", NaN)).toThrow(/got NaN/);
   });
 });

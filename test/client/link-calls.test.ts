@@ -1,8 +1,8 @@
-/** The link before a server in the test's own hands, on fake timers. */
+/** The link, with a server that the test controls, on fake timers. */
 import { TRPCClientError } from "@trpc/client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { isRateLimitError } from "../../client/index.js";
-import { answer, NAME, refuse, startLinked, startRefused } from "../support/hand-link.js";
+import { answer, NAME, deny, startLinked, startDenied } from "../support/hand-link.js";
 import { pass } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
@@ -10,12 +10,12 @@ afterEach(() => void vi.useRealTimers());
 
 it.each([
   ["without a config", { config: undefined }],
-  ["with a config that is none", { config: null }],
+  ["with a config of null", { config: null }],
   ["without a time", { now: undefined }],
-])("hands on a refusal %s, and holds no later call for it", async (_, facts) => {
-  const { sent, take } = startLinked({ whenRefused: "wait" });
+])("passes on a denial %s, and holds no later call because of it", async (_, facts) => {
+  const { sent, take } = startLinked({ whenLimited: "wait" });
   const failed = take(1);
-  refuse(sent[0], 1000, facts);
+  deny(sent[0], 1000, facts);
   expect(await failed).toBeInstanceOf(TRPCClientError);
   const next = take(2);
   answer(sent[1]);
@@ -23,13 +23,13 @@ it.each([
 });
 
 it("sends one held call after the other, each when there is enough for it", async () => {
-  const { inputs, take } = await startRefused();
+  const { inputs, take } = await startDenied();
   for (const call of [1, 2, 3]) void take(call);
   await pass(999);
   expect(inputs()).toEqual([]);
   await pass(1);
   expect(inputs()).toEqual([1]);
-  // Until it is answered, the next one counts from when it was sent; nobody answers here.
+  // Until an answer, the next call counts from when this one was sent; here no answer comes.
   await pass(999);
   expect(inputs()).toEqual([1]);
   await pass(1);
@@ -39,19 +39,19 @@ it("sends one held call after the other, each when there is enough for it", asyn
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("forgets a queue that is empty, so that nobody waits behind nobody", async () => {
-  const { inputs, take } = await startRefused();
+it("sends at once when its queue is empty again", async () => {
+  const { inputs, take } = await startDenied();
   void take(1);
   await pass(3000);
   void take(2);
   expect(inputs()).toEqual([1, 2]);
 });
 
-it("a call that nothing is known against queues up behind those that wait", async () => {
+it("queues a call behind those that wait, even if no denial is known for it", async () => {
   const limits = ({ input }: { input: unknown }) => ({ name: NAME, count: input as number });
-  const { inputs, sent, take } = startLinked({ whenRefused: "wait", limits });
+  const { inputs, sent, take } = startLinked({ whenLimited: "wait", limits });
   const first = take(3);
-  refuse(sent[0], 2000, { value: 1 });
+  deny(sent[0], 2000, { value: 1 });
   await first;
   void take(3);
   void take(1);
@@ -61,11 +61,11 @@ it("a call that nothing is known against queues up behind those that wait", asyn
   expect(inputs()).toEqual([3, 3]);
 });
 
-it("the one behind a call that is aborted moves up at once", async () => {
+it("moves a call up at once when the call ahead is aborted", async () => {
   const limits = ({ input }: { input: unknown }) => ({ name: NAME, count: input as number });
-  const { inputs, sent, take } = startLinked({ whenRefused: "wait", limits });
+  const { inputs, sent, take } = startLinked({ whenLimited: "wait", limits });
   const first = take(3);
-  refuse(sent[0], 2000, { value: 1 });
+  deny(sent[0], 2000, { value: 1 });
   await first;
   const aborting = new AbortController();
   const remove = vi.spyOn(aborting.signal, "removeEventListener");
@@ -78,13 +78,13 @@ it("the one behind a call that is aborted moves up at once", async () => {
 });
 
 it.each(["sent", "failed"])("leaves no listener behind on a call that is %s", async (how) => {
-  const { sent, take } = await startRefused(how === "failed" ? { maxWait: 500 } : {});
+  const { sent, take } = await startDenied(how === "failed" ? { maxWait: 500 } : {});
   const { signal } = new AbortController();
   const add = vi.spyOn(signal, "addEventListener");
   const remove = vi.spyOn(signal, "removeEventListener");
   const call = take(1, signal);
   await pass(1000);
-  // Before it is answered: what is sent is for the links that send to abort.
+  // Before the answer: a call that was sent is aborted by the links that send.
   expect(remove.mock.calls.map(([type, listener]) => [type, listener])).toEqual(
     add.mock.calls.map(([type, listener]) => [type, listener]),
   );
@@ -94,14 +94,14 @@ it.each(["sent", "failed"])("leaves no listener behind on a call that is %s", as
   );
 });
 
-it("a call that is aborted before it is made is for those to fail who send", async () => {
-  const { inputs, take } = await startRefused({ whenRefused: "fail" });
+it("passes on a call that is aborted before it is made", async () => {
+  const { inputs, take } = await startDenied({ whenLimited: "reject" });
   void take(1, AbortSignal.abort());
   expect(inputs()).toEqual([1]);
 });
 
-it("waits for as long as it may, to the ms", async () => {
-  const { inputs, take } = await startRefused({ maxWait: 1000, jitter: 500 });
+it("waits for as long as maxWait allows, to the ms", async () => {
+  const { inputs, take } = await startDenied({ maxWait: 1000, jitter: 500 });
   vi.spyOn(Math, "random").mockReturnValue(0.9);
   const held = take(1);
   const late = take(2);
@@ -109,21 +109,21 @@ it("waits for as long as it may, to the ms", async () => {
   expect(inputs()).toEqual([]);
   await pass(1);
   vi.restoreAllMocks();
-  // Not after its time, whatever the jitter.
+  // Not after maxWait, whatever the jitter.
   expect(inputs()).toEqual([1]);
   expect(await late).toSatisfy(isRateLimitError);
   void held;
 });
 
-it("keeps out of what is said to have no limit", async () => {
+it("ignores a call that is declared to have no limit", async () => {
   let isLimited = false;
   const linked = startLinked({
-    whenRefused: "fail",
+    whenLimited: "reject",
     limits: () => (isLimited ? NAME : null),
   });
-  const refused = linked.take(1);
-  refuse(linked.sent[0], 1000);
-  await refused;
+  const denied = linked.take(1);
+  deny(linked.sent[0], 1000);
+  await denied;
   isLimited = true;
   void linked.take(2);
   expect(linked.inputs()).toEqual([1, 2]);

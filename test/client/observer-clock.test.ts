@@ -1,44 +1,44 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { HOUR, MINUTE } from "../../server/index.js";
-import { startMirror } from "../support/mirror.js";
+import { startLimitServer } from "../support/limit-server.js";
 import { settled, soon } from "../support/soon.js";
 
 const item = { name: "hourly" };
 const LIMITS = { hourly: { kind: "token bucket", rate: 2, period: HOUR } } as const;
 const STATUS = "rateLimit.status";
 
-/** A limit that opens in half an hour, and somebody who waits for it. */
+/** A limit that is available in half an hour, and a watcher that waits for it. */
 async function startWaiting() {
   const [server, wall, monotonic] = [
     createManualClock(),
     createManualClock(),
     createManualClock(0),
   ];
-  const mirror = await startMirror(LIMITS, { clock: server });
-  await mirror.limiter.limit("hourly", { count: 2 });
-  const observer = mirror.observer({ clock: wall, monotonic, stream: false, pollInterval: HOUR });
+  const app = await startLimitServer(LIMITS, { clock: server });
+  await app.limiter.limit("hourly", { count: 2 });
+  const observer = app.observer({ clock: wall, monotonic, stream: false, pollInterval: HOUR });
   const seen: (boolean | undefined)[] = [];
   observer.observe(item, 1, () => seen.push(observer.status(item, 1)?.ok));
   await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
-  await settled(() => mirror.server.requests());
+  await settled(() => app.server.requests());
   seen.length = 0;
   return {
-    server: mirror.server,
-    limiter: mirror.limiter,
+    server: app.server,
+    limiter: app.limiter,
     observer,
     seen,
     wall,
     retryAt: () => observer.status(item, 1)?.retryAt,
-    /** Time goes by for these clocks only. */
+    /** Advances these clocks only. */
     pass(ms: number, ...clocks: ("server" | "wall" | "monotonic")[]) {
       for (const clock of clocks) ({ server, wall, monotonic })[clock].advance(ms);
     },
-    [Symbol.asyncDispose]: () => mirror[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }
 
-describe.concurrent("when this machine's clock is set while somebody waits", () => {
+describe.concurrent("when this machine's clock is set during a wait", () => {
   it.each([
     ["forward", HOUR],
     ["back", -HOUR],
@@ -60,14 +60,14 @@ describe.concurrent("when this machine's clock is set while somebody waits", () 
     await soon(() => expect(page.seen.at(-1)).toBe(true));
   });
 
-  it("notices, though nobody asks", async () => {
+  it("notices it without being asked", async () => {
     await using page = await startWaiting();
     page.pass(-HOUR, "wall");
     await soon(() => expect(page.seen).toEqual([false]));
     expect(page.retryAt()).toBe(page.wall() + 30 * MINUTE);
   });
 
-  it("does not make anything of a clock that is slewed", async () => {
+  it("ignores a clock that is slewed", async () => {
     await using page = await startWaiting();
     const requests = page.server.requests(STATUS);
     const before = page.retryAt();
@@ -85,13 +85,13 @@ describe.concurrent("when this machine slept for an hour", () => {
     const release = page.server.delay(STATUS);
     page.pass(HOUR, "server", "wall", "monotonic");
     expect(page.observer.status(item, 1)?.ok).toBe(true);
-    // Those who are not looking are told, too, and the server is asked what others did meanwhile.
+    // All watchers are notified, and the server is asked what other callers did meanwhile.
     await soon(() => expect(page.seen).toEqual([true]));
     await soon(() => expect(page.server.open(STATUS)).toBe(1));
     release();
   });
 
-  it("asks, if its monotonic clock slept as well, and does not say go before it knows", async () => {
+  it("asks, if its monotonic clock slept as well, and stays denied until the answer", async () => {
     await using page = await startWaiting();
     const release = page.server.delay(STATUS);
     page.pass(HOUR, "server", "wall");
@@ -102,7 +102,7 @@ describe.concurrent("when this machine slept for an hour", () => {
     await soon(() => expect(page.seen.at(-1)).toBe(true));
   });
 
-  it("does not take an answer that slept with it for a measurement", async () => {
+  it("does not measure the clock by an answer that arrived during the sleep", async () => {
     await using page = await startWaiting();
     const release = page.server.delay(STATUS);
     page.observer.refresh();
@@ -116,21 +116,21 @@ describe.concurrent("when this machine slept for an hour", () => {
 });
 
 describe.concurrent("refresh", () => {
-  it("tells at once what a timer that is late would have told", async () => {
+  it("notifies at once of what a late timer would have noticed", async () => {
     await using page = await startWaiting();
     page.pass(HOUR, "server", "wall", "monotonic");
     page.observer.refresh();
     expect(page.seen).toEqual([true]);
   });
 
-  it("opens a lost stream without waiting for its turn", async () => {
-    await using mirror = await startMirror(LIMITS);
-    const admit = mirror.server.refuse("rateLimit.watch");
-    const observer = mirror.observer({ pollInterval: 60_000 });
+  it("reopens a lost stream without further pause", async () => {
+    await using app = await startLimitServer(LIMITS);
+    const admit = app.server.refuse("rateLimit.watch");
+    const observer = app.observer({ pollInterval: 60_000 });
     observer.observe(item, 1, () => {});
     // Half a second at least until the next attempt, and a second until the one after that.
-    await soon(() => expect(mirror.server.requests("rateLimit.watch")).toBe(2));
-    await soon(() => expect(mirror.server.open("rateLimit.watch")).toBe(0));
+    await soon(() => expect(app.server.requests("rateLimit.watch")).toBe(2));
+    await soon(() => expect(app.server.open("rateLimit.watch")).toBe(0));
     await new Promise((resolve) => setTimeout(resolve, 50));
     admit();
     const asked = performance.now();
@@ -141,24 +141,24 @@ describe.concurrent("refresh", () => {
 });
 
 describe.concurrent("an answer that takes two seconds", () => {
-  it("is worth a second, and a quick one after it some ms", async () => {
+  it("measures the clock to within a second, and a quick one after it to some ms", async () => {
     const skew = -HOUR;
-    await using mirror = await startMirror(LIMITS, { clock: () => Date.now() + skew });
-    await mirror.limiter.limit("hourly", { count: 2 });
-    const truth = Date.now() + 30 * MINUTE;
-    const release = mirror.server.delay(STATUS);
-    const observer = mirror.observer({ stream: false, pollInterval: 60_000 });
-    const told: number[] = [];
-    observer.observe(item, 1, () => told.push(observer.status(item, 1)?.retryAt ?? 0));
+    await using app = await startLimitServer(LIMITS, { clock: () => Date.now() + skew });
+    await app.limiter.limit("hourly", { count: 2 });
+    const expectedAt = Date.now() + 30 * MINUTE;
+    const release = app.server.delay(STATUS);
+    const observer = app.observer({ stream: false, pollInterval: 60_000 });
+    const instants: number[] = [];
+    observer.observe(item, 1, () => instants.push(observer.status(item, 1)?.retryAt ?? 0));
     await new Promise((resolve) => setTimeout(resolve, 2000));
     release();
-    await soon(() => expect(told.length).toBeGreaterThan(0));
-    // The answer came at once and took two seconds to arrive; half of that is as good a guess as any.
-    expect(Math.abs(told[0]! - truth)).toBeGreaterThan(700);
-    expect(Math.abs(told[0]! - truth)).toBeLessThan(1300);
+    await soon(() => expect(instants.length).toBeGreaterThan(0));
+    // The server read the limit at once, and the answer took two seconds; half of that is the best guess.
+    expect(Math.abs(instants[0]! - expectedAt)).toBeGreaterThan(700);
+    expect(Math.abs(instants[0]! - expectedAt)).toBeLessThan(1300);
     observer.refresh();
     await soon(() => {
-      expect(Math.abs(observer.status(item, 1)!.retryAt! - truth)).toBeLessThan(100);
+      expect(Math.abs(observer.status(item, 1)!.retryAt! - expectedAt)).toBeLessThan(100);
     });
   });
 });

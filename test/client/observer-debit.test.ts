@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { HOUR, SECOND } from "../../server/index.js";
-import { startMirror } from "../support/mirror.js";
+import { startLimitServer } from "../support/limit-server.js";
 import { soon } from "../support/soon.js";
 
 const LIMITS = {
@@ -12,42 +12,42 @@ const LIMITS = {
 } as const;
 type Name = keyof typeof LIMITS;
 
-/** An observer in step with the server's clock, that knows how things stand. */
+/** An observer with the server's time, that knows the state. */
 async function startKnowing(name: Name, taken = 0) {
   const clock = createManualClock();
-  const mirror = await startMirror(LIMITS, { clock });
-  if (taken > 0) await mirror.limiter.limit(name, { count: taken, reserve: true });
-  const observer = mirror.observer({ clock });
+  const app = await startLimitServer(LIMITS, { clock });
+  if (taken > 0) await app.limiter.limit(name, { count: taken, reserve: true });
+  const observer = app.observer({ clock });
   const onChange = vi.fn();
   observer.observe({ name }, 1, onChange, () => true);
   await soon(() => expect(observer.connection).toBe("live"));
-  await soon(() => expect(mirror.server.open("rateLimit.status")).toBe(0));
+  await soon(() => expect(app.server.open("rateLimit.status")).toBe(0));
   onChange.mockClear();
   return {
-    ...mirror,
+    ...app,
     clock,
     observer,
     onChange,
-    /** Tokens that would be left, now. */
+    /** Tokens that remain now. */
     value: () => observer.check({ name }, clock(), 0)!.value,
-    [Symbol.asyncDispose]: () => mirror[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }
 
 describe.concurrent("a debit", () => {
-  it("takes tokens at once, tells watchers, and is confirmed by the server", async () => {
+  it("takes tokens at once, notifies watchers, and is confirmed by the server", async () => {
     const item = { name: "hourly" };
     await using page = await startKnowing("hourly");
     page.observer.debit(item, 3);
     expect(page.onChange).toHaveBeenCalledTimes(1);
-    expect(page.observer.left(item)).toBe(0);
-    const told = { ok: false, retryAt: page.clock() + HOUR };
-    expect(page.observer.status(item, 1)).toEqual(told);
+    expect(page.observer.remaining(item)).toBe(0);
+    const expected = { ok: false, retryAt: page.clock() + HOUR };
+    expect(page.observer.status(item, 1)).toEqual(expected);
     await page.limiter.limit("hourly", { count: 3 });
     page.observer.refresh();
     await soon(() => expect(page.server.requests("rateLimit.status")).toBe(2));
     await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
-    expect(page.observer.status(item, 1)).toEqual(told);
+    expect(page.observer.status(item, 1)).toEqual(expected);
     expect(page.onChange).toHaveBeenCalledTimes(1);
   });
 
@@ -67,7 +67,7 @@ describe.concurrent("a debit", () => {
     expect(page.value()).toBe(before);
   });
 
-  it("is given back as if it had never been, whatever happened since", async () => {
+  it("is given back as if it had never been there, whatever happened since", async () => {
     await using page = await startKnowing("hourly");
     const giveBack = page.observer.debit({ name: "hourly" }, 1);
     page.clock.advance(HOUR);
@@ -79,18 +79,18 @@ describe.concurrent("a debit", () => {
     expect(page.value()).toBe(2.5);
   });
 
-  it("gives way to a later state, and then cannot be given back any more", async () => {
+  it("is replaced by a later state, and then cannot be given back any more", async () => {
     const item = { name: "hourly" };
     await using page = await startKnowing("hourly");
     const giveBack = page.observer.debit(item, 3);
     page.clock.advance(1);
     page.observer.refresh();
-    await soon(() => expect(page.observer.left(item)).toBe(3));
+    await soon(() => expect(page.observer.remaining(item)).toBe(3));
     giveBack();
-    expect(page.observer.left(item)).toBe(3);
+    expect(page.observer.remaining(item)).toBe(3);
   });
 
-  it("outlives news that was on its way before it", async () => {
+  it("survives a snapshot that was read before it", async () => {
     const item = { name: "hourly" };
     await using page = await startKnowing("hourly");
     const release = page.server.delay("rateLimit.status");
@@ -102,10 +102,10 @@ describe.concurrent("a debit", () => {
     release();
     await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(page.observer.left(item)).toBe(0);
+    expect(page.observer.remaining(item)).toBe(0);
   });
 
-  it("of a limit that nothing is known of does nothing, and a count that is none is refused", async () => {
+  it("does nothing while the limit is unknown, and throws for an invalid count", async () => {
     await using page = await startKnowing("hourly");
     page.observer.debit({ name: "windowed" }, 1)();
     expect(page.observer.check({ name: "windowed" }, page.clock(), 1)).toBeUndefined();

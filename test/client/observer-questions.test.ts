@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const [a, b] = [{ name: "a" }, { name: "b" }];
 
-it("asks in one go what is asked for in one tick, and what comes meanwhile in the next", async () => {
+it("sends the requests of one tick together, and those that come meanwhile in the next group", async () => {
   const { observer, questions, streams } = await startLive(3);
   observer.observe(b, 1, () => {});
   await pass(1);
@@ -28,7 +28,7 @@ it("asks in one go what is asked for in one tick, and what comes meanwhile in th
   observer.close();
 });
 
-it("asks about every limit in its turn, though those before it get no answer", async () => {
+it("asks for every limit, even if the requests before it get no answer", async () => {
   const { observer, questions } = startByHand({ isStreamless: true, pollInterval: 1000 });
   const names = Array.from({ length: 250 }, (_, i) => `limit${i}`);
   for (const name of names) observer.observe({ name }, 1, () => {});
@@ -37,7 +37,7 @@ it("asks about every limit in its turn, though those before it get no answer", a
   observer.close();
 });
 
-it("asks nothing about a charge that the stream has told of", async () => {
+it("does not ask for a charge that the stream has reported", async () => {
   const { observer, questions, streams } = await startLive(3);
   const settle = observer.debit(a, 1);
   await pass(1);
@@ -45,30 +45,30 @@ it("asks nothing about a charge that the stream has told of", async () => {
   settle(true);
   await pass(1);
   expect(questions).toEqual([]);
-  expect(observer.left(a)).toBe(2);
+  expect(observer.remaining(a)).toBe(2);
   observer.close();
 });
 
-it("asks about a limit that refused a call while an older question was under way", async () => {
+it("asks for a limit that denied a call while an older request was in flight", async () => {
   const { observer, questions, streams } = startByHand();
   for (const item of [a, b]) observer.observe(item, 1, () => {});
   await pass(1);
   streams[0]!.onSnapshot(saying("a", 3));
   questions[0]!.answer(3);
   await pass(1);
-  // The other one's answer is still on its way.
+  // The other limit's answer is still in flight.
   const facts = { kind: "RateLimited", name: "a", config: CONFIG } as const;
-  observer.refused(a, { ...facts, retryAfter: 5000, value: 0, now: Date.now() });
+  observer.recordDenial(a, { ...facts, retryAfter: 5000, value: 0, now: Date.now() });
   questions.shift()!.answer(3);
   await pass(1);
   expect(questions.map(({ name }) => name)).toEqual(["a"]);
   questions[0]!.answer(2);
   await pass(1);
-  expect(observer.left(a)).toBe(2);
+  expect(observer.remaining(a)).toBe(2);
   observer.close();
 });
 
-it("is not offline because one limit will not tell", async () => {
+it("is not offline because the server forbids one limit", async () => {
   const { observer, questions } = startByHand({ isStreamless: true });
   observer.observe(a, 1, () => {});
   await pass(1);
@@ -82,7 +82,7 @@ it("is not offline because one limit will not tell", async () => {
   await pass(1);
   expect(observer.connection).toBe("polling");
   expect(onChange).not.toHaveBeenCalled();
-  // Nor is it online because nobody has asked yet about one.
+  // It is not online because one limit has not been asked for yet.
   observer.refresh();
   await pass(1);
   for (const question of questions.splice(0)) question.fail();
@@ -91,7 +91,7 @@ it("is not offline because one limit will not tell", async () => {
   observer.close();
 });
 
-it("asks nothing more once it is closed", async () => {
+it("asks for nothing once it is closed", async () => {
   const { observer, questions } = startByHand({ isStreamless: true, pollInterval: 1000 });
   observer.observe(a, 1, () => {});
   await pass(3000);
@@ -115,23 +115,23 @@ it("does not poll a server whose answers are late any faster than it answers", a
   observer.close();
 });
 
-it("takes no answer that is older than a later one's", async () => {
+it("ignores an answer that is older than a later one", async () => {
   const { observer, questions } = startByHand({ isStreamless: true, pollInterval: 1000 });
   observer.observe(a, 1, () => {});
   await pass(1);
   const now = Date.now();
-  // Nobody waits for the first any longer.
+  // The first answer has timed out.
   await pass(11_000);
   expect(questions).toHaveLength(2);
   questions[1]!.answer(1);
   await pass(1);
   questions[0]!.answer(3, { now, ts: now });
   await pass(1);
-  expect(observer.left(a)).toBe(1);
+  expect(observer.remaining(a)).toBe(1);
   observer.close();
 });
 
-it("takes news for later than an answer of the same ms, and an answer that is later for news", async () => {
+it("prefers a push to an answer of the same ms, and a later answer to a push", async () => {
   const { observer, questions, streams } = await startLive(3);
   observer.refresh(a);
   await pass(1);
@@ -139,21 +139,21 @@ it("takes news for later than an answer of the same ms, and an answer that is la
   streams[0]!.onSnapshot(saying("a", 0));
   questions[0]!.answer(3, { now, ts: now });
   await pass(1);
-  expect(observer.left(a)).toBe(0);
+  expect(observer.remaining(a)).toBe(0);
   observer.refresh(a);
   await pass(1);
   streams[0]!.onSnapshot(saying("a", 1));
   await pass(1);
   questions[0]!.answer(2);
   await pass(1);
-  expect(observer.left(a)).toBe(2);
+  expect(observer.remaining(a)).toBe(2);
   observer.close();
 });
 
-it("lets a debit go with what is read after its charge, wherever the clocks are believed to be", async () => {
+it("drops a debit for what is read after its charge, whatever the clocks say", async () => {
   const { observer, questions } = startByHand();
   observer.observe(a, 1, () => {});
-  // Read at the very end of its trip, and taken to be read in the middle.
+  // Read at the very end of the round trip, and assumed to be read in the middle.
   await pass(2000);
   questions[0]!.answer(3);
   await pass(1);
@@ -164,6 +164,6 @@ it("lets a debit go with what is read after its charge, wherever the clocks are 
   await pass(1998);
   questions[0]!.answer(2, { now, ts: now });
   await pass(1);
-  expect(observer.left(a)).toBe(2);
+  expect(observer.remaining(a)).toBe(2);
   observer.close();
 });

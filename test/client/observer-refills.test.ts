@@ -30,7 +30,7 @@ async function startQuick(value: number) {
   return { observer, onChange, clock, stop };
 }
 
-it("shows refills at their own pace while others come and go", async () => {
+it("shows refills at their own pace while other limits come and go", async () => {
   const { observer, questions } = startByHand();
   const onChange = vi.fn();
   observer.observe(a, 1, onChange, () => true);
@@ -49,33 +49,33 @@ it("shows refills at their own pace while others come and go", async () => {
   observer.close();
 });
 
-it("says the same of what is left to two who look in one go", async () => {
+it("gives two watchers that read in one tick the same remaining tokens", async () => {
   const { observer, questions } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
   questions[0]!.answer(0, { config: { ...CONFIG, rate: 100, period: 1000 } });
   await pass(1);
   vi.setSystemTime(Date.now() + 100);
-  const left = observer.left(a);
+  const left = observer.remaining(a);
   vi.setSystemTime(Date.now() + 100);
-  expect(observer.left(a)).toBe(left);
+  expect(observer.remaining(a)).toBe(left);
   observer.close();
 });
 
-it("shows refills once a second, and looks no more often", async () => {
+it("shows refills once a second, and computes them no more often", async () => {
   const { observer, onChange, clock } = await startQuick(1);
   await pass(999);
   expect(onChange).not.toHaveBeenCalled();
   expect(clock).not.toHaveBeenCalled();
   await pass(1);
   expect(onChange).toHaveBeenCalledTimes(1);
-  expect(observer.left(a)).toBe(101);
+  expect(observer.remaining(a)).toBe(101);
   observer.close();
 });
 
-it("shows what is left with a status that turns ok, however soon", async () => {
+it("shows the remaining tokens with a status that turns ok, however soon", async () => {
   const { observer, onChange } = await startQuick(0);
-  onChange.mockImplementation(() => observer.left(a));
+  onChange.mockImplementation(() => observer.remaining(a));
   await pass(9);
   expect(onChange).not.toHaveBeenCalled();
   await pass(1);
@@ -84,7 +84,7 @@ it("shows what is left with a status that turns ok, however soon", async () => {
   observer.close();
 });
 
-it("has no timer while nobody shows what is left and every call may go", async () => {
+it("has no timer while no watcher shows the remaining tokens and every call may pass", async () => {
   const { observer, stop } = await startQuick(1);
   observer.observe(a, 1, () => {});
   stop();
@@ -96,7 +96,7 @@ it("has no timer while nobody shows what is left and every call may go", async (
 
 it("shows the refill that fills a limit up", async () => {
   const { observer, onChange } = await startQuick(499);
-  onChange.mockImplementation(() => observer.left(a));
+  onChange.mockImplementation(() => observer.remaining(a));
   await pass(5000);
   expect(onChange.mock.results).toMatchObject([{ value: 500 }]);
   observer.close();
@@ -120,20 +120,20 @@ it("shows refills after the clock was set back", async () => {
   const config = { ...CONFIG, period: 30_000 };
   transport.questions[0]!.answer(1, { config });
   await pass(1);
-  expect(observer.left(a)).toBe(1);
+  expect(observer.remaining(a)).toBe(1);
   ahead = -3_600_000;
   await pass(2000);
   transport.questions[0]!.answer(1, { config });
   await pass(11_000);
-  expect(observer.left(a)).toBe(2);
+  expect(observer.remaining(a)).toBe(2);
   observer.close();
 });
 
-it("takes one debit after the other from a full limit, with what comes in between", async () => {
+it("takes one debit after the other from a full limit, with the refills in between", async () => {
   const { observer } = await startQuick(500);
   observer.debit(a, 100);
   await pass(500);
   observer.debit(a, 100);
-  expect(observer.left(a)).toBe(350);
+  expect(observer.remaining(a)).toBe(350);
   observer.close();
 });

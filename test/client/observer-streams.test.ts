@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const [a, b] = [{ name: "a" }, { name: "b" }];
 
-it("tries a stream again after ever longer pauses, until it speaks", async () => {
+it("reopens a stream after ever longer pauses, until it delivers", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1);
   const { observer, streams } = startByHand();
   observer.observe(a, 1, () => {});
@@ -27,7 +27,7 @@ it("tries a stream again after ever longer pauses, until it speaks", async () =>
   expect(streams).toHaveLength(before);
   await pass(1);
   expect(streams).toHaveLength(before + 1);
-  // Whoever opens it before its turn opens it once.
+  // An early refresh opens it once.
   streams.at(-1)!.onEnded();
   observer.refresh();
   await pass(60_000);
@@ -38,7 +38,7 @@ it("tries a stream again after ever longer pauses, until it speaks", async () =>
   observer.close();
 });
 
-it("cares nothing for the end of a stream that is replaced, nor keeps it when the new one ends", async () => {
+it("ignores the end of a replaced stream, and closes it when the new one ends", async () => {
   const { observer, questions, streams } = await startLive(3);
   observer.observe(b, 1, () => {});
   await pass(1);
@@ -57,7 +57,7 @@ it("cares nothing for the end of a stream that is replaced, nor keeps it when th
   observer.close();
 });
 
-it("asks once when a stream is back, and no more while it stays", async () => {
+it("asks once when a stream is back, and not again while it stays", async () => {
   const { observer, questions, streams } = await startLive(3);
   const say = () => streams[0]!.onSnapshot(saying("a", 3));
   streams[0]!.onLost();
@@ -81,7 +81,7 @@ it("asks once when a stream is back, and no more while it stays", async () => {
   observer.close();
 });
 
-it("follows one limit instead of another where they change places in one tick", async () => {
+it("follows one limit instead of another when they are swapped in one tick", async () => {
   const { observer, questions, streams } = startByHand();
   const stop = observer.observe(a, 1, () => {});
   await pass(1);
@@ -95,7 +95,7 @@ it("follows one limit instead of another where they change places in one tick", 
   observer.close();
 });
 
-it("is not live by a stream that is being replaced", async () => {
+it("does not count a stream that is being replaced as live", async () => {
   const { observer, streams } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
@@ -110,7 +110,7 @@ it("is not live by a stream that is being replaced", async () => {
   observer.close();
 });
 
-it("is live once all its streams have spoken, and opens them anew together", async () => {
+it("is live once all its streams have delivered, and reopens them together", async () => {
   const { observer, streams } = startByHand();
   for (let i = 0; i <= 100; i++) observer.observe({ name: `limit${i}` }, 1, () => {});
   await pass(1);
@@ -127,7 +127,7 @@ it("is live once all its streams have spoken, and opens them anew together", asy
   observer.close();
 });
 
-it("closes every stream, though one was replaced before it spoke", async () => {
+it("closes every stream, even one that was replaced before it delivered", async () => {
   const { observer, streams } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
@@ -139,11 +139,11 @@ it("closes every stream, though one was replaced before it spoke", async () => {
   expect(streams.map(({ isClosed }) => isClosed)).toEqual([true, true]);
 });
 
-it("leaves the stream as it is when what was only rendered is forgotten", async () => {
+it("keeps the stream when a limit that was only rendered is dropped", async () => {
   const { observer, streams, questions } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
-  // A render that never came to anything.
+  // A render that was never mounted.
   observer.status(b, 1);
   observer.observe(a, 2, () => {});
   await pass(1);
@@ -152,7 +152,7 @@ it("leaves the stream as it is when what was only rendered is forgotten", async 
   observer.close();
 });
 
-it("polls while a stream says nothing, as behind a proxy that holds it back, and no more once it does", async () => {
+it("polls until a stream delivers, as behind a proxy that holds it back", async () => {
   const { observer, questions, streams } = startByHand({ pollInterval: 1000 });
   observer.observe(a, 1, () => {});
   await pass(1);
@@ -163,20 +163,20 @@ it("polls while a stream says nothing, as behind a proxy that holds it back, and
     await pass(1000);
     questions[0]!.answer(left);
     await pass(0);
-    expect(observer.left(a)).toBe(left);
+    expect(observer.remaining(a)).toBe(left);
     expect(observer.connection).toBe("polling");
   }
   streams[0]!.onSnapshot(saying("a", 1));
   expect(observer.connection).toBe("live");
   await pass(0);
-  // The clocks may have moved apart while nothing was heard.
+  // The clocks may have come apart while the stream was silent.
   questions[0]!.answer(1);
   await pass(60_000);
   expect(questions).toEqual([]);
   observer.close();
 });
 
-it("does not go on about being live when a limit that is new gets no stream", async () => {
+it("is not live any more when a new limit gets no stream", async () => {
   const { observer, questions } = await startLive(3, { pollInterval: 1000 });
   observer.observe(b, 1, () => {});
   await pass(1);
@@ -189,7 +189,7 @@ it("does not go on about being live when a limit that is new gets no stream", as
   observer.close();
 });
 
-it("is polling as soon as the stream is lost, before anybody has answered", async () => {
+it("is polling as soon as the stream is lost, before any answer", async () => {
   const { observer, questions, streams } = await startLive(3, { pollInterval: 1000 });
   streams[0]!.onLost();
   expect(observer.connection).toBe("polling");
@@ -197,7 +197,7 @@ it("is polling as soon as the stream is lost, before anybody has answered", asyn
   questions[0]!.fail();
   await pass(0);
   expect(observer.connection).toBe("offline");
-  // The attempts that follow say nothing new, and ask nothing beside the polls.
+  // The next attempts change nothing, and ask for nothing beside the polls.
   streams[0]!.onLost();
   await pass(0);
   expect(observer.connection).toBe("offline");

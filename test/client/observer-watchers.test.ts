@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const [a, b] = [{ name: "a" }, { name: "b" }];
 
-it("those who are told may come and go", async () => {
+it("lets watchers come and go while they are notified", async () => {
   const { observer, questions } = startByHand({ isStreamless: true });
   const told = vi.fn();
   const look = () => {
@@ -25,25 +25,25 @@ it("those who are told may come and go", async () => {
   observer.close();
 });
 
-it("knows from the cache what a call would get, before the server has spoken", () => {
+it("knows from the cache what a call would get, before the server has answered", () => {
   const { observer } = startByHand({ cache: { get: () => saying("a", 0), set() {} } });
   const retryAt = Date.now() + Math.ceil(1e9 / 3);
   expect(observer.status(a, 1)).toEqual({ ok: false, retryAt });
 });
 
-it("keeps in the cache what the server said, without what is assumed", async () => {
+it("keeps the server's snapshot in the cache, without debits", async () => {
   const set = vi.fn();
   const { observer, streams } = await startLive(3, { cache: { get: () => undefined, set } });
   const before = saying("a", 3);
   await pass(10);
   observer.debit(a, 1);
   streams[0]!.onSnapshot(before);
-  expect(observer.left(a)).toBe(2);
+  expect(observer.remaining(a)).toBe(2);
   expect(set).toHaveBeenLastCalledWith(a, before);
   observer.close();
 });
 
-it("tells of one limit what the answer about another says of the clock", async () => {
+it("corrects the clock of one limit by the answer for another", async () => {
   const { observer, questions } = await startLive(0);
   const onChange = vi.fn();
   observer.observe(a, 1, onChange);
@@ -58,7 +58,7 @@ it("tells of one limit what the answer about another says of the clock", async (
   observer.close();
 });
 
-it("is found by the client's links while it follows something", async () => {
+it("can be found by the client's links while it follows something", async () => {
   const { observer, observers } = startByHand();
   const stop = observer.observe(a, 1, () => {});
   expect([...observers]).toEqual([]);
@@ -69,7 +69,7 @@ it("is found by the client's links while it follows something", async () => {
   expect([...observers]).toEqual([]);
 });
 
-it("says the same to those who stay when one of them goes", async () => {
+it("keeps the status of the other watchers when one of them leaves", async () => {
   const { observer } = await startLive(0);
   const stop = observer.observe(a, 1, () => {});
   const before = observer.status(a, 1);
@@ -81,7 +81,7 @@ it("says the same to those who stay when one of them goes", async () => {
   observer.close();
 });
 
-it("refuses a debit that is no count, and does nothing for none", async () => {
+it("throws for a debit with an invalid count, and does nothing for 0", async () => {
   const { observer, questions } = await startLive(3);
   expect(() => observer.debit(b, -1)).toThrow("count must be");
   observer.debit(a, 0)(true);
@@ -103,7 +103,7 @@ it("leaves no timer behind", async () => {
   expect(streams).toHaveLength(1);
 });
 
-it("says nothing of a key where there is none", async () => {
+it("leaves out the key where there is none", async () => {
   const get = vi.fn();
   const { observer } = startByHand({ cache: { get, set() {} } });
   observer.observe({ name: "a", key: undefined }, 1, () => {});
@@ -111,7 +111,7 @@ it("says nothing of a key where there is none", async () => {
   observer.close();
 });
 
-it("goes on, and tells the others, when one who is told throws", async () => {
+it("notifies the other watchers when one of them throws", async () => {
   const { observer, questions } = startByHand({ isStreamless: true, pollInterval: 1000 });
   const onChange = vi.fn();
   observer.observe(a, 1, () => {
@@ -120,7 +120,7 @@ it("goes on, and tells the others, when one who is told throws", async () => {
   observer.observe(a, 1, onChange);
   await pass(1);
   questions[0]!.answer(3);
-  // The page's own reports get to know.
+  // The error reaches the page's own error reports.
   await expect(pass(1)).rejects.toThrow("a bug");
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(observer.connection).toBe("polling");
@@ -134,10 +134,10 @@ it("goes on, and tells the others, when one who is told throws", async () => {
   observer.close();
 });
 
-it("tells the others by the clock that one who is told brings news of", async () => {
+it("notifies the other watchers by the clock that one of them has corrected", async () => {
   const { observer, questions } = startByHand();
-  let news = () => {};
-  observer.observe(a, 1, () => news());
+  let onNotify = () => {};
+  observer.observe(a, 1, () => onNotify());
   observer.observe(b, 1, () => {});
   await pass(1);
   for (const question of questions.splice(0)) question.answer(0);
@@ -145,9 +145,9 @@ it("tells the others by the clock that one who is told brings news of", async ()
   const { retryAt } = observer.status(b, 1)!;
   const onChange = vi.fn();
   observer.observe(b, 1, () => onChange(observer.status(b, 1)!.retryAt));
-  // Both are told of the clock, and the first knows better at once.
-  news = () => {
-    news = () => {};
+  // Both are notified, and the first corrects the clock again at once.
+  onNotify = () => {
+    onNotify = () => {};
     observer.receive(saying("a", 1, { now: Date.now() + 9000 }));
   };
   observer.receive(saying("a", 1, { now: Date.now() + 5000 }));

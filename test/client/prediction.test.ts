@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { opensAt } from "../../client/prediction.js";
-import { refusalOf, snapshotOfRefusal } from "../../client/refusal.js";
+import { availableAt } from "../../client/prediction.js";
+import { denialOf, snapshotOfDenial } from "../../client/denial.js";
 import { CONFIG, pass, saying, startByHand } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
@@ -8,34 +8,34 @@ afterEach(() => void vi.useRealTimers());
 
 const a = { name: "a" };
 
-it("tells a whole ms, though the server's clock has more of it", () => {
+it("gives whole ms, even if the server's clock has fractions of one", () => {
   const config = { ...CONFIG, rate: 1, period: 1000 };
-  expect(opensAt(saying("a", 0, { ts: 1000.5, config }), 1)).toBe(2001);
+  expect(availableAt(saying("a", 0, { ts: 1000.5, config }), 1)).toBe(2001);
 });
 
-it("lets a call go whose tokens are there, though the server's clock was since set back", () => {
+it("grants a call whose tokens are there, even if the server's clock was set back since", () => {
   const ts = Date.now() + 1000;
-  expect(opensAt(saying("a", 3, { ts }), 3)).toBe(-Infinity);
+  expect(availableAt(saying("a", 3, { ts }), 3)).toBe(-Infinity);
 });
 
-it("takes what is owed to be spread evenly over the shards", () => {
+it("assumes that a debt is spread evenly over the shards", () => {
   const config = { ...CONFIG, rate: 10, period: 1000, capacity: 100, shards: 10 };
-  // Two of them owe 2, and gain 2 a second.
-  expect(opensAt(saying("a", -10, { ts: 0, config }), 1)).toBe(1500);
+  // Two of them are 2 in debt, and gain 2 a second.
+  expect(availableAt(saying("a", -10, { ts: 0, config }), 1)).toBe(1500);
 });
 
-it("foretells a refusal in whole ms, from an instant that is none", () => {
+it("predicts a denial in whole ms, at an instant with fractions of one", () => {
   const checked = { value: -1, config: CONFIG, retryAt: 1000, now: 2000.5 };
-  expect(refusalOf("a", checked, 990.5, 1)).toMatchObject({ retryAfter: 10, now: 2000 });
+  expect(denialOf("a", checked, 990.5, 1)).toMatchObject({ retryAfter: 10, now: 2000 });
 });
 
-it("makes a call on shards that owe wait for as long as the server said", () => {
+it("makes a call on shards in debt wait for as long as the server said", () => {
   const config = { ...CONFIG, rate: 4, period: 1000, shards: 4 };
   const facts = { kind: "RateLimited", name: "a", retryAfter: 2000, value: 0, config } as const;
-  expect(opensAt(snapshotOfRefusal(a, { ...facts, now: 5000 }, 1), 1)).toBe(7000);
+  expect(availableAt(snapshotOfDenial(a, { ...facts, now: 5000 }, 1), 1)).toBe(7000);
 });
 
-it("takes a debit from what two shards hold, and from one where the other owes", async () => {
+it("takes a debit from two shards, and from one where the other is in debt", async () => {
   const { observer, questions } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);

@@ -2,7 +2,7 @@ import { TRPCClientError } from "@trpc/client";
 import { describe, expect, it } from "vitest";
 import { isRateLimitError, rateLimitLink, type RateLimitLinkOptions } from "../../client/index.js";
 import { HOUR, SECOND } from "../../server/index.js";
-import { startMirror } from "../support/mirror.js";
+import { startLimitServer } from "../support/limit-server.js";
 import { soon } from "../support/soon.js";
 
 const LIMITS = {
@@ -16,44 +16,44 @@ const [STATUS, TAKE] = ["rateLimit.status", "take"];
 
 /** A server, and a client of it that sends through the link. */
 async function startLinked(options?: RateLimitLinkOptions) {
-  const mirror = await startMirror(LIMITS);
-  const connect = () => mirror.server.connect({ links: [rateLimitLink(options)] });
+  const app = await startLimitServer(LIMITS);
+  const connect = () => app.server.connect({ links: [rateLimitLink(options)] });
   const client = connect();
   return {
-    ...mirror,
+    ...app,
     client,
     connect,
     take: (name: string, count = 1, signal?: AbortSignal) =>
       client.take.mutate({ name, count }, signal && { signal }),
-    [Symbol.asyncDispose]: () => mirror[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }
 
-async function refusalOf(call: Promise<unknown>) {
+async function denialOf(call: Promise<unknown>) {
   const error = await call.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!isRateLimitError(error)) throw new Error("not refused", { cause: error });
+  if (!isRateLimitError(error)) throw new Error("not denied", { cause: error });
   return error.data.rateLimit;
 }
 
-describe.concurrent("a refused call", () => {
+describe.concurrent("a denied call", () => {
   it.each(["hourly", "windowed"] as const)(
-    "of %s is known to observers before its caller hears of it",
+    "of %s is known to observers before its caller gets the error",
     async (name) => {
       await using page = await startLinked();
       const observer = page.observe(page.client, { pollInterval: 60_000 });
       observer.observe({ name }, 1, () => {});
       await soon(() => expect(observer.status({ name }, 1)?.ok).toBe(true));
-      // Nothing of what follows reaches the observer by itself.
+      // From here on nothing reaches the observer from the server.
       const release = page.server.delay(STATUS);
       await page.limiter.limit(name, { count: 3 });
-      const { retryAfter, now } = await refusalOf(page.take(name));
+      const { retryAfter, now } = await denialOf(page.take(name));
       const status = observer.status({ name }, 1);
       expect(status?.ok).toBe(false);
       expect(Math.abs(status!.retryAt! - (now + retryAfter))).toBeLessThan(200);
-      // The truth is asked for.
+      // The observer asks for the whole state.
       await soon(() => expect(page.server.requests(STATUS)).toBeGreaterThan(1));
       release();
       await soon(() => expect(page.server.open(STATUS)).toBe(0));
@@ -61,7 +61,7 @@ describe.concurrent("a refused call", () => {
     },
   );
 
-  it("is of the key that the application says, or of nothing", async () => {
+  it("belongs to the key that the application declares, or to no limit", async () => {
     const keyed = { name: "hourly", key: "ann" };
     await using page = await startLinked({
       limits: ({ path, input }) => {
@@ -78,17 +78,17 @@ describe.concurrent("a refused call", () => {
     await soon(() => expect(page.server.open(STATUS)).toBe(0));
     const release = page.server.delay(STATUS);
     const asked = page.server.requests(STATUS);
-    await refusalOf(page.take("hourly"));
+    await denialOf(page.take("hourly"));
     expect(observer.status(keyed, 1)?.ok).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(page.server.requests(STATUS)).toBe(asked);
-    await refusalOf(page.take("hourly", 3));
+    await denialOf(page.take("hourly", 3));
     expect(observer.status(keyed, 3)?.ok).toBe(false);
     release();
     await soon(() => expect(observer.status(keyed, 3)?.ok).toBe(true));
   });
 
-  it("is asked about once at a time, however many there are", async () => {
+  it("is asked for once at a time, however many there are", async () => {
     await using page = await startLinked();
     const observer = page.observe(page.client, { pollInterval: 60_000 });
     observer.observe({ name: "hourly" }, 1, () => {});
@@ -96,12 +96,12 @@ describe.concurrent("a refused call", () => {
     await soon(() => expect(page.server.open(STATUS)).toBe(0));
     await page.limiter.limit("hourly", { count: 3 });
     const [asked, release] = [page.server.requests(STATUS), page.server.delay(STATUS)];
-    for (let i = 0; i < 10; i++) await refusalOf(page.take("hourly"));
+    for (let i = 0; i < 10; i++) await denialOf(page.take("hourly"));
     expect(page.server.requests(STATUS)).toBe(asked + 1);
     release();
   });
 
-  it("passes through as it came, and so does everything else", async () => {
+  it("passes through unchanged, and so does everything else", async () => {
     await using page = await startLinked({ limits: { [TAKE]: "hourly" } });
     await page.limiter.limit("hourly", { count: 2 });
     expect(await page.take("hourly")).toMatchObject({ ok: true });
@@ -109,17 +109,17 @@ describe.concurrent("a refused call", () => {
       await expect(page.take("hourly")).rejects.toBeInstanceOf(TRPCClientError);
     }
     await expect(page.take("hourly", -1)).rejects.toMatchObject({ data: { code: "BAD_REQUEST" } });
-    // None of them was kept from the server.
+    // All of them reached the server.
     expect(page.server.requests(TAKE)).toBe(5);
   });
 });
 
-describe.concurrent("whenRefused: fail", () => {
-  it("fails calls that are known to be refused, without a request", async () => {
-    await using page = await startLinked({ whenRefused: "fail" });
+describe.concurrent("whenLimited: reject", () => {
+  it("rejects calls that are known to be denied, without a request", async () => {
+    await using page = await startLinked({ whenLimited: "reject" });
     await page.limiter.limit("hourly", { count: 3 });
-    const first = await refusalOf(page.take("hourly"));
-    const second = await refusalOf(page.take("hourly"));
+    const first = await denialOf(page.take("hourly"));
+    const second = await denialOf(page.take("hourly"));
     expect(page.server.requests(TAKE)).toBe(1);
     expect(second).toMatchObject({ kind: "RateLimited", name: "hourly", config: LIMITS.hourly });
     const elapsed = second.now - first.now;
@@ -131,32 +131,32 @@ describe.concurrent("whenRefused: fail", () => {
     });
   });
 
-  it("goes by what an observer sees, for procedures whose limit is given", async () => {
-    await using page = await startLinked({ whenRefused: "fail", limits: { [TAKE]: "hourly" } });
+  it("uses what an observer knows, for procedures whose limit is declared", async () => {
+    await using page = await startLinked({ whenLimited: "reject", limits: { [TAKE]: "hourly" } });
     const observer = page.observe(page.client);
     observer.observe({ name: "hourly" }, 1, () => {});
     await soon(() => expect(observer.connection).toBe("live"));
     await page.limiter.limit("hourly", { count: 3 });
     await soon(() => expect(observer.status({ name: "hourly" }, 1)?.ok).toBe(false));
-    await refusalOf(page.take("hourly"));
+    await denialOf(page.take("hourly"));
     expect(page.server.requests(TAKE)).toBe(0);
     await page.limiter.reset("hourly");
     await soon(() => expect(observer.status({ name: "hourly" }, 1)?.ok).toBe(true));
     expect(await page.take("hourly")).toMatchObject({ ok: true });
   });
 
-  it("sends again when the limit opens", async () => {
-    await using page = await startLinked({ whenRefused: "fail" });
+  it("sends again when the limit is available", async () => {
+    await using page = await startLinked({ whenLimited: "reject" });
     await page.limiter.limit("quick");
-    const { retryAfter } = await refusalOf(page.take("quick"));
+    const { retryAfter } = await denialOf(page.take("quick"));
     await new Promise((resolve) => setTimeout(resolve, retryAfter + 20));
     await page.take("quick");
     expect(page.server.requests(TAKE)).toBe(2);
   });
 
-  it("leaves it to the server to say never", async () => {
+  it("leaves a call that could never pass to the server", async () => {
     await using page = await startLinked({
-      whenRefused: "fail",
+      whenLimited: "reject",
       limits: { [TAKE]: { name: "hourly", count: 4 } },
     });
     const observer = page.observe(page.client);
@@ -168,11 +168,11 @@ describe.concurrent("whenRefused: fail", () => {
   });
 });
 
-describe.concurrent("whenRefused: wait", () => {
-  it("sends held calls one after the other as the limit opens, none of them refused", async () => {
-    await using page = await startLinked({ whenRefused: "wait", jitter: 20 });
+describe.concurrent("whenLimited: wait", () => {
+  it("sends held calls one after the other as tokens become available, none of them denied", async () => {
+    await using page = await startLinked({ whenLimited: "wait", jitter: 20 });
     await page.limiter.limit("quick");
-    await refusalOf(page.take("quick"));
+    await denialOf(page.take("quick"));
     const order: number[] = [];
     const started = performance.now();
     await Promise.all([0, 1, 2, 3].map((i) => page.take("quick").then(() => order.push(i))));
@@ -183,12 +183,12 @@ describe.concurrent("whenRefused: wait", () => {
   });
 
   it("spreads the calls of many pages over its jitter", async () => {
-    await using page = await startLinked({ whenRefused: "wait", jitter: 400 });
+    await using page = await startLinked({ whenLimited: "wait", jitter: 400 });
     await page.limiter.limit("quick");
     const arrivals = await Promise.all(
       Array.from({ length: 16 }, async () => {
         const client = page.connect();
-        // On a slow machine one or the other passes, which spreads them, too.
+        // On a slow machine some of them pass, which spreads them, too.
         await client.take.mutate({ name: "quick" }).catch(() => {});
         await client.take.mutate({ name: "quick" }).catch(() => {});
         return performance.now();
@@ -197,17 +197,17 @@ describe.concurrent("whenRefused: wait", () => {
     expect(Math.max(...arrivals) - Math.min(...arrivals)).toBeGreaterThan(100);
   });
 
-  it("lets a call go that is aborted, at once and without a request", async () => {
-    await using page = await startLinked({ whenRefused: "wait" });
+  it("fails an aborted call at once, without a request", async () => {
+    await using page = await startLinked({ whenLimited: "wait" });
     await page.limiter.limit("hourly", { count: 3 });
-    await refusalOf(page.take("hourly"));
+    await denialOf(page.take("hourly"));
     const aborting = new AbortController();
     const held = page.take("hourly", 1, aborting.signal);
     const behind = page.take("hourly");
     setTimeout(() => aborting.abort(new Error("no longer wanted")), 20);
     await expect(held).rejects.toThrow("no longer wanted");
     expect(page.server.requests(TAKE)).toBe(1);
-    // The one behind it moves up.
+    // The call behind it moves up.
     const observer = page.observe(page.client);
     observer.observe({ name: "hourly" }, 1, () => {});
     await page.limiter.reset("hourly");
@@ -215,12 +215,12 @@ describe.concurrent("whenRefused: wait", () => {
     expect(page.server.requests(TAKE)).toBe(2);
   });
 
-  it("tells the caller when a held call cannot even be sent", async () => {
+  it("rejects a held call that cannot be sent", async () => {
     await using page = await startLinked();
     let isBroken = false;
     const client = page.server.connect({
       links: [
-        rateLimitLink({ whenRefused: "wait", jitter: 0 }),
+        rateLimitLink({ whenLimited: "wait", jitter: 0 }),
         () =>
           ({ op, next }) => {
             if (isBroken) throw new Error("no link for this");
@@ -230,42 +230,42 @@ describe.concurrent("whenRefused: wait", () => {
     });
     const take = () => client.take.mutate({ name: "quick", count: 1 });
     await page.limiter.limit("quick");
-    await refusalOf(take());
+    await denialOf(take());
     isBroken = true;
     await expect(take()).rejects.toThrow("no link for this");
   });
 
-  it("asks what a held call took that has failed", async () => {
+  it("asks for the state after a held call has failed", async () => {
     const item = { name: "hourly" };
-    await using page = await startLinked({ whenRefused: "wait", limits: { [TAKE]: "hourly" } });
+    await using page = await startLinked({ whenLimited: "wait", limits: { [TAKE]: "hourly" } });
     const observer = page.observe(page.client, { pollInterval: 60_000 });
     observer.observe(item, 1, () => {});
     await soon(() => expect(observer.connection).toBe("live"));
     await page.limiter.limit("hourly", { count: 3 });
-    await soon(() => expect(observer.left(item)).toBe(0));
-    // Refused for its input once it goes, so that nothing is charged and no news come of it.
+    await soon(() => expect(observer.remaining(item)).toBe(0));
+    // Rejected for its input, so that nothing is charged and the stream reports nothing.
     const failed = page.take("hourly", "many" as never);
     await page.limiter.reset("hourly");
     await expect(failed).rejects.toMatchObject({ data: { code: "BAD_REQUEST" } });
-    await soon(() => expect(observer.left(item)).toBe(3));
+    await soon(() => expect(observer.remaining(item)).toBe(3));
   });
 
-  it("fails a call at once that would have to wait too long", async () => {
-    await using page = await startLinked({ whenRefused: "wait", maxWait: 10 * SECOND });
+  it("rejects a call at once that would have to wait too long", async () => {
+    await using page = await startLinked({ whenLimited: "wait", maxWait: 10 * SECOND });
     await page.limiter.limit("hourly", { count: 3 });
-    await refusalOf(page.take("hourly"));
-    expect((await refusalOf(page.take("hourly"))).retryAfter).toBeGreaterThan(HOUR - 10 * SECOND);
+    await denialOf(page.take("hourly"));
+    expect((await denialOf(page.take("hourly"))).retryAfter).toBeGreaterThan(HOUR - 10 * SECOND);
     expect(page.server.requests(TAKE)).toBe(1);
   });
 
-  it("holds no call that is not known to be refused, nor one of another limit", async () => {
+  it("holds no call without a known denial, and no call of another limit", async () => {
     await using page = await startLinked({
-      whenRefused: "wait",
+      whenLimited: "wait",
       limits: ({ path, input }) =>
         path === TAKE ? { name: (input as { name: string }).name } : null,
     });
     await page.limiter.limit("hourly", { count: 3 });
-    await refusalOf(page.take("hourly"));
+    await denialOf(page.take("hourly"));
     const aborting = new AbortController();
     const held = page.take("hourly", 1, aborting.signal);
     expect(await page.take("windowed")).toMatchObject({ ok: true });

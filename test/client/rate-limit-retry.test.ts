@@ -44,7 +44,7 @@ async function startQueries(maxRetries?: number) {
   };
 }
 
-const refusal = (retryAfter: number) => ({
+const denial = (retryAfter: number) => ({
   data: {
     rateLimit: {
       kind: "RateLimited",
@@ -59,7 +59,7 @@ const refusal = (retryAfter: number) => ({
 const failure = (code: string) => ({ data: { code } });
 
 describe.concurrent("a query of a QueryClient with these defaults", () => {
-  it("is tried again when it can pass, and not before", async () => {
+  it("is retried when it can pass, and not before", async () => {
     await using page = await startQueries(3);
     await page.limiter.limit("quick");
     expect(await page.fetch("quick")).toBe("served");
@@ -67,21 +67,21 @@ describe.concurrent("a query of a QueryClient with these defaults", () => {
     expect(page.attempts[1]! - page.attempts[0]!).toBeGreaterThan(400);
   });
 
-  it("fails at once when it is refused for longer than anybody waits", async () => {
+  it("fails at once when it is denied for longer than a person waits", async () => {
     await using page = await startQueries(3);
     await page.limiter.limit("hourly");
     await expect(page.fetch("hourly")).rejects.toSatisfy(isRateLimitError);
     expect(page.attempts).toHaveLength(1);
   });
 
-  it("is tried again as often as was said when it fails otherwise", async () => {
+  it("is retried as often as configured when it fails otherwise", async () => {
     await using page = await startQueries(1);
     await expect(page.fetch("broken")).rejects.toMatchObject({ data: { code: "CONFLICT" } });
     expect(page.attempts).toHaveLength(2);
     expect(page.attempts[1]! - page.attempts[0]!).toBeGreaterThan(990);
   });
 
-  it("is not tried again on a server, unless that was said", async () => {
+  it("is not retried on a server by default", async () => {
     await using page = await startQueries();
     await expect(page.fetch("broken")).rejects.toThrow("CONFLICT");
     expect(page.attempts).toHaveLength(1);
@@ -97,32 +97,32 @@ describe("rateLimitRetry", () => {
       true,
       false,
     ]);
-    expect(rateLimitRetry(0)(0, refusal(10))).toBe(false);
+    expect(rateLimitRetry(0)(0, denial(10))).toBe(false);
   });
 
   it("waits for as long as it is allowed to", () => {
-    expect(rateLimitRetry(3)(0, refusal(60_000))).toBe(true);
-    expect(rateLimitRetry(3)(0, refusal(60_001))).toBe(false);
-    expect(rateLimitRetry(3, HOUR)(0, refusal(HOUR))).toBe(true);
+    expect(rateLimitRetry(3)(0, denial(60_000))).toBe(true);
+    expect(rateLimitRetry(3)(0, denial(60_001))).toBe(false);
+    expect(rateLimitRetry(3, HOUR)(0, denial(HOUR))).toBe(true);
   });
 });
 
 describe("rateLimitRetryDelay", () => {
-  it("is never shorter than what a refusal says, and not always the same", () => {
-    const delays = Array.from({ length: 100 }, (_, i) => rateLimitRetryDelay(i, refusal(5000)));
+  it("is never shorter than a denial's retryAfter, and varies", () => {
+    const delays = Array.from({ length: 100 }, (_, i) => rateLimitRetryDelay(i, denial(5000)));
     expect(Math.min(...delays)).toBeGreaterThan(5000);
     expect(Math.max(...delays)).toBeLessThanOrEqual(6001);
     expect(new Set(delays).size).toBeGreaterThan(50);
   });
 
-  it("leaves a ms to timers that are early by a part of one", () => {
+  it("adds one ms, since timers may be early by a part of one", () => {
     const random = vi.spyOn(Math, "random").mockReturnValue(0);
-    expect(rateLimitRetryDelay(0, refusal(5000))).toBe(5001);
+    expect(rateLimitRetryDelay(0, denial(5000))).toBe(5001);
     random.mockRestore();
   });
 
-  it("is one that a timer can wait for, where a refusal lasts longer", () => {
-    expect(rateLimitRetryDelay(0, refusal(60 * DAY))).toBe(2e9);
+  it("is at most what a timer can wait for, even if a denial lasts longer", () => {
+    expect(rateLimitRetryDelay(0, denial(60 * DAY))).toBe(2e9);
   });
 
   it("doubles up to half a minute for other failures", () => {
@@ -133,7 +133,7 @@ describe("rateLimitRetryDelay", () => {
     }
   });
 
-  it("spreads those who come back to a store that failed", () => {
+  it("spreads the retries after a store failure", () => {
     const delays = Array.from({ length: 100 }, () =>
       rateLimitRetryDelay(2, failure("SERVICE_UNAVAILABLE")),
     );

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createServerClock } from "../../client/server-clock.js";
+import { createServerClock } from "../../client/clocks.js";
 
-/** A server's clock that is told of requests and messages at instants of a local one. */
+/** A server's clock that gets requests and messages at instants of a local clock. */
 function startClock() {
   let now = 0;
   let set = 0;
@@ -12,7 +12,7 @@ function startClock() {
   );
   return {
     get offset() {
-      return clock.look().offset;
+      return clock.read().offset;
     },
     roundTrip(sentAt: number, receivedAt: number, serverNow: number) {
       now = receivedAt;
@@ -22,7 +22,7 @@ function startClock() {
       now = receivedAt;
       return clock.push(serverNow);
     },
-    /** The local clock is set forward, in the middle of everything. */
+    /** Sets the local clock forward. */
     step(ms: number) {
       set += ms;
     },
@@ -44,7 +44,7 @@ describe("a round trip", () => {
     expect(clock.offset).toBe(4_000);
   });
 
-  it("takes a server behind this machine for what it is", () => {
+  it("handles a server that is behind this machine", () => {
     clock.roundTrip(10_000, 10_200, 4_100);
     expect(clock.offset).toBe(-6_000);
   });
@@ -72,7 +72,7 @@ describe("a round trip", () => {
     expect(clock.offset).toBe(1_000);
   });
 
-  it("replaces what only pushes have told, however long it took", () => {
+  it("replaces what only pushes have reported, however long it took", () => {
     clock.push(0, 900);
     expect(clock.roundTrip(100, 2_100, 2_100)).toBe(true);
     expect(clock.offset).toBe(1_000);
@@ -93,13 +93,13 @@ describe("a push", () => {
     expect(clock.offset).toBe(4_001);
   });
 
-  it("does not lower what a round trip has told", () => {
+  it("does not lower what a round trip has measured", () => {
     clock.roundTrip(0, 20, 1_010);
     expect(clock.push(100, 600)).toBe(false);
     expect(clock.offset).toBe(1_000);
   });
 
-  it("raises what a round trip has told only by more than that trip leaves open", () => {
+  it("raises what a round trip has measured only by more than its uncertainty", () => {
     clock.roundTrip(0, 20, 1_010);
     expect(clock.push(100, 100 + 1_000 + 11)).toBe(false);
     expect(clock.push(100, 100 + 1_000 + 12)).toBe(true);
@@ -118,7 +118,7 @@ describe("a clock that was set", () => {
 
   it("is not seen in round trips that overlap", () => {
     clock.roundTrip(0, 10, 1_005);
-    // 5 ms and 100 ms of doubt, and 1 ms for the rounding.
+    // 5 ms and 100 ms of uncertainty, and 1 ms for the rounding.
     expect(clock.roundTrip(1_000, 1_200, 1_100 + 1_000 + 106)).toBe(false);
     expect(clock.roundTrip(1_000, 1_200, 1_100 + 1_000 - 106)).toBe(false);
     expect(clock.roundTrip(1_000, 1_200, 1_100 + 1_000 + 107)).toBe(true);
@@ -138,7 +138,7 @@ describe("a clock that was set", () => {
     expect(clock.offset).toBe(1_000 - 3_600_000);
   });
 
-  it("is measured anew once this machine's was set, however long that takes", () => {
+  it("is measured again once this machine's was set, however long that takes", () => {
     clock.roundTrip(0, 10, 1_005);
     clock.step(300);
     expect(clock.roundTrip(1_000, 3_000, 3_100)).toBe(true);

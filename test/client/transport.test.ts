@@ -4,7 +4,7 @@ import { observable, type Observer } from "@trpc/server/observable";
 import { expect, it, vi } from "vitest";
 import { createTRPCTransport } from "../../client/index.js";
 
-/** A stream whose link is in the test's hands. */
+/** A stream whose link the test controls. */
 function watch() {
   let stream: Observer<unknown, unknown> | undefined;
   const client = createTRPCClient<AnyTRPCRouter>({
@@ -23,7 +23,7 @@ it.each(["completes", "fails"])("a stream that %s has ended", (how) => {
   expect(onLost).not.toHaveBeenCalled();
 });
 
-it("a stream that connects is lost only where it had to connect anew", () => {
+it("loses a connecting stream only where it has to reconnect", () => {
   const { stream, onEnded, onLost, onSnapshot } = watch();
   const connecting = (error: unknown) =>
     stream.next({ result: { type: "state", state: "connecting", error } });

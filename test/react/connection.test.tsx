@@ -37,7 +37,7 @@ it("says that the server does not answer before anything is known", async () => 
   expect(result.current).toMatchObject({ status: undefined, connection: "offline" });
 });
 
-it("asks anew when the page is back, not when it goes, and no more once it has gone", () => {
+it("refreshes when the page is back, not when it leaves, and never after unmounting", () => {
   const { refresh, unmount } = startHook();
   const calls = (change: () => void) => {
     refresh.mockClear();

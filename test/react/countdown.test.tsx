@@ -15,7 +15,7 @@ afterEach(() => {
 
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
-/** What the page's live region says now, and whatever it says from now on. */
+/** The text of the page's live region now, and each later text. */
 function recordAnnouncements(): string[] {
   const [region, ...others] = screen.getAllByRole("status");
   expect(others).toEqual([]);
@@ -111,7 +111,7 @@ describe("useCountdown", () => {
 
   it("is right again after the machine has slept", async () => {
     const countdown = countDown(Date.now() + 10_000);
-    // Timers stand still in sleep, the clock does not.
+    // Timers stand still in sleep; the clock does not.
     vi.setSystemTime(Date.now() + 8_000);
     await pass(1000);
     expect(countdown.seconds()).toBe(1);
@@ -119,7 +119,7 @@ describe("useCountdown", () => {
     expect(countdown.seconds()).toBe(0);
   });
 
-  it("makes nobody wait longer because the machine's clock was put back", async () => {
+  it("does not extend the wait because the machine's clock was put back", async () => {
     const countdown = countDown(Date.now() + 10_000);
     vi.setSystemTime(Date.now() - 3_600_000);
     await pass(1100);
@@ -140,7 +140,7 @@ describe("RateLimitCountdown", () => {
     [3_720_000, "1h 2m"],
     [90_000_000, "25h 0m"],
     [Infinity, "never"],
-  ])("tells a wait of %d ms as %s", (wait, text) => {
+  ])("shows a wait of %d ms as %s", (wait, text) => {
     render(<RateLimitCountdown retryAt={Date.now() + wait} />);
     expect(screen.getByRole("timer").textContent).toBe(text);
   });
@@ -164,7 +164,7 @@ describe("RateLimitCountdown", () => {
     expect(container.innerHTML).toBe("");
   });
 
-  it("shows what it is given to show", async () => {
+  it("shows what its children return", async () => {
     render(
       <RateLimitCountdown retryAt={Date.now() + 2_000}>
         {(seconds) => <b>again in {seconds}</b>}
@@ -177,13 +177,13 @@ describe("RateLimitCountdown", () => {
     expect(screen.queryByRole("timer")).toBeNull();
   });
 
-  it("tells screen readers of the start of the wait and of its end, and of nothing between", async () => {
+  it("announces the start and the end of the wait, and nothing between", async () => {
     const { container, rerender } = render(<RateLimitCountdown retryAt={Date.now() + 3_000} />);
     expect(screen.getByRole("timer").getAttribute("aria-live")).toBe("off");
     const said = recordAnnouncements();
     expect(said).toEqual(["Wait 3 seconds"]);
     await pass(1000);
-    // Corrected by a little, as the observer does: still the same wait.
+    // Corrected by a little, as an observer does: it is still the same wait.
     rerender(<RateLimitCountdown retryAt={Date.now() + 1_990} />);
     await pass(1000);
     expect(said).toEqual(["Wait 3 seconds"]);
@@ -195,7 +195,7 @@ describe("RateLimitCountdown", () => {
     expect(said.at(-1)).toBe("Wait 3 minutes");
   });
 
-  it("has the last word when it leaves the page because the wait is over, and only then", async () => {
+  it("announces the end on unmount if the wait is over, and only then", async () => {
     const end = Date.now() + 3_000;
     const early = render(<RateLimitCountdown retryAt={end} />);
     const said = recordAnnouncements();
@@ -209,7 +209,7 @@ describe("RateLimitCountdown", () => {
     expect(said.at(-1)).toBe("You can go on");
   });
 
-  it("says so when the wait ends before its time, or by the clock that nobody sets", async () => {
+  it("announces the end when the wait ends early, or by the monotonic clock", async () => {
     const { rerender } = render(<RateLimitCountdown retryAt={Date.now() + 60_000} />);
     const said = recordAnnouncements();
     rerender(<RateLimitCountdown retryAt={undefined} />);
@@ -237,12 +237,12 @@ describe("RateLimitCountdown", () => {
     [3_601_000, "Wait 2 hours"],
     [1_000, "Wait 1 second"],
     [Infinity, "You cannot go on"],
-  ])("says a wait of %d ms in its largest unit", (wait, text) => {
+  ])("announces a wait of %d ms in its largest unit", (wait, text) => {
     render(<RateLimitCountdown retryAt={Date.now() + wait} />);
     expect(screen.getByRole("status").textContent).toBe(text);
   });
 
-  it("says what it is given to say, or nothing", async () => {
+  it("announces what it is given, or nothing", async () => {
     const announcement = (seconds: number) => (seconds > 0 ? `noch ${seconds}` : "");
     render(<RateLimitCountdown retryAt={Date.now() + 1_000} announcement={announcement} />);
     const said = recordAnnouncements();
@@ -250,7 +250,7 @@ describe("RateLimitCountdown", () => {
     expect(said).toEqual(["noch 1", ""]);
   });
 
-  it("keeps its ticking to itself", async () => {
+  it("renders nothing around it when it ticks", async () => {
     let renders = 0;
     function Around() {
       renders++;

@@ -1,4 +1,4 @@
-/** What Next.js loads: it takes a file for the client's only by what stands at its very top. */
+/** Next.js takes a file for a client file only by the directive at its very top. */
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";

@@ -9,7 +9,7 @@ const meter = () => screen.getByRole("meter");
 const filled = () => (meter().firstElementChild as HTMLElement).style.width;
 
 describe("RateLimitMeter", () => {
-  it("shows what is left of the capacity, to the eye and to a screen reader", async () => {
+  it("shows what remains of the capacity, on screen and to a screen reader", async () => {
     await using page = await startPage();
     page.render(<RateLimitMeter name="hourly" label="Messages left" />);
     await soon(() => expect(filled()).toBe("100%"));
@@ -22,7 +22,7 @@ describe("RateLimitMeter", () => {
     expect(Number.parseFloat(filled())).toBeCloseTo(33.33, 1);
   });
 
-  it("is empty while tokens are owed", async () => {
+  it("is empty while the limit is in debt", async () => {
     await using page = await startPage();
     page.render(<RateLimitMeter name="hourly" label="a" />);
     await soon(() => expect(filled()).toBe("100%"));

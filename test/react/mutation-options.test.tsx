@@ -57,7 +57,7 @@ it.each([
   ["a number", 2, 3],
   ["yes", true, 6],
   ["a function", (failures: number) => failures < 3, 4],
-])("tries again as often as it is told to: %s", async (_, retry, tries) => {
+])("retries as often as configured: %s", async (_, retry, tries) => {
   const mutationFn = vi.fn(() => Promise.reject(new Error("no network")));
   const { result } = startMutation({ mutationFn, ...(retry !== undefined && { retry }) });
   await act(async () => result.current.mutate("a"));
@@ -71,7 +71,7 @@ it("takes each try's token once, and gives it back", async () => {
     new Promise((_, reject) => fails.push(() => reject(new Error("no network"))));
   const { limits, result } = startMutation({ mutationFn, retry: 1 }, "slow");
   const left = () => Math.floor(limits.check({ name: "slow" }, Date.now(), 0)!.value);
-  // Until all has been told that is to tell.
+  // Until all watchers have been notified.
   await pass(10);
   await act(async () => result.current.mutate("a"));
   expect(left()).toBe(2);
@@ -89,7 +89,7 @@ it("may run while nothing is known", () => {
   expect(result.current.limit.status).toBeUndefined();
 });
 
-it("may not run before those that are held, though there is enough for it", async () => {
+it("may not run before the held calls, even if there is enough for it", async () => {
   const count = (call: string) => call.length;
   const mutationFn = async () => {};
   const { limits, result } = startMutation({ mutationFn, count, whenLimited: "wait" }, "slow");
@@ -99,7 +99,7 @@ it("may not run before those that are held, though there is enough for it", asyn
   expect(result.current).toMatchObject({ canMutate: false, held: 1 });
 });
 
-it("cancels what is held when its key changes, and by `reset` what the new one holds", async () => {
+it("cancels the held calls when its key changes, and the new key's by `reset`", async () => {
   const sent: string[] = [];
   const mutationFn = async (call: string) => void sent.push(call);
   const onError = vi.fn<(error: Error, call: string) => void>();
@@ -123,14 +123,14 @@ it("cancels what is held when its key changes, and by `reset` what the new one h
   expect(sent).toEqual([]);
 });
 
-it("counts what waits for its key alone, though a call of an earlier one comes back", async () => {
-  let refuse = () => {};
+it("counts the held calls of its key alone, even if a call of an earlier key comes back", async () => {
+  let deny = () => {};
   const mutationFn = (call: string) =>
     new Promise((_, reject) => {
       const facts = { kind: "RateLimited", name: "quick", retryAfter: SECOND, value: 0 };
       const config = { kind: "token bucket", rate: 1, period: SECOND } as const;
       const data = { rateLimit: { ...facts, config, now: Date.now() } };
-      if (call === "of a") refuse = () => reject(Object.assign(new Error("refused"), { data }));
+      if (call === "of a") deny = () => reject(Object.assign(new Error("denied"), { data }));
     });
   const options = { mutationFn, whenLimited: "wait" } as const;
   const { limits, result, rerender } = startMutation({ ...options, key: "a" });
@@ -139,6 +139,6 @@ it("counts what waits for its key alone, though a call of an earlier one comes b
   await act(async () => rerender({ ...options, key: "b" }));
   await act(async () => result.current.mutate("of b"));
   expect(result.current).toMatchObject({ held: 1, canMutate: false });
-  await act(async () => refuse());
+  await act(async () => deny());
   expect(result.current).toMatchObject({ held: 1, canMutate: false });
 });

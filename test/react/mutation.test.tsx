@@ -3,7 +3,7 @@ import { act, cleanup, renderHook } from "@testing-library/react";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { isRateLimitError, type UseRateLimitedMutationOptions } from "../../client/react/index.js";
-import type { MirrorOptions } from "../support/mirror.js";
+import type { LimitServerOptions } from "../support/limit-server.js";
 import { startPage, useRateLimitedMutation } from "../support/page.js";
 import { settled, soon } from "../support/soon.js";
 
@@ -18,13 +18,13 @@ interface Variables {
 
 type Options = Partial<UseRateLimitedMutationOptions<unknown, Error, Variables>>;
 
-/** A page with one mutation, which takes tokens of a limit, live. */
+/** A live page with one mutation, which takes tokens of a limit. */
 async function startMutation(
   options: Options = {},
   name: "hourly" | "sendMessage" = "hourly",
-  mirror: MirrorOptions = {},
+  app: LimitServerOptions = {},
 ) {
-  const page = await startPage(mirror);
+  const page = await startPage(app);
   const take = (variables: Variables) => page.client.take.mutate({ name, ...variables });
   const lefts: (number | undefined)[] = [];
   const hook = renderHook(
@@ -39,7 +39,7 @@ async function startMutation(
   await soon(() => expect(now().left).toBe(3));
   await soon(() => expect(now().limit.connection).toBe("live"));
   await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
-  // One more answer, so that no earlier one is still on its way: it would tell of no debit.
+  // One more answer, so that no earlier one is in flight: it would not include the debit.
   await page.client.rateLimit.status.query({ name });
   return {
     page,
@@ -55,7 +55,7 @@ async function startMutation(
 }
 
 describe("useRateLimitedMutation", () => {
-  it("takes the tokens off at once, before the server has heard of the call", async () => {
+  it("takes the tokens at once, before the server has the call", async () => {
     let open = () => {};
     const gate = new Promise<void>((resolve) => (open = resolve));
     const mutationFn = () => gate;
@@ -65,11 +65,11 @@ describe("useRateLimitedMutation", () => {
     expect(form.now()).toMatchObject({ canMutate: true, held: 0 });
     open();
     await soon(() => expect(form.now().isSuccess).toBe(true));
-    // The server has the last word, and was never asked to charge.
+    // The server decides, and it never got a call to charge.
     await soon(() => expect(form.now().left).toBe(3));
   });
 
-  it("says when it may run, and flips by itself", async () => {
+  it("says when it may run, and changes by itself", async () => {
     await using form = await startMutation({ count: 3 }, "sendMessage");
     expect(form.now()).toMatchObject({ canMutate: true, retryAt: undefined });
     await form.mutate({ count: 1 });
@@ -84,7 +84,7 @@ describe("useRateLimitedMutation", () => {
     let fail = () => {};
     const call = new Promise<void>((_, reject) => (fail = () => reject(new Error("no network"))));
     await using form = await startMutation({ mutationFn: () => call });
-    // Nor can the server be asked.
+    // The server cannot be asked either.
     form.page.server.refuse("rateLimit.status");
     await form.mutate();
     await soon(() => expect(form.now().left).toBe(2));
@@ -99,25 +99,25 @@ describe("useRateLimitedMutation", () => {
     await form.mutate({ fails: true });
     await soon(() => expect(form.now().isError).toBe(true));
     await settled(() => form.now().left);
-    // The answer was here before the stream told of the charge, and nothing came back meanwhile.
+    // The answer came before the stream reported the charge, and no token came back meanwhile.
     expect(form.lefts.slice(form.lefts.indexOf(2))).not.toContain(3);
     expect(form.now().left).toBe(2);
   });
 
-  it("asks the server where the guess about a failed call was wrong", async () => {
+  it("asks the server when the guess about a failed call was wrong", async () => {
     await using form = await startMutation();
-    // Refused for its input, so never charged.
+    // Rejected for its input, so never charged.
     await form.mutate({ count: "many" as never });
     await soon(() => expect(form.now().isError).toBe(true));
     await soon(() => expect(form.now().left).toBe(3));
   });
 
-  it("takes tokens off only for failures, where the server charges for those", async () => {
+  it("takes tokens only for failures, where the server charges for those", async () => {
     await using form = await startMutation({ on: "error" });
     const answer = form.page.server.delay(TAKE);
     await form.mutate({ fails: true });
     await soon(() => expect(form.now().isPending).toBe(true));
-    // The server's own charge, taken back, so that what follows is the mirror's.
+    // Undo the server's own charge, so that only the observer's debit remains.
     await soon(() => expect(form.now().left).toBe(2));
     await form.page.limiter.reset("hourly");
     await soon(() => expect(form.now().left).toBe(3));
@@ -128,7 +128,7 @@ describe("useRateLimitedMutation", () => {
   });
 
   describe("while its limit is exhausted", () => {
-    it("refuses at once, without a request, with a rate limit error", async () => {
+    it("rejects at once, without a request, with a rate limit error", async () => {
       const onError = vi.fn();
       const clock = () => Date.now() + 3_600_000;
       await using form = await startMutation({ onError }, "hourly", { clock });
@@ -146,12 +146,12 @@ describe("useRateLimitedMutation", () => {
       // `now` is by the server's clock, as in the errors that the server sends.
       const offset = limit.check(0)!.now;
       expect(offset).toBeGreaterThan(3_500_000);
-      const opensAt = (rateLimit["now"] as number) + (rateLimit["retryAfter"] as number);
-      expect(opensAt - offset).toBe(retryAt);
+      const availableAt = (rateLimit["now"] as number) + (rateLimit["retryAfter"] as number);
+      expect(availableAt - offset).toBe(retryAt);
       expect(rateLimit["value"]).toBeCloseTo(0, 2);
     });
 
-    it("looks at what each call takes", async () => {
+    it("considers what each call takes", async () => {
       await using form = await startMutation({ count: ({ count = 1 }) => count });
       await form.page.limiter.limit("hourly");
       await soon(() => expect(form.now().left).toBe(2));
@@ -169,7 +169,7 @@ describe("useRateLimitedMutation", () => {
       expect(form.page.server.requests(TAKE)).toBe(1);
     });
 
-    it("sends anyway when told to, and takes the server's word", async () => {
+    it("sends anyway with whenLimited send, and takes the server's answer", async () => {
       await using form = await startMutation({ whenLimited: "send" });
       await form.page.limiter.limit("hourly", { count: 3 });
       await soon(() => expect(form.now().canMutate).toBe(false));
@@ -179,7 +179,7 @@ describe("useRateLimitedMutation", () => {
       expect(isRateLimitError(form.now().error)).toBe(true);
     });
 
-    it("waits when told to, and sends by itself, in order", async () => {
+    it("waits with whenLimited wait, and sends by itself, in order", async () => {
       const sent: number[] = [];
       const answered: number[] = [];
       await using page = await startPage();
@@ -202,17 +202,17 @@ describe("useRateLimitedMutation", () => {
       await act(async () => {
         for (const call of [1, 2, 3]) result.current.mutate(call);
       });
-      // What is held at which ms, `waiting.test.tsx` asks of clocks that do not run on by themselves.
-      // By a few ms, one may have been too early, and gone again: then answers come otherwise.
+      // `waiting.test.tsx` checks each ms, on clocks that stand still.
+      // A call may have been a few ms early and retried; then the answers come in another order.
       await soon(() => expect(answered.toSorted((a, b) => a - b)).toEqual([1, 2, 3]));
       expect([...new Set(sent)]).toEqual([1, 2, 3]);
       await soon(() => expect(result.current.held).toBe(0));
     });
 
-    it("keeps its place and waits anew when the server refuses what it sent", async () => {
+    it("keeps its place and waits again when the server denies what it sent", async () => {
       let tries = 0;
       const mutationFn = async (): Promise<unknown> => {
-        // Somebody else is first, by the time that it takes to get to the server.
+        // Another caller takes the tokens before the call reaches the server.
         if (tries++ === 0) await form.page.limiter.limit("sendMessage", { count: 3 });
         return form.page.client.take.mutate({ name: "sendMessage" });
       };
@@ -228,7 +228,7 @@ describe("useRateLimitedMutation", () => {
     it.each([
       ["is reset", "reset"],
       ["leaves the page", "unmount"],
-    ] as const)("cancels what is held when it %s, and never sends it", async (_, how) => {
+    ] as const)("cancels the held calls when it %s, and never sends them", async (_, how) => {
       const onError = vi.fn();
       await using form = await startMutation({ whenLimited: "wait", retry: 3, onError });
       await form.page.limiter.limit("hourly", { count: 3 });

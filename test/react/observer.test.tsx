@@ -28,7 +28,7 @@ function Switched({ on }: { on: boolean }) {
 }
 
 describe("RateLimitProvider", () => {
-  it("mirrors through an observer that it is given, and leaves it open", async () => {
+  it("uses an observer that it is given, and leaves it open", async () => {
     await using page = await startPage();
     const observer = page.observer();
     const around = (
@@ -40,7 +40,7 @@ describe("RateLimitProvider", () => {
     await soon(() => expect(textOf("a")).toBe("ok 3"));
     unmount();
     const [seen, item] = [[] as unknown[], { name: "hourly" }];
-    observer.observe(item, 1, () => seen.push(observer.left(item)));
+    observer.observe(item, 1, () => seen.push(observer.remaining(item)));
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
     await page.limiter.limit("hourly", { count: 3 });
     await soon(() => expect(seen).toContain(0));
@@ -70,9 +70,9 @@ describe("RateLimitProvider", () => {
   });
 
   it.each([
-    ["the window is looked at", (is: boolean) => focusManager.setFocused(is)],
+    ["the window has the focus", (is: boolean) => focusManager.setFocused(is)],
     ["the network is back", (is: boolean) => onlineManager.setOnline(is)],
-  ])("asks anew when %s again, and not before", async (_, set) => {
+  ])("refreshes when %s again, and not before", async (_, set) => {
     await using page = await startPage();
     page.render([<Shown key="a" id="a" />, <Connection key="c" id="c" />]);
     await soon(() => expect(textOf("c")).toBe("live"));
@@ -85,7 +85,7 @@ describe("RateLimitProvider", () => {
     await soon(() => expect(page.server.requests(STATUS)).toBe(requests + 1));
   });
 
-  it("no longer asks once it is gone", async () => {
+  it("stops asking once it is unmounted", async () => {
     await using page = await startPage();
     const observer = page.observer();
     const stop = observer.observe({ name: "hourly" }, 1, () => {});
@@ -103,7 +103,7 @@ describe("RateLimitProvider", () => {
 });
 
 describe("useRateLimit", () => {
-  it("looks at nothing and knows nothing while it is switched off", async () => {
+  it("follows nothing and knows nothing while it is disabled", async () => {
     await using page = await startPage();
     const { rerender } = page.render(<Switched on={false} />);
     await settled(() => page.server.requests());
@@ -117,7 +117,7 @@ describe("useRateLimit", () => {
     await soon(() => expect(page.server.open(WATCH!)).toBe(0));
   });
 
-  it("lives below a Suspense boundary that comes and goes", async () => {
+  it("works below a Suspense boundary that suspends and resumes", async () => {
     await using page = await startPage();
     let waiting: Promise<void> | undefined;
     function Lazy() {

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
-/** Renders as a server does that has asked for the limit beforehand, and puts that on the page. */
+/** Renders like a server that has prefetched the limit, and puts the result on the page. */
 async function serve(page: Awaited<ReturnType<typeof startPage>>, children: ReactNode) {
   const queryClient = new QueryClient();
   await queryClient.prefetchQuery({
@@ -65,7 +65,7 @@ describe("a page whose server has prefetched a limit", () => {
     expect(textOf("a")).toBe("ok 2");
     expect(textOf("three")).toBe("wait 2");
     expect(screen.getByRole("meter").getAttribute("aria-valuetext")).toBe("2 of 3");
-    // By the time of hydration, the figure is old.
+    // By the time of hydration, the value is old.
     await page.limiter.limit("hourly");
     page.render(hydrated, { container, hydrate: true, onRecoverableError: hiccups });
     await soon(() => expect(textOf("a")).toBe("ok 1"));
@@ -73,7 +73,7 @@ describe("a page whose server has prefetched a limit", () => {
     expect(complaints).not.toHaveBeenCalled();
   });
 
-  it("never goes back to knowing nothing on the way", async () => {
+  it("never goes back to an unknown status on the way", async () => {
     await using page = await startPage();
     const { container, hydrated } = await serve(page, <Shown id="a" />);
     const texts = new Set<string | null>();
@@ -90,11 +90,11 @@ describe("a page whose server has prefetched a limit", () => {
     expect(hiccups).not.toHaveBeenCalled();
   });
 
-  it("hydrates late parts to what the server showed, whatever was heard since", async () => {
+  it("hydrates late parts to what the server showed, whatever was received since", async () => {
     await using page = await startPage();
     let code: Promise<void> | undefined;
     function Late() {
-      // As a part whose code has not been loaded.
+      // Like a part whose code has not been loaded.
       if (code !== undefined) throw code;
       return <Shown id="late" />;
     }
@@ -121,7 +121,7 @@ describe("a page whose server has prefetched a limit", () => {
     expect(complaints).not.toHaveBeenCalled();
   });
 
-  it("starts a countdown without a complaint", async () => {
+  it("starts a countdown without an error of React's", async () => {
     await using page = await startPage();
     await page.limiter.limit("hourly", { count: 3 });
     function Wait() {

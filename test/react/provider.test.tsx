@@ -14,7 +14,7 @@ const [STATUS, WATCH] = ["rateLimit.status", "rateLimit.watch"];
 afterEach(cleanup);
 
 describe("RateLimitProvider", () => {
-  it("keeps snapshots in the QueryClient above it, where devtools and others find them", async () => {
+  it("keeps snapshots in the QueryClient above it, where devtools find them", async () => {
     await using page = await startPage();
     page.render(
       <>
@@ -48,7 +48,7 @@ describe("RateLimitProvider", () => {
     expect(textOf("a")).toBe("ok 1");
   });
 
-  it("lets go of the server when it is unmounted", async () => {
+  it("disconnects from the server when it is unmounted", async () => {
     await using page = await startPage();
     const { unmount } = page.render(<Shown id="a" />, { strict: true });
     await soon(() => expect(textOf("a")).toBe("ok 3"));
@@ -61,7 +61,7 @@ describe("RateLimitProvider", () => {
     expect(page.server.requests()).toBe(requests);
   });
 
-  it("moves everybody to another client when it is given one", async () => {
+  it("moves every hook to another client when it gets one", async () => {
     await using page = await startPage();
     await using other = await startPage();
     await other.limiter.limit("hourly", { count: 3 });
@@ -82,7 +82,7 @@ describe("RateLimitProvider", () => {
     const complaints = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       await using page = await startPage();
-      // The visitor's own cache may know more than the server's page shows.
+      // The visitor's own cache may be newer than the server's page.
       await page.limiter.limit("hourly");
       page.render(<Shown id="a" />);
       await soon(() => expect(textOf("a")).toBe("ok 2"));
@@ -100,7 +100,7 @@ describe("RateLimitProvider", () => {
     }
   });
 
-  it("mirrors a router that stands elsewhere", async () => {
+  it("uses a router at another path", async () => {
     await using page = await startPage();
     const t = initTRPC.create();
     const router = t.router({ api: t.router({ limits: page.router.rateLimit }) });
@@ -120,14 +120,22 @@ describe("RateLimitProvider", () => {
     expect(page.queryClient.getQueryData(["api.limits", "status", "hourly"])).toBeDefined();
   });
 
-  it("is asked for, when it is missing", () => {
+  it("is named in the error of a hook without it", () => {
+    // React 18 reports the error of a render before it throws it: to the console, and to the window,
+    // where jsdom would print it. React 19 only throws it here.
+    const report = vi.fn((event: ErrorEvent) => event.preventDefault());
+    window.addEventListener("error", report);
     const complaints = vi.spyOn(console, "error").mockImplementation(() => {});
     try {
       expect(() => render(<Shown id="a" />)).toThrow(
         "useRateLimit needs a <RateLimitProvider> above it",
       );
+      const reports = process.env["REACT_VERSION"] === "18" ? 2 : 0;
+      expect(report).toHaveBeenCalledTimes(reports);
+      expect(complaints).toHaveBeenCalledTimes(reports);
     } finally {
       complaints.mockRestore();
+      window.removeEventListener("error", report);
     }
   });
 });

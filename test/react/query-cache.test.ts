@@ -11,7 +11,7 @@ function startCache(heard = new WeakSet()) {
   return { cache: queryCache(queryClient, "p", heard), put, queryClient };
 }
 
-it("keeps what the page was rendered with, whatever comes after it", () => {
+it("keeps what the page was rendered with, whatever is received later", () => {
   const { cache, put } = startCache();
   const first = put(3);
   expect(cache.prefetched(item)).toBe(first);
@@ -21,7 +21,7 @@ it("keeps what the page was rendered with, whatever comes after it", () => {
   expect(cache.prefetched({ name: "a", key: "k" })).toBeUndefined();
 });
 
-it("keeps it before an observer overwrites it, who asks first", () => {
+it("keeps it before an observer reads and overwrites it", () => {
   const { cache, put } = startCache();
   const first = put(3);
   cache.get(item);
@@ -30,7 +30,7 @@ it("keeps it before an observer overwrites it, who asks first", () => {
   expect(cache.get(item)).toMatchObject({ value: 1 });
 });
 
-it("takes nothing for it that an observer has heard, of another provider neither", () => {
+it("ignores what an observer has received, even one of another provider", () => {
   const heard = new WeakSet();
   const { cache, queryClient } = startCache(heard);
   cache.set(item, saying("a", 1));

@@ -6,7 +6,7 @@ import { Connection, RateLimitProvider, startPage, textOf, useRateLimit } from "
 import { settled, soon } from "../support/soon.js";
 
 describe.concurrent("a component with useRateLimit", () => {
-  it("does not render for refills when it does not read what is left", async () => {
+  it("does not render for refills when it does not read the value", async () => {
     let [readers, others] = [0, 0];
     function Reader() {
       readers++;
@@ -39,7 +39,7 @@ describe.concurrent("a component with useRateLimit", () => {
     expect(others).toBe(1);
   });
 
-  it("shows what is left now when it starts to read it later, and follows it", async () => {
+  it("shows the current value when it starts to read it later, and follows it", async () => {
     function Late() {
       const limit = useRateLimit("quick");
       const [reading, setReading] = useState(false);
@@ -100,7 +100,7 @@ it("renders nothing on a page of 200 hooks while nothing changes, and one when o
   }
   await using page = await startPage();
   await page.limiter.limit("hourly", { key: "row7", count: 3 });
-  // The last fifty look at one limit, the others at one each.
+  // The last fifty follow one limit, the others one each.
   const rows = Array.from({ length: 200 }, (_, i) => `row${i}`);
   page.render([
     ...rows.map((row, i) => <Row key={row} limitKey={i < 150 ? row : undefined} />),
@@ -144,13 +144,13 @@ it("needs one timer for a page of 1,000 hooks that wait, and renders nothing in 
   await soon(() => expect(observer.connection).toBe("live"));
   await settled(() => renders + page.server.requests());
   const snapshot = await page.client.rateLimit.status.query({ name: "hourly" });
-  // From here on, no time passes but what the test lets pass: on the monotonic clock neither, or it
-  // would look as if the other one were set, once rendering has taken a quarter of a second.
+  // From here on the test controls both clocks. If the monotonic clock ran on, rendering for a
+  // quarter of a second would count as a step of the other clock.
   vi.useFakeTimers({
     toFake: ["setTimeout", "clearTimeout", "setInterval", "Date", "performance"],
   });
   try {
-    // By the server's clock, and no later than it can be: news from the future would move the clock.
+    // A snapshot from the future would move the clock, so it is from now at most.
     const { now } = snapshot;
     renders = 0;
     act(() => {

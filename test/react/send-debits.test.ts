@@ -1,7 +1,7 @@
-/** What a call does to the mirror's figure, before any answer about the limit itself. */
+/** How a call changes the observer's tokens, before any answer about the limit itself. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type LimitedCall, sendLimited } from "../../client/react/send-limited.js";
-import { createWaitingLine } from "../../client/react/waiting-line.js";
+import { createHeldCalls } from "../../client/react/held-calls.js";
 import { RateLimitError } from "../../core/errors.js";
 import { CONFIG, pass, saying, startLive } from "../support/hand-transport.js";
 
@@ -10,18 +10,18 @@ const item = { name: "a" };
 beforeEach(() => void vi.useFakeTimers({ now: 1e12 }));
 afterEach(() => void vi.useRealTimers());
 
-/** A page that knows of three tokens, whose server answers nothing more by itself. */
+/** A page that knows of three tokens. Its server sends nothing more by itself. */
 async function startSending(options: Partial<LimitedCall> = {}) {
   const { observer, questions, streams } = await startLive(3);
   await pass(100);
   questions.length = 0;
-  const line = createWaitingLine(observer, item, () => {});
+  const queue = createHeldCalls(observer, item, () => {});
   const call: LimitedCall = {
     observer,
     item,
-    line,
+    queue,
     whenLimited: "reject",
-    chargesErrors: false,
+    on: "call",
     count: 1,
     ...options,
   };
@@ -31,7 +31,7 @@ async function startSending(options: Partial<LimitedCall> = {}) {
     left,
     streams,
     asked: () => questions.length,
-    /** Sends a call that is answered, or fails, when it is told to. */
+    /** Sends a call that the test answers or fails. */
     send() {
       let [succeed, fail] = [() => {}, (_error: unknown) => {}];
       const answer = new Promise<string>((resolve, reject) => {
@@ -43,12 +43,12 @@ async function startSending(options: Partial<LimitedCall> = {}) {
   };
 }
 
-function refusal(name: string, facts: object = {}): RateLimitError {
+function denial(name: string, facts: object = {}): RateLimitError {
   const known = { kind: "RateLimited" as const, config: CONFIG, retryAfter: 1000, value: 0 };
   return new RateLimitError({ ...known, name, now: Date.now(), ...facts });
 }
 
-it("counts a call from when it is sent until the server tells of it", async () => {
+it("counts a call from when it is sent until the server reports it", async () => {
   const { left, asked, send, streams } = await startSending();
   const { succeed, sent } = send();
   await pass(1);
@@ -68,13 +68,13 @@ it.each<[what: string, charged: "calls" | "failures", of: () => unknown, rest: n
   ["no answer", "calls", () => ({ data: null }), 3],
   ["nothing at all", "calls", () => undefined, 3],
   ["another answer", "calls", () => answered, 2],
-  ["a refusal of another limit", "calls", () => refusal("b"), 3],
+  ["a denial of another limit", "calls", () => denial("b"), 3],
   ["no answer", "failures", () => new Error("no network"), 3],
   ["another answer", "failures", () => answered, 2],
-  ["a refusal of another limit", "failures", () => refusal("b"), 3],
+  ["a denial of another limit", "failures", () => denial("b"), 3],
 ])("%s, where %s are charged for, costs what it should", async (_, charged, of, rest) => {
   const { left, asked, observer, send } = await startSending({
-    chargesErrors: charged === "failures",
+    on: charged === "failures" ? "error" : "call",
   });
   const { fail, sent } = send();
   await pass(1);
@@ -89,28 +89,28 @@ it.each<[what: string, charged: "calls" | "failures", of: () => unknown, rest: n
 });
 
 it("charges a failure for good", async () => {
-  const { left, observer, send } = await startSending({ chargesErrors: true });
+  const { left, observer, send } = await startSending({ on: "error" });
   const { fail, sent } = send();
   fail(answered);
   await sent;
-  // Read after it, and therefore with it.
+  // Read after the charge, so it includes the charge.
   observer.receive(saying("a", 2));
   expect(left()).toBe(2);
 });
 
-it("learns from a refusal what a call of this count waits for", async () => {
+it("learns from a denial how long a call of this count waits", async () => {
   const { observer, send } = await startSending({ count: 2 });
   const { fail, sent } = send();
-  fail(refusal("a", { value: 1 }));
+  fail(denial("a", { value: 1 }));
   await sent;
   expect(observer.status(item, 1)?.ok).toBe(true);
   expect(observer.status(item, 2)).toEqual({ ok: false, retryAt: Date.now() + 1000 });
 });
 
-it("hands on the server's refusal where it does not wait", async () => {
+it("passes on the server's denial when it does not wait", async () => {
   const { send } = await startSending();
   const { fail, sent } = send();
-  const error = refusal("a");
+  const error = denial("a");
   fail(error);
   expect(await sent).toBe(error);
 });
@@ -118,21 +118,21 @@ it("hands on the server's refusal where it does not wait", async () => {
 it("a call that comes back goes before those that came after it", async () => {
   const { observer } = await startSending();
   observer.receive(saying("a", 1));
-  const line = createWaitingLine(observer, item, () => {});
+  const queue = createHeldCalls(observer, item, () => {});
   const order: string[] = [];
-  let refuse = () => {};
+  let deny = () => {};
   const send = (name: string) =>
     sendLimited(
       () => {
         order.push(name);
         if (order.length > 1) return Promise.resolve(name);
-        return new Promise<string>((_, reject) => (refuse = () => reject(refusal("a"))));
+        return new Promise<string>((_, reject) => (deny = () => reject(denial("a"))));
       },
-      { observer, item, line, whenLimited: "wait", chargesErrors: false, count: 1 },
+      { observer, item, queue, whenLimited: "wait", on: "call", count: 1 },
     );
   const sent = Promise.all([send("first"), send("late")]);
   await pass(10);
-  refuse();
+  deny();
   await pass(1000);
   observer.receive(saying("a", 3));
   await pass(1000);

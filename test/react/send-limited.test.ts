@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";
-import { sendLimited, type WhenLimited } from "../../client/react/send-limited.js";
-import { createWaitingLine } from "../../client/react/waiting-line.js";
+import { sendLimited } from "../../client/react/send-limited.js";
+import type { WhenLimited } from "../../client/types.js";
+import { createHeldCalls } from "../../client/react/held-calls.js";
 import { RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { DAY } from "../../server/index.js";
 
@@ -12,13 +13,13 @@ const config = { kind: "token bucket", rate: 1, period: WAIT } as const;
 beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
 afterEach(() => void vi.useRealTimers());
 
-/** Calls that wait for a limit of which everything is left. */
+/** Calls that wait for a full limit. */
 async function startWaiting() {
   const item = { name: NAME };
   let asked = 0;
   const observer = createRateLimitObserver({
     clock: () => Date.now(),
-    // What passes for days must not be asked about every few seconds.
+    // The test passes days, so it must not poll every few seconds.
     pollInterval: DAY,
     transport: {
       status: async ({ name }): Promise<RateLimitSnapshot> => {
@@ -32,33 +33,33 @@ async function startWaiting() {
   observer.observe(item, 1, () => {});
   await vi.advanceTimersByTimeAsync(100);
   expect(observer.status(item, 1)?.ok).toBe(true);
-  const line = createWaitingLine(observer, item, () => {});
+  const queue = createHeldCalls(observer, item, () => {});
   return {
     observer,
     item,
     asked: () => asked,
     send: (send: () => Promise<string>, count = 1, whenLimited: WhenLimited = "wait") =>
-      sendLimited(send, { observer, item, line, count, whenLimited, chargesErrors: false }),
+      sendLimited(send, { observer, item, queue, count, whenLimited, on: "call" }),
   };
 }
 
-function refusal(): RateLimitErrorData {
+function denial(): RateLimitErrorData {
   const facts = { retryAfter: WAIT, value: 0, config, now: Date.now() };
   return { kind: "RateLimited", name: NAME, ...facts };
 }
 
-it("a call with a count that is none does not keep later ones from being sent", async () => {
+it("sends later calls after one with an invalid count", async () => {
   const { send } = await startWaiting();
   await expect(send(async () => "never", NaN)).rejects.toThrow("count must be a finite number");
   await expect(send(async () => "sent")).resolves.toBe("sent");
 });
 
-it("a call waits calmly for longer than a timer can", async () => {
+it("holds a call for longer than a timer can wait, without many timers", async () => {
   const { send } = await startWaiting();
   let tries = 0;
   const sent = send(async () => {
     if (tries++ > 0) return "sent";
-    throw new RateLimitError(refusal());
+    throw new RateLimitError(denial());
   });
   await vi.advanceTimersByTimeAsync(0);
   const timers = vi.spyOn(globalThis, "setTimeout");
@@ -71,9 +72,9 @@ it("a call waits calmly for longer than a timer can", async () => {
   await expect(sent).resolves.toBe("sent");
 });
 
-it("a refusal that makes no sense is a failure like any other, and leaves nobody in line", async () => {
+it("treats a malformed denial like any other failure, and holds no call for it", async () => {
   const { observer, item, send } = await startWaiting();
-  const { config: _, ...rateLimit } = refusal();
+  const { config: _, ...rateLimit } = denial();
   const senseless = Object.assign(new Error("senseless"), { data: { rateLimit } });
   const failed = send(() => Promise.reject(senseless));
   await expect(failed).rejects.toBe(senseless);
@@ -83,14 +84,14 @@ it("a refusal that makes no sense is a failure like any other, and leaves nobody
 });
 
 it.each(["by itself", "through a link"])(
-  "a refusal is learnt %s, and asked about once",
+  "learns a denial %s, and asks for it once",
   async (how) => {
     const { observer, item, asked, send } = await startWaiting();
     const before = asked();
     const sent = send(
       async () => {
-        const data = refusal();
-        if (how !== "by itself") observer.refused(item, data);
+        const data = denial();
+        if (how !== "by itself") observer.recordDenial(item, data);
         throw new RateLimitError(data);
       },
       1,

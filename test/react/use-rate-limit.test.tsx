@@ -37,7 +37,7 @@ describe.concurrent.each([
   ["in StrictMode", { strict: true }],
   ["without a QueryClient", { query: false }],
 ])("useRateLimit %s", (_, options) => {
-  it("shows what is left, refuses, counts down, and comes back by itself", async () => {
+  it("shows what remains, denies, counts down, and comes back by itself", async () => {
     await using page = await startPage();
     const send = () => page.client.take.mutate({ name: "sendMessage" });
     const { container } = page.render(<Composer send={send} />, options);
@@ -89,7 +89,7 @@ describe.concurrent("useRateLimit", () => {
     await soon(() => expect(page.server.open(WATCH)).toBe(1));
     await page.limiter.limit("quick", { count: 13, reserve: true });
     await soon(() => expect(textOf("first")).toMatch(/^ok [1-9]$/));
-    // Between two refills on show, a third one comes and looks at the clock again.
+    // Between two shown refills, a third hook mounts and reads the clock again.
     await new Promise((resolve) => setTimeout(resolve, 400));
     fireEvent.click(screen.getByText("Look"));
     await soon(() => expect(textOf("third")).toMatch(/^ok [1-9]/));
@@ -101,7 +101,7 @@ describe.concurrent("useRateLimit", () => {
     expect(page.server.open(WATCH)).toBe(1);
   });
 
-  it("tells keys and counts apart", async () => {
+  it("distinguishes keys and counts", async () => {
     await using page = await startPage();
     page.render(
       <>
@@ -119,7 +119,7 @@ describe.concurrent("useRateLimit", () => {
     expect(textOf("four")).toBe("wait 2");
   });
 
-  it("follows another key when it is given one", async () => {
+  it("follows another key when it gets one", async () => {
     await using page = await startPage();
     await page.limiter.limit("hourly", { key: "bob", count: 3 });
     const { rerender } = page.render(<Shown id="a" limitKey="ann" />);
@@ -151,7 +151,7 @@ describe.concurrent("useRateLimit", () => {
     unmount();
   });
 
-  it("knows at its first render what an earlier visit has heard", async () => {
+  it("knows at its first render what an earlier visit has received", async () => {
     await using page = await startPage();
     await page.limiter.limit("hourly", { count: 3 });
     const first: (string | undefined)[] = [];

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A mutation of a limit that fills up by 10 a second, and what it has sent. */
+/** A mutation of a limit that refills by 10 a second, and what it has sent. */
 function startMutation(strict = false) {
   const limits = createFakeRateLimits({
     limits: { quick: { kind: "token bucket", rate: 10, period: SECOND } },
@@ -29,7 +29,7 @@ function startMutation(strict = false) {
         onError,
         mutationFn: (call: number) => {
           sent.push(call);
-          // Under way, so that what it takes is known from its debit alone.
+          // In flight, so that its tokens are known from its debit alone.
           return new Promise(() => {});
         },
       }),
@@ -69,7 +69,7 @@ describe("a mutation that waits", () => {
     expect(await seen(500)).toMatchObject({ held: 0, canMutate: true });
   });
 
-  it.each([false, true])("sends nothing after its page was left (strict: %s)", async (strict) => {
+  it.each([false, true])("sends nothing after unmounting (strict: %s)", async (strict) => {
     const { limits, sent, onError, result, unmount } = startMutation(strict);
     act(() => limits.fill("quick", 0));
     await act(async () => {
@@ -82,7 +82,7 @@ describe("a mutation that waits", () => {
     expect(onError.mock.calls.map(([error]) => (error as Error).name)).toEqual(["AbortError"]);
   });
 
-  it("sends what need not wait though its page was left in the same tick", async () => {
+  it("sends what need not wait, even if it was unmounted in the same tick", async () => {
     const { sent, result, unmount } = startMutation(true);
     await act(async () => {
       result.current.mutate(1);

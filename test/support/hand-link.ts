@@ -1,4 +1,4 @@
-/** A client with the link, whose calls get to the test rather than to a server. Only on fake timers. */
+/** A client with the link, whose calls the test answers instead of a server. Only on fake timers. */
 import { createTRPCClient, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable, type Observer } from "@trpc/server/observable";
@@ -20,7 +20,7 @@ interface Sent extends Observer<unknown, unknown> {
   isGone: boolean;
 }
 
-/** A client whose calls the test answers, or leaves unanswered. */
+/** A client whose calls the test answers, or does not. */
 export function startLinked(options: RateLimitLinkOptions = {}) {
   const sent: Sent[] = [];
   const sending = { isBroken: false };
@@ -47,7 +47,7 @@ export function startLinked(options: RateLimitLinkOptions = {}) {
     sent,
     sending,
     inputs: () => sent.map(({ input }) => input),
-    /** What becomes of a call: what it is answered, or the error. */
+    /** The answer of a call, or its error. */
     take: (input: unknown, signal?: AbortSignal) =>
       take
         .mutate(input, ...(signal ? [{ signal }] : []))
@@ -61,23 +61,23 @@ export function answer(call: Sent | undefined): void {
 }
 
 /** An error as the server sends it. */
-export function refuse(call: Sent | undefined, retryAfter: number, facts: object = {}): void {
+export function deny(call: Sent | undefined, retryAfter: number, facts: object = {}): void {
   const rateLimit = { kind: "RateLimited", name: NAME, retryAfter, value: 0, config };
   const data = { rateLimit: { ...rateLimit, now: Date.now(), ...facts } };
   call!.error(TRPCClientError.from({ error: { code: -32029, message: "no", data } } as never));
 }
 
 /** A limit that is known to be empty for a second. */
-export async function startRefused(options: RateLimitLinkOptions = {}) {
-  const linked = startLinked({ whenRefused: "wait", ...options });
+export async function startDenied(options: RateLimitLinkOptions = {}) {
+  const linked = startLinked({ whenLimited: "wait", ...options });
   const first = linked.take("first");
-  refuse(linked.sent[0], 1000);
+  deny(linked.sent[0], 1000);
   expect(await first).toSatisfy(isRateLimitError);
   linked.sent.length = 0;
   return linked;
 }
 
-/** An observer of the client's, live as far as it goes, of a limit with so many tokens. */
+/** An observer of the client's, of a limit with so many tokens. */
 export async function observe({ client }: ReturnType<typeof startLinked>, value: number) {
   const item = { name: NAME };
   const questions = vi.fn();
@@ -93,13 +93,13 @@ export async function observe({ client }: ReturnType<typeof startLinked>, value:
   const observer = createRateLimitObserver({ clock, pollInterval: 60_000, transport });
   observer.observe(item, 1, () => {});
   await pass(10);
-  expect(observer.left(item)).toBe(5);
-  const tell = (tokens: number) => observer.receive(saying(NAME, tokens, { config }));
-  tell(value);
+  expect(observer.remaining(item)).toBe(5);
+  const push = (tokens: number) => observer.receive(saying(NAME, tokens, { config }));
+  push(value);
   questions.mockClear();
   return {
-    tell,
-    left: () => observer.left(item),
+    push,
+    remaining: () => observer.remaining(item),
     asked: () => questions.mock.calls.length,
     [Symbol.dispose]: () => observer.close(),
   };

@@ -1,4 +1,4 @@
-/** A server in the test's own hands: it answers, streams and hangs up only where the test says so. */
+/** A server that the test controls: each answer, message and end of a stream comes from the test. */
 import { expect, vi } from "vitest";
 import {
   createRateLimitObserver,
@@ -11,7 +11,7 @@ import {
 
 export const CONFIG = { kind: "token bucket", rate: 3, period: 1e9 } as const;
 
-/** What the server says of a limit that held so many tokens; read now, unless said otherwise. */
+/** A snapshot of a limit that held so many tokens; read now by default. */
 export function saying(
   name: string,
   value: number,
@@ -37,9 +37,9 @@ export function createHandTransport(isStreamless: boolean = false) {
   const questions: Question[] = [];
   const streams: Stream[] = [];
   return {
-    /** Those that nobody has answered yet, in order. */
+    /** The requests without an answer, in order. */
     questions,
-    /** All there ever were, in order. */
+    /** All streams so far, in order. */
     streams,
     observers: new Set<RateLimitObserver>(),
     status({ name, key }: RateLimitItem) {
@@ -71,7 +71,7 @@ export function createHandTransport(isStreamless: boolean = false) {
   };
 }
 
-/** Lets fake time pass, and everything that is due then happen. */
+/** Lets fake time pass, with all timers and promises in it. */
 export const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 export interface StartOptions extends Omit<RateLimitObserverOptions, "transport"> {
@@ -91,7 +91,7 @@ export function startByHand({ isStreamless = false, ...options }: StartOptions =
   return { ...transport, observer };
 }
 
-/** One that follows the limit `a`, live, which has told how many tokens it holds. */
+/** A live observer of the limit `a`, with so many tokens. */
 export async function startLive(value: number, options: StartOptions = {}) {
   const started = startByHand(options);
   started.observer.observe({ name: "a" }, 1, () => {});

@@ -1,24 +1,24 @@
-/** A page in jsdom whose hooks mirror a real server's limits. */
+/** A page in jsdom whose hooks follow a real server's limits. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, type RenderOptions, type RenderResult } from "@testing-library/react";
 import type { TRPCLink } from "@trpc/client";
 import { type ReactNode, StrictMode } from "react";
 import { createRateLimitReact } from "../../client/react/index.js";
 import { HOUR, SECOND } from "../../server/index.js";
-import { type MirrorOptions, startMirror } from "./mirror.js";
+import { type LimitServerOptions, startLimitServer } from "./limit-server.js";
 
 const LIMITS = {
   sendMessage: { kind: "token bucket", rate: 1, period: 2500, capacity: 3 },
   hourly: { kind: "token bucket", rate: 1, period: HOUR, capacity: 3 },
   /** A token every 100 ms. */
   quick: { kind: "token bucket", rate: 10, period: SECOND, capacity: 10 },
-  /** Holds two whole tokens, or not even one. */
+  /** One holds two whole tokens, the other not even one. */
   fractional: { kind: "token bucket", rate: 1, period: HOUR, capacity: 2.5 },
   tiny: { kind: "token bucket", rate: 0.5, period: HOUR },
 } as const;
 
-function startLimits(options: MirrorOptions) {
-  return startMirror(LIMITS, options);
+function startLimits(options: LimitServerOptions) {
+  return startLimitServer(LIMITS, options);
 }
 
 export type AppRouter = Awaited<ReturnType<typeof startLimits>>["router"];
@@ -36,33 +36,33 @@ export interface PageOptions extends RenderOptions {
   query?: boolean;
 }
 
-/** @param links what the page's client has before the links that send. */
+/** @param links the links of the page's client before the links that send. */
 export async function startPage({
   links = [],
   ...options
-}: MirrorOptions & { links?: TRPCLink<AppRouter>[] } = {}) {
-  const mirror = await startLimits(options);
+}: LimitServerOptions & { links?: TRPCLink<AppRouter>[] } = {}) {
+  const app = await startLimits(options);
   const queryClient = new QueryClient();
-  const client = mirror.server.connect({ links });
+  const client = app.server.connect({ links });
   const rendered: RenderResult[] = [];
 
-  /** What stands around a part of the page in an application. */
+  /** Wraps a part of the page in the providers of an application. */
   function around(children: ReactNode, { strict = false, query = true }: PageOptions = {}) {
-    const mirrored = (
+    const provided = (
       <RateLimitProvider client={client} pollInterval={100}>
         {children}
       </RateLimitProvider>
     );
     const whole = query ? (
-      <QueryClientProvider client={queryClient}>{mirrored}</QueryClientProvider>
+      <QueryClientProvider client={queryClient}>{provided}</QueryClientProvider>
     ) : (
-      mirrored
+      provided
     );
     return strict ? <StrictMode>{whole}</StrictMode> : whole;
   }
 
   return {
-    ...mirror,
+    ...app,
     client,
     queryClient,
     around,
@@ -74,7 +74,7 @@ export async function startPage({
     async [Symbol.asyncDispose]() {
       for (const { unmount } of rendered) unmount();
       queryClient.clear();
-      await mirror[Symbol.asyncDispose]();
+      await app[Symbol.asyncDispose]();
     },
   };
 }
@@ -86,14 +86,14 @@ export interface ShownProps {
   count?: number;
 }
 
-/** Shows what a hook knows: `unknown`, or `ok` or `wait` and what is left. See `textOf`. */
+/** Shows what a hook knows: `unknown`, or `ok` or `wait` and the value. See `textOf`. */
 export function Shown({ id, name = "hourly", limitKey, count }: ShownProps) {
   const { status, value } = useRateLimit(name, { key: limitKey, count });
   const word = status === undefined ? "unknown" : status.ok ? "ok" : "wait";
   return <p data-testid={id}>{`${word} ${value ?? ""}`}</p>;
 }
 
-/** Shows how the page hears of changes. */
+/** Shows the state of the connection. */
 export function Connection({ id }: { id: string }) {
   return <p data-testid={id}>{useRateLimit("hourly").connection}</p>;
 }

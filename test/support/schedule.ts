@@ -1,4 +1,4 @@
-/** Random schedules of what happens to one limit on its server. See `world.ts` for how it happens. */
+/** Random schedules of events for one limit on its server. `world.ts` carries them out. */
 import fc from "fast-check";
 import { DAY, HOUR, MINUTE } from "../../server/index.js";
 
@@ -6,26 +6,26 @@ const count = fc.oneof(
   fc.integer({ min: 0, max: 3 }),
   fc.double({ min: 0.01, max: 3, noNaN: true }),
 );
-/** The server writes nothing for a call that takes nothing, so it rounds in fewer steps then. */
+/** Above 0: the server writes nothing for a count of 0, so it rounds in fewer steps then. */
 const some = count.filter((tokens) => tokens > 0);
-/** What picks two shards, in thousandths. */
+/** The values that pick two shards, in thousandths. */
 const dice = fc.tuple(fc.integer({ min: 0, max: 999 }), fc.integer({ min: 0, max: 999 }));
-/** How the observer hears of what others did. */
-const news = fc.constantFrom("asked", "pushed");
+/** How the observer learns what other callers did. */
+const delivery = fc.constantFrom("asked", "pushed");
 
-/** What can happen to the limit of one visitor. */
+/** The events of one visitor's limit. */
 export const anyEvent = fc.oneof(
   // Others take tokens, get some back, or an operator clears the limit.
-  fc.record({ act: fc.constant("limit"), count, reserve: fc.boolean(), dice, news }),
-  fc.record({ act: fc.constant("refund"), count, dice, news }),
-  fc.record({ act: fc.constant("reset"), news }),
-  // The visitor's own calls, which nobody has to tell of: those that are sent, one that is refused
-  // for sure where the limit is not full, and one that is not sent in the end.
+  fc.record({ act: fc.constant("limit"), count, reserve: fc.boolean(), dice, delivery }),
+  fc.record({ act: fc.constant("refund"), count, dice, delivery }),
+  fc.record({ act: fc.constant("reset"), delivery }),
+  // The visitor's own calls, which need no message: one that is sent, one that is denied unless the
+  // limit is full, and one that is not sent in the end.
   fc.record({ act: fc.constant("send"), count: some, dice, isCrossed: fc.boolean() }),
-  fc.record({ act: fc.constant("refusal"), dice }),
+  fc.record({ act: fc.constant("denial"), dice }),
   fc.record({ act: fc.constant("give back"), count }),
-  // And one that never arrives: what is read later does not know of it.
-  fc.record({ act: fc.constant("debit"), count, news: fc.constant("asked") }),
+  // A call that never arrives: a later snapshot does not include it.
+  fc.record({ act: fc.constant("debit"), count, delivery: fc.constant("asked") }),
   fc.record({
     act: fc.constant("pass"),
     ms: fc.oneof(
@@ -35,11 +35,11 @@ export const anyEvent = fc.oneof(
   }),
 );
 
-/** The clocks are set: the visitor's, perhaps while the server cannot be asked, or the server's. */
+/** Steps of a clock: the visitor's, perhaps while the server cannot be asked, or the server's. */
 export const anyClockChange = fc.oneof(
   fc.record({
     act: fc.constant("set visitor's"),
-    // Less than this is taken for the clocks' own rounding.
+    // A smaller step counts as the clocks' own rounding.
     ms: fc.integer({ min: 251, max: 2 * HOUR }).map((ms) => (ms % 2 === 0 ? ms : -ms)),
     isDeaf: fc.boolean(),
   }),
@@ -49,13 +49,13 @@ export const anyClockChange = fc.oneof(
   }),
 );
 
-/** One object with all that any of the steps has, so that they are easy to take apart. */
+/** One type with the properties of all steps, so that they are easy to destructure. */
 export interface Step {
   act: string;
   count?: number;
   reserve?: boolean;
   dice?: readonly [number, number];
-  news?: string;
+  delivery?: string;
   ms?: number;
   isDeaf?: boolean;
   isCrossed?: boolean;

@@ -11,7 +11,7 @@ import type { Step } from "./schedule.js";
 /** How long a request takes to the server, and its answer back, ms. */
 export type Trip = readonly [there: number, back: number];
 
-/** What `random` gives for two shards to be picked. */
+/** The values of `random` that pick two shards. */
 export type Pair = readonly [number, number];
 
 /** Each two of a limit's shards. */
@@ -34,7 +34,7 @@ export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits)
   const { limiter, t, rl } = createLimitedTRPC(limits, {
     clock,
     random() {
-      if (thrown.length === 0) throw new Error("nobody said which shards to pick");
+      if (thrown.length === 0) throw new Error("the test did not say which shards to pick");
       return thrown.shift()!;
     },
   });
@@ -58,7 +58,7 @@ export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits)
     clock,
     /** Sets the server's clock forward by `ms`. */
     set: (ms: number) => void (lead += ms),
-    /** What the server says when its clock shows `now`. Only for calls that write nothing. */
+    /** The answer of the server when its clock shows `now`. Only for calls that write nothing. */
     async at<TResult>(now: number, call: () => Promise<TResult>): Promise<TResult> {
       const before = lead;
       lead = now - steady();
@@ -73,7 +73,7 @@ export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits)
 
 export type World = ReturnType<typeof createWorld>;
 
-/** An observer of one limit, from when it is full and the observer has heard so. */
+/** An observer of one limit, which is full at first and known to be. */
 export async function follow(world: World, name: string, skew: number, [there, back]: Trip) {
   const { limiter, steady, onPair } = world;
   const item = { name };
@@ -107,7 +107,7 @@ export async function follow(world: World, name: string, skew: number, [there, b
     },
   });
 
-  /** Until every answer that is on its way has come. */
+  /** Waits until every answer in flight has come. */
   async function heard(): Promise<void> {
     do await new Promise((resolve) => setImmediate(resolve));
     while (waiting > 0);
@@ -130,14 +130,14 @@ export async function follow(world: World, name: string, skew: number, [there, b
     item,
     /** The visitor's clock. */
     local,
-    /** What time the observer takes the server to have. */
+    /** The server's time as the observer believes it to be. */
     serverNow: () => observer.check(item, local(), 0)!.now,
     hear,
     /**
-     * Lets a step happen, and the observer hear of what it cannot know by itself.
+     * Carries out a step, and delivers what the observer cannot know by itself.
      *
      * @param most the largest count that a call can have.
-     * @returns of a call of the visitor's, what the observer says and what the server says.
+     * @returns for a call of the visitor's: the answers of the observer and of the server.
      */
     async take({ act, ms = 0, reserve = false, ...step }: Step, most: number) {
       const tokens = Math.min(step.count ?? 0, most);
@@ -160,33 +160,33 @@ export async function follow(world: World, name: string, skew: number, [there, b
         await heard();
         isDeaf = false;
       }
-      if (step.news !== undefined) await hear(step.news);
-      if (act === "refusal") {
+      if (step.delivery !== undefined) await hear(step.delivery);
+      if (act === "denial") {
         const got = await onPair(pair, (of) => of.check(name, { count: most }));
         if (got.ok) return undefined;
         const { value, retryAfter } = got;
         const { config } = await limiter.getValue(name);
         const data = { kind: "RateLimited", name, value, retryAfter, config } as const;
-        observer.refused(item, { ...data, now: world.clock() }, most);
-        // Before the server has told all that there is to know.
-        const told = observer.status(item, most)!;
+        observer.recordDenial(item, { ...data, now: world.clock() }, most);
+        // Before the answer with the whole state.
+        const predicted = observer.status(item, most)!;
         await heard();
-        return { told, got };
+        return { predicted, got };
       }
       if (act !== "send") return undefined;
-      // News that was read before the call, and comes after it.
+      // A snapshot that was read before the call, and arrives after it.
       const old = step.isCrossed ? await world.status(name) : undefined;
       if (old) steady.advance(1);
-      const told = observer.status(item, tokens)!;
+      const predicted = observer.status(item, tokens)!;
       const settle = observer.debit(item, tokens);
       steady.advance(there);
       const got = await onPair(pair, (of) => of.limit(name, { count: tokens }));
       steady.advance(back);
-      // Without a trip, the debit was taken at the very ms of the charge, and is as good as news.
+      // Without a round trip, the debit was taken at the very ms of the charge, and is exact.
       if (!got.ok || there + back > 0) settle(got.ok);
       if (old) stream!.onSnapshot(old);
       await heard();
-      return { told, got };
+      return { predicted, got };
     },
     [Symbol.dispose]: () => observer.close(),
   };

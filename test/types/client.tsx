@@ -121,7 +121,7 @@ createTRPCClient<AppRouter>({
     rateLimitLink({ limits: () => "sendMesage" }),
   ],
 });
-// Of a router that is not known, any path and any name will do.
+// For an unknown router, any path and any name compile.
 rateLimitLink({ limits: { anything: "anything" } });
 
 export function observe(client: TRPCClient<AppRouter>, untyped: RateLimitTransport) {
@@ -132,7 +132,7 @@ export function observe(client: TRPCClient<AppRouter>, untyped: RateLimitTranspo
   observer.debit({ name: "signUp", key: "k" }, 1);
   // @ts-expect-error a misspelt name
   observer.status({ name: "sendMesage" }, 1);
-  // Of a transport that knows no names, any will do.
+  // For a transport without names, any name compiles.
   createRateLimitObserver({ transport: untyped }).refresh({ name: "anything" });
   return <RateLimitProvider observer={observer} />;
 }

@@ -1,8 +1,8 @@
-/** One limit, seen by several visitors' pages and through an outage, over HTTP. */
+/** One limit on several visitors' pages, and through an outage, over HTTP. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { HOUR, MINUTE } from "../../server/index.js";
-import { startMirror } from "../support/mirror.js";
+import { startLimitServer } from "../support/limit-server.js";
 import { settled, soon } from "../support/soon.js";
 
 const LIMITS = {
@@ -11,26 +11,26 @@ const LIMITS = {
 } as const;
 
 describe.concurrent("two tabs of one visitor", () => {
-  it("agree with each other and with the server, though their clocks do not", async () => {
+  it("agree with each other and with the server, even if their clocks do not", async () => {
     const clock = createManualClock();
-    await using mirror = await startMirror(LIMITS, { clock });
+    await using app = await startLimitServer(LIMITS, { clock });
     const [ahead, behind] = [() => clock() + HOUR, () => clock() - HOUR];
     const tabs = [ahead, behind].map((local) => ({
       local,
-      observer: mirror.observer({ clock: local }),
+      observer: app.observer({ clock: local }),
     }));
     const item = { name: "bucket" };
     for (const { observer } of tabs) observer.observe(item, 1, () => {});
     await soon(() => {
       for (const { observer } of tabs) expect(observer.connection).toBe("live");
     });
-    await settled(() => mirror.server.open("rateLimit.status"));
-    // The first one sends; the second one hears of it.
+    await settled(() => app.server.open("rateLimit.status"));
+    // The first page sends; the second page receives the change.
     tabs[0]!.observer.debit(item, 3);
-    await mirror.limiter.limit("bucket", { count: 3 });
+    await app.limiter.limit("bucket", { count: 3 });
     for (const { observer, local } of tabs) {
-      const told = { ok: false, retryAt: local() + 6000 };
-      await soon(() => expect(observer.status(item, 1)).toEqual(told));
+      const expected = { ok: false, retryAt: local() + 6000 };
+      await soon(() => expect(observer.status(item, 1)).toEqual(expected));
     }
     clock.advance(6000);
     for (const { observer } of tabs) {
@@ -41,22 +41,22 @@ describe.concurrent("two tabs of one visitor", () => {
 });
 
 describe.concurrent("a stream that dies and comes back", () => {
-  it("has told all that happened meanwhile, with an hour between the clocks", async () => {
-    await using mirror = await startMirror(LIMITS, { clock: () => Date.now() - HOUR });
-    const observer = mirror.observer({ pollInterval: 60_000 });
+  it("delivers all changes of the meantime, with an hour between the clocks", async () => {
+    await using app = await startLimitServer(LIMITS, { clock: () => Date.now() - HOUR });
+    const observer = app.observer({ pollInterval: 60_000 });
     const item = { name: "windowed" };
     observer.observe(item, 1, () => {});
     await soon(() => expect(observer.connection).toBe("live"));
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
-    await mirror.server.kill();
+    await app.server.kill();
     await soon(() => expect(observer.connection).toBe("offline"));
-    await mirror.limiter.limit("windowed", { count: 4 });
-    await mirror.server.restart();
+    await app.limiter.limit("windowed", { count: 4 });
+    await app.server.restart();
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
-    const { retryAfter } = await mirror.limiter.check("windowed");
-    const truth = Date.now() + retryAfter!;
+    const { retryAfter } = await app.limiter.check("windowed");
+    const expectedAt = Date.now() + retryAfter!;
     await soon(() => {
-      expect(Math.abs(observer.status(item, 1)!.retryAt! - truth)).toBeLessThan(1000);
+      expect(Math.abs(observer.status(item, 1)!.retryAt! - expectedAt)).toBeLessThan(1000);
     });
   });
 });

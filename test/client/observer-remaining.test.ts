@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { DAY, HOUR, SECOND } from "../../server/index.js";
-import { startMirror } from "../support/mirror.js";
+import { startLimitServer } from "../support/limit-server.js";
 import { soon } from "../support/soon.js";
 
 const wants = () => true;
@@ -13,26 +13,26 @@ const LIMITS = {
   slow: { kind: "token bucket", rate: 1, period: 100 * DAY },
 } as const;
 
-describe.concurrent("what is left of an observed limit", () => {
+describe.concurrent("what remains of an observed limit", () => {
   it("follows refills up to the capacity, at most once a second, without asking", async () => {
     const [item, other] = [{ name: "quick" }, { name: "quick", key: "other" }];
-    await using mirror = await startMirror(LIMITS);
-    const observer = mirror.observer();
+    await using app = await startLimitServer(LIMITS);
+    const observer = app.observer();
     const changes: { left: number; at: number }[] = [];
-    const onChange = () => changes.push({ left: observer.left(item)!, at: Date.now() });
+    const onChange = () => changes.push({ left: observer.remaining(item)!, at: Date.now() });
     observer.observe(item, 1, onChange, wants);
-    // Others have news every 100 ms.
+    // The other limits change every 100 ms.
     for (let count = 1; count <= 20; count++) observer.observe(other, count, () => {});
     await soon(() => expect(observer.connection).toBe("live"));
-    await soon(() => expect(observer.left(item)).toBe(20));
-    await mirror.limiter.limit("quick", { count: 30, reserve: true });
-    await mirror.limiter.limit("quick", { key: "other", count: 20 });
+    await soon(() => expect(observer.remaining(item)).toBe(20));
+    await app.limiter.limit("quick", { count: 30, reserve: true });
+    await app.limiter.limit("quick", { key: "other", count: 20 });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
     await soon(() => expect(observer.status(other, 20)?.ok).toBe(false));
     const refills = changes.length;
-    await soon(() => expect(observer.left(item)).toBe(20));
+    await soon(() => expect(observer.remaining(item)).toBe(20));
     // A query for either limit, and the stream.
-    expect(mirror.server.requests()).toBe(3);
+    expect(app.server.requests()).toBe(3);
 
     const lefts = changes.slice(refills).map(({ left }) => left);
     expect(lefts).toEqual(lefts.toSorted((a, b) => a - b));
@@ -44,40 +44,40 @@ describe.concurrent("what is left of an observed limit", () => {
     }
   });
 
-  it("goes along with a status that turns ok, however soon after the last change", async () => {
+  it("changes together with a status that turns ok, however soon after the last change", async () => {
     const item = { name: "quick" };
-    await using mirror = await startMirror(LIMITS);
-    const observer = mirror.observer();
+    await using app = await startLimitServer(LIMITS);
+    const observer = app.observer();
     const seen: { ok: boolean; left: number }[] = [];
     const onChange = () => {
       const status = observer.status(item, 1);
-      if (status) seen.push({ ok: status.ok, left: observer.left(item)! });
+      if (status) seen.push({ ok: status.ok, left: observer.remaining(item)! });
     };
     observer.observe(item, 1, onChange, wants);
     await soon(() => expect(observer.connection).toBe("live"));
-    await mirror.limiter.limit("quick", { count: 25, reserve: true });
+    await app.limiter.limit("quick", { count: 25, reserve: true });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
-    // Nobody is told to go ahead with "0 left".
+    // No watcher is notified of an ok status with 0 remaining tokens.
     expect(seen.filter(({ ok, left }) => ok === (left === 0))).toEqual([]);
   });
 
   it("follows refills while another limit is busy", async () => {
-    await using mirror = await startMirror(LIMITS);
-    const observer = mirror.observer();
+    await using app = await startLimitServer(LIMITS);
+    const observer = app.observer();
     const onChange = vi.fn();
     observer.observe({ name: "quick" }, 20, onChange, wants);
     observer.observe({ name: "busy" }, 1, () => {}, wants);
     await soon(() => expect(observer.connection).toBe("live"));
-    await mirror.limiter.limit("quick", { count: 30, reserve: true });
-    await soon(() => expect(observer.left({ name: "quick" })).toBe(0));
-    const working = setInterval(() => void mirror.limiter.limit("busy"), 100);
+    await app.limiter.limit("quick", { count: 30, reserve: true });
+    await soon(() => expect(observer.remaining({ name: "quick" })).toBe(0));
+    const working = setInterval(() => void app.limiter.limit("busy"), 100);
     try {
       onChange.mockClear();
       await soon(() => expect(onChange).toHaveBeenCalled());
       // Not only at the end, when the status for all twenty tokens turns ok.
-      expect(observer.left({ name: "quick" })).toBeLessThan(20);
-      expect(observer.left({ name: "quick" })).toBeGreaterThan(0);
+      expect(observer.remaining({ name: "quick" })).toBeLessThan(20);
+      expect(observer.remaining({ name: "quick" })).toBeGreaterThan(0);
     } finally {
       clearInterval(working);
     }
@@ -85,63 +85,63 @@ describe.concurrent("what is left of an observed limit", () => {
 
   it("follows refills of a limit with more shards than one call sees", async () => {
     const item = { name: "sharded" };
-    // The server does not look again, so the refill is all the observer's own reckoning.
-    await using mirror = await startMirror(LIMITS, { interval: 60_000 });
-    const observer = mirror.observer();
+    // The server is not asked again, so the observer computes the refill alone.
+    await using app = await startLimitServer(LIMITS, { interval: 60_000 });
+    const observer = app.observer();
     observer.observe(item, 1, () => {}, wants);
     await soon(() => expect(observer.connection).toBe("live"));
-    await soon(() => expect(observer.left(item)).toBe(20));
-    await mirror.limiter.limit("sharded", { count: 8 });
-    await soon(() => expect(observer.left(item)).toBeLessThan(20));
-    await soon(() => expect(observer.left(item)).toBe(20));
+    await soon(() => expect(observer.remaining(item)).toBe(20));
+    await app.limiter.limit("sharded", { count: 8 });
+    await soon(() => expect(observer.remaining(item)).toBeLessThan(20));
+    await soon(() => expect(observer.remaining(item)).toBe(20));
   });
 
-  it("is up to date for one who starts to look late", async () => {
+  it("is up to date for a watcher that starts to read it late", async () => {
     const item = { name: "quick" };
-    await using mirror = await startMirror(LIMITS);
-    const observer = mirror.observer();
+    await using app = await startLimitServer(LIMITS);
+    const observer = app.observer();
     let looking = false;
     const onChange = vi.fn();
     observer.observe(item, 1, onChange, () => looking);
     await soon(() => expect(observer.connection).toBe("live"));
-    await mirror.limiter.limit("quick", { count: 30, reserve: true });
+    await app.limiter.limit("quick", { count: 30, reserve: true });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
     looking = true;
-    observer.left(item);
+    observer.remaining(item);
     onChange.mockClear();
-    await soon(() => expect(observer.left(item)).toBeGreaterThan(5));
+    await soon(() => expect(observer.remaining(item)).toBeGreaterThan(5));
     expect(onChange).toHaveBeenCalled();
   });
 
-  it("is only told to those who want it", async () => {
+  it("notifies only the watchers that want it", async () => {
     const item = { name: "hourly" };
-    await using mirror = await startMirror(LIMITS);
-    const observer = mirror.observer();
+    await using app = await startLimitServer(LIMITS);
+    const observer = app.observer();
     const [reader, other] = [vi.fn(), vi.fn()];
     observer.observe(item, 1, reader, wants);
     observer.observe(item, 1, other);
     await soon(() => expect(observer.connection).toBe("live"));
-    await soon(() => expect(observer.left(item)).toBe(3));
+    await soon(() => expect(observer.remaining(item)).toBe(3));
     reader.mockClear();
     other.mockClear();
-    await mirror.limiter.limit("hourly");
-    await soon(() => expect(observer.left(item)).toBe(2));
+    await app.limiter.limit("hourly");
+    await soon(() => expect(observer.remaining(item)).toBe(2));
     expect(reader).toHaveBeenCalledTimes(1);
     expect(other).not.toHaveBeenCalled();
-    await mirror.limiter.limit("hourly", { count: 2 });
-    await soon(() => expect(observer.left(item)).toBe(0));
+    await app.limiter.limit("hourly", { count: 2 });
+    await soon(() => expect(observer.remaining(item)).toBe(0));
     expect(other).toHaveBeenCalledTimes(1);
   });
 
-  it("is 0 while tokens are owed", async () => {
+  it("is 0 while the limit is in debt", async () => {
     const item = { name: "hourly" };
-    await using mirror = await startMirror(LIMITS);
-    const observer = mirror.observer();
+    await using app = await startLimitServer(LIMITS);
+    const observer = app.observer();
     observer.observe(item, 1, () => {});
-    await mirror.limiter.limit("hourly", { count: 5, reserve: true });
+    await app.limiter.limit("hourly", { count: 5, reserve: true });
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
-    expect(observer.left(item)).toBe(0);
+    expect(observer.remaining(item)).toBe(0);
     expect(observer.check(item, Date.now(), 0)?.value).toBeLessThan(-1);
   });
 });
@@ -149,44 +149,44 @@ describe.concurrent("what is left of an observed limit", () => {
 describe.concurrent("the observer's timer", () => {
   it("sleeps through a wait that is longer than a timer can be", async () => {
     const item = { name: "slow" };
-    await using mirror = await startMirror(LIMITS);
+    await using app = await startLimitServer(LIMITS);
     let looks = 0;
     const clock = () => {
       looks++;
       return Date.now();
     };
-    await mirror.limiter.limit("slow");
-    const observer = mirror.observer({ clock });
+    await app.limiter.limit("slow");
+    const observer = app.observer({ clock });
     observer.observe(item, 1, () => {}, wants);
     await soon(() => expect(observer.connection).toBe("live"));
     await soon(() => expect(observer.status(item, 1)?.ok).toBe(false));
     expect(observer.status(item, 1)!.retryAt! - Date.now()).toBeGreaterThan(2 ** 31);
-    // Nothing that is still under way looks at the clock for more than a moment.
-    await soon(() => expect(mirror.server.open("rateLimit.status")).toBe(0));
+    // Whatever is still in flight reads the clock for a moment only.
+    await soon(() => expect(app.server.open("rateLimit.status")).toBe(0));
     await new Promise((resolve) => setTimeout(resolve, 100));
     looks = 0;
     await new Promise((resolve) => setTimeout(resolve, 300));
-    // Two clocks are looked at, once a second.
+    // Two clocks are read, once a second.
     expect(looks).toBeLessThanOrEqual(4);
   });
 
-  it("stops when nobody looks any more", async () => {
-    await using mirror = await startMirror(LIMITS);
+  it("stops when there is no watcher any more", async () => {
+    await using app = await startLimitServer(LIMITS);
     let looks = 0;
     const clock = () => {
       looks++;
       return Date.now();
     };
-    const observer = mirror.observer({ clock });
+    const observer = app.observer({ clock });
     const item = { name: "quick" };
     const stop = observer.observe(item, 20, () => {}, wants);
     await soon(() => expect(observer.connection).toBe("live"));
-    await mirror.limiter.limit("quick", { count: 20 });
+    await app.limiter.limit("quick", { count: 20 });
     await soon(() => expect(observer.status(item, 20)?.ok).toBe(false));
     stop();
-    await soon(() => expect(mirror.server.open("rateLimit.watch")).toBe(0));
+    await soon(() => expect(app.server.open("rateLimit.watch")).toBe(0));
     looks = 0;
-    // By now the limit would have told a refill.
+    // By now the watcher would have been notified of a refill.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     expect(looks).toBe(0);
     expect(observer.status(item, 20)).toBeUndefined();

@@ -1,20 +1,20 @@
 import { expect, it } from "vitest";
-import { createKnownRefusals } from "../../client/known-refusals.js";
+import { createKnownDenials } from "../../client/known-denials.js";
 import { createManualClock } from "../../core/testing.js";
 
 const use = { name: "quick" };
 const config = { kind: "token bucket", rate: 1, period: 300 } as const;
 
-function startRefused(retryAfter = 300) {
+function startDenied(retryAfter = 300) {
   const clock = createManualClock();
   let slept = 0;
-  const known = createKnownRefusals(new Set(), clock, () => clock() - slept);
+  const known = createKnownDenials(new Set(), clock, () => clock() - slept);
   const now = clock() - 3_600_000;
   known.learn(use, { kind: "RateLimited", name: "quick", config, value: 0, retryAfter, now });
   return {
     clock,
     known,
-    /** The monotonic clock stands still meanwhile. */
+    /** Advances the wall clock; the monotonic clock stands still. */
     sleep(ms: number) {
       slept += ms;
       clock.advance(ms);
@@ -23,8 +23,8 @@ function startRefused(retryAfter = 300) {
   };
 }
 
-it("a refusal is known until its wait is over, by the server's clock or this machine's", () => {
-  const { clock, known, waits } = startRefused();
+it("knows a denial until its wait is over, by the server's clock or this machine's", () => {
+  const { clock, known, waits } = startDenied();
   expect(waits()).toBe(300);
   clock.advance(299);
   expect(known.find(use, true)).toMatchObject({ retryAfter: 1, now: clock() - 3_600_000 });
@@ -33,10 +33,10 @@ it("a refusal is known until its wait is over, by the server's clock or this mac
   expect(known.find({ name: "quick", key: "k" }, false)).toBeUndefined();
 });
 
-it("a call that was sent may have been charged as late as when it was answered", () => {
-  const { clock, known, waits } = startRefused();
+it("assumes that a call was charged as late as its answer", () => {
+  const { clock, known, waits } = startDenied();
   clock.advance(300);
-  const answered = known.took(use);
+  const answered = known.recordSend(use);
   clock.advance(40);
   expect(waits()).toBe(260);
   answered();
@@ -45,8 +45,8 @@ it("a call that was sent may have been charged as late as when it was answered",
   expect(waits()).toBe(300);
 });
 
-it("a machine that sleeps does not put a wait off", () => {
-  const { clock, sleep, waits } = startRefused(60_000);
+it("does not extend a wait because the machine slept", () => {
+  const { clock, sleep, waits } = startDenied(60_000);
   clock.advance(10_000);
   sleep(20_000);
   expect(waits()).toBe(30_000);
@@ -54,33 +54,33 @@ it("a machine that sleeps does not put a wait off", () => {
   expect(waits()).toBeUndefined();
 });
 
-it("clocks that come apart by a little make no wait shorter", () => {
-  const { sleep, waits } = startRefused(60_000);
+it("does not shorten a wait because the clocks drift a little", () => {
+  const { sleep, waits } = startDenied(60_000);
   sleep(5000);
   expect(waits()).toBe(60_000);
-  // Nor does one that is put back make it longer.
+  // A clock that is put back does not make it longer.
   sleep(-3_600_000);
   expect(waits()).toBe(60_000);
 });
 
-it("a call that was sent and refused anew has nothing to say of what was learnt since", () => {
-  const { clock, known, waits } = startRefused();
-  const answered = known.took(use);
+it("keeps a newer denial when an older call is answered", () => {
+  const { clock, known, waits } = startDenied();
+  const answered = known.recordSend(use);
   const now = clock();
   known.learn(use, { kind: "RateLimited", name: "quick", config, value: 0, retryAfter: 200, now });
   answered();
   expect(waits()).toBe(200);
 });
 
-it("an answer to one call does not give back what the next one took", () => {
+it("does not give back the next call's tokens when a call is answered", () => {
   const clock = createManualClock();
-  const known = createKnownRefusals(new Set(), clock, clock);
+  const known = createKnownDenials(new Set(), clock, clock);
   const facts = { config: { ...config, capacity: 5 }, value: 0, retryAfter: 300, now: clock() };
   known.learn(use, { kind: "RateLimited", name: "quick", ...facts });
   clock.advance(300);
-  const answered = known.took(use);
+  const answered = known.recordSend(use);
   clock.advance(300);
-  known.took(use);
+  known.recordSend(use);
   answered();
   expect(known.find(use, false)?.retryAfter).toBe(300);
 });

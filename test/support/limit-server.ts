@@ -18,16 +18,16 @@ import {
 } from "../../server/index.js";
 import { startServer } from "./http.js";
 
-export interface MirrorOptions {
+export interface LimitServerOptions {
   /** The server's time. @default Date.now */
   clock?: () => number;
-  /** ms between two looks of the server for changes. @default 100 */
+  /** ms between two polls of the server for changes. @default 100 */
   interval?: number;
 }
 
-export async function startMirror<const TLimits extends LimitConfigs>(
+export async function startLimitServer<const TLimits extends LimitConfigs>(
   limits: TLimits,
-  { clock, interval = 100 }: MirrorOptions = {},
+  { clock, interval = 100 }: LimitServerOptions = {},
 ) {
   const limiter = createRateLimiter({ store: memoryStore(), limits, ...(clock && { clock }) });
   const untyped = limiter as unknown as RateLimiter;
@@ -38,12 +38,12 @@ export async function startMirror<const TLimits extends LimitConfigs>(
     t,
     limiter,
     interval,
-    // Anybody may look at anybody's, except for one.
+    // Every caller may read every key, except for one.
     key: ({ requested }) => (requested === "secret" ? null : requested),
   });
   const router = t.router({
     rateLimit: rl.router,
-    /** Takes tokens of any limit, as an application's own procedure would, and may then fail. */
+    /** Takes tokens of any limit, like an application's own procedure, and may then fail. */
     take: t.procedure
       .input(
         z.object({
@@ -75,14 +75,14 @@ export async function startMirror<const TLimits extends LimitConfigs>(
     limiter,
     router,
     server,
-    /** An observer over HTTP, closed with the mirror. @param stream see `TestServer.connect` */
+    /** An observer over HTTP, closed with the server. @param stream see `TestServer.connect` */
     observer(
       options: Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean } = {},
     ): RateLimitObserver {
       const { stream = true, ...rest } = options;
       return observe(server.connect({ stream }), rest);
     },
-    /** An observer that mirrors through this client, closed with the mirror. */
+    /** An observer through this client, closed with the server. */
     observe,
     async [Symbol.asyncDispose]() {
       for (const observer of observers) observer.close();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createWaitingLine, WaitCancelled } from "../../client/react/waiting-line.js";
+import { createHeldCalls, WaitCancelled } from "../../client/react/held-calls.js";
 import { createFakeRateLimits } from "../../client/testing/index.js";
 import { SECOND } from "../../core/durations.js";
 
@@ -8,37 +8,37 @@ const item = { name: "quick" };
 beforeEach(() => void vi.useFakeTimers({ now: 1000 }));
 afterEach(() => void vi.useRealTimers());
 
-/** The line of an empty limit that gets a token every second, what has gone, and its lengths. */
-function startLine() {
+/** The queue of an empty limit that gets a token every second, the started calls, and its lengths. */
+function startHeld() {
   const config = { kind: "token bucket", rate: 1, period: SECOND, capacity: 5 } as const;
   const limits = createFakeRateLimits({ limits: { quick: config } });
   limits.fill("quick", 0);
   const [gone, lengths]: [string[], number[]] = [[], []];
-  const line = createWaitingLine(limits, item, (length) => lengths.push(length));
+  const heldCalls = createHeldCalls(limits, item, (length) => lengths.push(length));
   return {
     limits,
-    line,
+    heldCalls,
     gone,
     lengths,
-    enter(name: string, more: { place?: number; notBefore?: number; count?: number } = {}) {
-      const { place = line.draw(), notBefore = 0, count = 1 } = more;
-      const go = () => {
+    enter(name: string, more: { ticket?: number; notBefore?: number; count?: number } = {}) {
+      const { ticket = heldCalls.ticket(), notBefore = 0, count = 1 } = more;
+      const start = () => {
         gone.push(name);
         limits.debit(item, count);
       };
-      return line.enter({ count, place, notBefore, go });
+      return heldCalls.enqueue({ count, ticket, start }, notBefore);
     },
   };
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-it("lets a call go for which the time comes while it gets in line", async () => {
-  const { limits, enter, gone } = startLine();
+it("starts a call whose time comes while it is enqueued", async () => {
+  const { limits, enter, gone } = startHeld();
   const { check } = limits;
-  // Until the connection is up, which tells everybody.
+  // Until the connection is up, which notifies all watchers.
   await pass(0);
-  // A ms passes after the look at the limit.
+  // A ms passes after the limit was read.
   limits.check = (...args) => {
     const checked = check(...args);
     vi.setSystemTime(2000);
@@ -52,19 +52,19 @@ it("lets a call go for which the time comes while it gets in line", async () => 
   await went;
 });
 
-it("keeps the places of those who come back, and of those who have the same", async () => {
-  const { line, enter, gone } = startLine();
-  const places = [line.draw(), line.draw()];
+it("starts calls by ticket, and calls with the same ticket in order", async () => {
+  const { heldCalls, enter, gone } = startHeld();
+  const places = [heldCalls.ticket(), heldCalls.ticket()];
   void enter("late");
-  void enter("second", { place: places[1]! });
-  void enter("first", { place: places[0]! });
-  void enter("second again", { place: places[1]! });
+  void enter("second", { ticket: places[1]! });
+  void enter("first", { ticket: places[0]! });
+  void enter("second again", { ticket: places[1]! });
   await pass(4 * SECOND);
   expect(gone).toEqual(["first", "second", "second again", "late"]);
 });
 
-it("lets nobody go before the time that was told, and asks for no timer after it", async () => {
-  const { limits, enter, gone } = startLine();
+it("starts no call before its notBefore, and needs no timer after it", async () => {
+  const { limits, enter, gone } = startHeld();
   limits.fill("quick", 5);
   void enter("a", { notBefore: 4000 });
   void enter("b");
@@ -77,8 +77,8 @@ it("lets nobody go before the time that was told, and asks for no timer after it
 it.each([
   ["put back", -3600 * SECOND, 2010],
   ["ahead after a sleep", 3600 * SECOND, 60_000],
-])("lets a call go in time though the clock is %s", async (_, ms, within) => {
-  const { limits, enter, gone } = startLine();
+])("starts a call in time even if the clock is %s", async (_, ms, within) => {
+  const { limits, enter, gone } = startHeld();
   limits.fill("quick", 5);
   void enter("a", { notBefore: Date.now() + 4000 + Math.max(0, ms) });
   await pass(2000);
@@ -90,23 +90,26 @@ it.each([
 });
 
 it("leaves nothing behind when it is cancelled", async () => {
-  const { limits, line, enter, gone, lengths } = startLine();
+  const { limits, heldCalls, enter, gone, lengths } = startHeld();
   await pass(0);
   const timers = vi.getTimerCount();
-  const told = vi.fn();
-  const refused = Promise.all(
-    [enter("a", { notBefore: 9000 }), enter("b")].map((entered) => entered.catch(told)),
+  const onCancel = vi.fn();
+  const denied = Promise.all(
+    [enter("a", { notBefore: 9000 }), enter("b")].map((entered) => entered.catch(onCancel)),
   );
   await pass(0);
-  line.cancel();
-  await refused;
-  expect(told.mock.calls.map(([error]) => error instanceof WaitCancelled)).toEqual([true, true]);
+  heldCalls.cancel();
+  await denied;
+  expect(onCancel.mock.calls.map(([error]) => error instanceof WaitCancelled)).toEqual([
+    true,
+    true,
+  ]);
   expect(lengths.at(-1)).toBe(0);
   expect(vi.getTimerCount()).toBe(timers);
   limits.fill("quick", 5);
   void enter("c");
   expect(gone).toEqual(["c"]);
-  // Nobody waits, so nobody is told of anything.
+  // No call waits, so there is nothing to notify of.
   lengths.length = 0;
   limits.fill("quick", 0);
   limits.fill("quick", 5);
@@ -115,19 +118,19 @@ it("leaves nothing behind when it is cancelled", async () => {
   expect(lengths).toEqual([]);
 });
 
-it("is closed for good to those who would have to wait, until it is opened", async () => {
-  const { line, enter, lengths, gone } = startLine();
-  const close = line.open();
+it("cancels calls that would have to wait while it is closed, until it is opened", async () => {
+  const { heldCalls, enter, lengths, gone } = startHeld();
+  const close = heldCalls.open();
   const held = enter("held").catch((error: unknown) => error);
   expect(lengths.at(-1)).toBe(1);
   close();
   expect(await held).toBeInstanceOf(WaitCancelled);
   expect(lengths.at(-1)).toBe(0);
-  // What it says from now on is not about the line that has taken its place.
+  // A closed queue must not report the length of its successor.
   lengths.length = 0;
   await expect(enter("late")).rejects.toBeInstanceOf(WaitCancelled);
   expect(lengths).toEqual([]);
-  line.open();
+  heldCalls.open();
   void enter("again");
   expect(lengths).toEqual([1]);
   await pass(SECOND);

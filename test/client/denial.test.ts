@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { predict } from "../../client/prediction.js";
-import { snapshotOfRefusal } from "../../client/refusal.js";
+import { snapshotOfDenial } from "../../client/denial.js";
 import { isSatisfiable } from "../../core/count.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
@@ -10,11 +10,11 @@ import { anyCall } from "../core/arbitraries.js";
 
 const item = { name: "a limit" };
 
-function refusal(config: RateLimitConfig, value: number, retryAfter: number): RateLimitErrorData {
+function denial(config: RateLimitConfig, value: number, retryAfter: number): RateLimitErrorData {
   return { kind: "RateLimited", name: item.name, config, value, retryAfter, now: 10 * HOUR + 7 };
 }
 
-describe("the snapshot of a refused call", () => {
+describe("the snapshot of a denied call", () => {
   it("makes the same call wait for exactly as long as the server said", () => {
     fc.assert(
       fc.property(anyCall, fc.integer({ min: -HOUR, max: HOUR }), (call, offset) => {
@@ -22,10 +22,10 @@ describe("the snapshot of a refused call", () => {
         const now = Math.floor(call.now);
         const { result } = decideRateLimit(existing, config, now, count);
         fc.pre(!result.ok && isSatisfiable(config, count, false) && result.retryAfter < 2 ** 40);
-        // Where a ms brings less than a double of that size can tell, nor can an observer.
+        // Skip refills per ms that a double of this size cannot represent.
         fc.pre(config.rate / config.period > count * 2 ** -46);
-        const data = { ...refusal(config, result.value, result.retryAfter!), now };
-        const snapshot = snapshotOfRefusal(item, data, count);
+        const data = { ...denial(config, result.value, result.retryAfter!), now };
+        const snapshot = snapshotOfDenial(item, data, count);
         expect(snapshot.ts).toBeLessThanOrEqual(now);
         const { retryAt } = predict(snapshot, offset, now - offset, count);
         expect(retryAt).toBe(now - offset + result.retryAfter!);
@@ -34,10 +34,10 @@ describe("the snapshot of a refused call", () => {
     );
   });
 
-  it("is what the server knows, where that explains the wait", () => {
+  it("is the server's state, where that explains the wait", () => {
     const config = { kind: "token bucket", rate: 60, period: MINUTE } as const;
-    const data = refusal(config, 0.5, 500);
-    expect(snapshotOfRefusal({ name: "n", key: "k" }, data, 1)).toEqual({
+    const data = denial(config, 0.5, 500);
+    expect(snapshotOfDenial({ name: "n", key: "k" }, data, 1)).toEqual({
       name: "n",
       key: "k",
       value: 0.5,
@@ -49,23 +49,23 @@ describe("the snapshot of a refused call", () => {
 
   it("believes the wait rather than what two shards of ten hold", () => {
     const config = { kind: "token bucket", rate: 60, period: MINUTE, shards: 10 } as const;
-    const data = refusal(config, 0.5, 2500);
-    const { retryAt } = predict(snapshotOfRefusal(item, data, 1), 0, data.now, 1);
+    const data = denial(config, 0.5, 2500);
+    const { retryAt } = predict(snapshotOfDenial(item, data, 1), 0, data.now, 1);
     expect(retryAt).toBe(data.now + 2500);
   });
 
   it("puts a fixed window where the wait ends, several windows away too", () => {
     const config = { kind: "fixed window", rate: 2, period: HOUR, capacity: 6, start: 7 } as const;
-    const data = refusal(config, 1, 2 * HOUR - MINUTE);
-    const snapshot = snapshotOfRefusal(item, data, 4);
+    const data = denial(config, 1, 2 * HOUR - MINUTE);
+    const snapshot = snapshotOfDenial(item, data, 4);
     expect(snapshot.ts).toBe(data.now - MINUTE);
     expect(predict(snapshot, 0, data.now, 4).retryAt).toBe(data.now + 2 * HOUR - MINUTE);
     expect(predict(snapshot, 0, data.now, 1).retryAt).toBeUndefined();
   });
 
-  it("does not refuse a smaller call than the one that was refused", () => {
+  it("does not deny a smaller call than the denied one", () => {
     const config = { kind: "token bucket", rate: 60, period: MINUTE } as const;
-    const snapshot = snapshotOfRefusal(item, refusal(config, 2, 3000), 1);
+    const snapshot = snapshotOfDenial(item, denial(config, 2, 3000), 1);
     expect(predict(snapshot, 0, 10 * HOUR + 7, 1).retryAt).toBeUndefined();
     expect(snapshot.value).toBe(2);
   });

@@ -1,0 +1,66 @@
+/** Denials: predicted from a snapshot, and turned back into a snapshot that explains them. */
+import type { RateLimitErrorData } from "../core/errors.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { availableAt } from "./prediction.js";
+import type { CheckedRateLimit, RateLimitItem, RateLimitObserver } from "./types.js";
+
+/**
+ * The server's answer to a call that is predicted to be denied. `undefined` when no denial is
+ * predicted. Also `undefined` when the call could never pass: the server explains that better.
+ *
+ * @param at the instant of the prediction, on the clock of `retryAt`.
+ * @param count the tokens that the call wants.
+ */
+export function denialOf(
+  name: string,
+  checked: CheckedRateLimit | undefined,
+  at: number,
+  count: number,
+): RateLimitErrorData | undefined {
+  if (checked?.retryAt === undefined || checked.retryAt === Infinity) return undefined;
+  const { value, config, retryAt, now } = checked;
+  return {
+    kind: "RateLimited",
+    name,
+    retryAfter: Math.ceil(retryAt - at),
+    value: value + count,
+    config,
+    now: Math.floor(now),
+  };
+}
+
+/** The denial that an observer predicts for a call now, see {@link denialOf}. */
+export function denialNow(
+  observer: RateLimitObserver,
+  item: RateLimitItem,
+  count: number,
+): RateLimitErrorData | undefined {
+  const now = Date.now();
+  return denialOf(item.name, observer.check(item, now, count), now, count);
+}
+
+/**
+ * A snapshot on which the denied call waits for exactly `retryAfter`. It has to be derived, because
+ * an error carries no key and no `ts`. `value` alone does not always give that wait: a denied call
+ * on shards saw only two of them.
+ *
+ * @param count the tokens that the call wanted.
+ */
+export function snapshotOfDenial(
+  { name, key }: RateLimitItem,
+  { value, config, retryAfter, now }: RateLimitErrorData,
+  count: number,
+): RateLimitSnapshot {
+  const { kind, rate, period, shards = 1 } = config;
+  const part = Math.min(shards, 2) / shards;
+  const step = kind === "token bucket" ? 1 : period;
+  const steps = Math.ceil(retryAfter / step);
+  // A fixed window gets its tokens when a window starts, so the wait ends at such a start.
+  const ts = kind === "token bucket" ? now : now + retryAfter - steps * period;
+  const snapshot = { name, ...(key !== undefined && { key }), value, ts, config, now };
+  // If `value` covers `count`, the call wanted more than is known here: keep the server's `value`.
+  if (availableAt(snapshot, count) === now + retryAfter || value >= count) return snapshot;
+  // The middle of what the last step brings, so that rounding cannot reach either end.
+  const held = count - ((steps - 0.5) * step * part * rate) / period;
+  return { ...snapshot, value: Math.min(held, held / part) };
+}

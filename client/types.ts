@@ -1,0 +1,143 @@
+/** The types that several files of the client share. This file imports nothing of the client. */
+import type { RateLimitConfig } from "../core/config.js";
+import type { RateLimitErrorData } from "../core/errors.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+
+export interface RateLimitItem<TName extends string = string> {
+  name: TName;
+  key?: string | undefined;
+}
+
+/** The tokens that a call takes. */
+export interface LimitUse extends RateLimitItem {
+  /** Tokens. @default 1 */
+  count?: number | undefined;
+}
+
+/**
+ * How to treat a call that the server is known to deny.
+ *
+ * - `"send"`: it is sent, and the server decides.
+ * - `"reject"`: it fails at once, without a request, with an error for `isRateLimitError`.
+ * - `"wait"`: it is held, and sent when its limit allows it, in order of arrival.
+ */
+export type WhenLimited = "send" | "reject" | "wait";
+
+/**
+ * The predicted answer to a call. `value` is the tokens that would remain, negative when there are not
+ * enough. `now` is the server's time at that instant, epoch ms.
+ */
+export interface CheckedRateLimit {
+  value: number;
+  config: RateLimitConfig;
+  retryAt: number | undefined;
+  now: number;
+}
+
+/**
+ * Whether a call would pass. `retryAt` is epoch ms on this machine's clock: the first ms at which
+ * the call would pass if no other call took tokens; `Infinity` for a count that never could.
+ */
+export type RateLimitStatus =
+  | { readonly ok: true; readonly retryAt: undefined }
+  | { readonly ok: false; readonly retryAt: number };
+
+/**
+ * - `"live"`: changes arrive as they happen;
+ * - `"polling"`: there is no stream, so the observer polls;
+ * - `"offline"`: the server does not answer at all.
+ */
+export type ConnectionState = "live" | "polling" | "offline";
+
+export interface WatchHandlers {
+  /** Called for every item when the stream is up, and then whenever one changes. */
+  onSnapshot(snapshot: RateLimitSnapshot): void;
+  /** The stream is down and reconnects by itself. */
+  onLost(): void;
+  /** The stream has ended. The caller has to open another one. */
+  onEnded(): void;
+}
+
+export interface RateLimitTransport<TName extends string = string> {
+  status(item: RateLimitItem<TName>): Promise<RateLimitSnapshot>;
+  /** Opens one stream for all the items; returns a function that closes it. */
+  watch(items: readonly RateLimitItem<TName>[], handlers: WatchHandlers): () => void;
+  /** The observers of this client. A `rateLimitLink` of the same client reads and notifies them. */
+  readonly observers?: Set<RateLimitObserver>;
+}
+
+/** Keeps snapshots between visits and shows them to devtools. */
+export interface SnapshotCache {
+  get(item: RateLimitItem): RateLimitSnapshot | undefined;
+  set(item: RateLimitItem, snapshot: RateLimitSnapshot): void;
+}
+
+export interface RateLimitObserverOptions<TName extends string = string> {
+  transport: RateLimitTransport<TName>;
+  cache?: SnapshotCache | undefined;
+  /** This machine's time, epoch ms. @default Date.now */
+  clock?: () => number;
+  /**
+   * ms since some fixed instant, whatever the system's clock is set to.
+   * @default performance.now, or `clock` where that is given
+   */
+  monotonic?: () => number;
+  /** ms between two polls while there is no stream. @default 5000 */
+  pollInterval?: number | undefined;
+}
+
+/** @typeParam TName the limits' names, as the transport knows them. */
+export interface RateLimitObserver<TName extends string = string> {
+  /**
+   * Follows a limit until the returned function is called. `onChange` is called after the status
+   * for `count` or the connection has changed. While `wantsRemaining` returns true, it is also
+   * called after `remaining` has changed.
+   *
+   * @throws RateLimitInputError when `count` is negative or not finite.
+   */
+  observe(
+    item: RateLimitItem<TName>,
+    count: number,
+    onChange: () => void,
+    wantsRemaining?: () => boolean,
+  ): () => void;
+  /** The same object until the answer changes; `undefined` while nothing is known. */
+  status(item: RateLimitItem<TName>, count: number): RateLimitStatus | undefined;
+  /** Whole tokens that remain, 0 while the limit is in debt; follows refills once a second at most. */
+  remaining(item: RateLimitItem<TName>): number | undefined;
+  config(item: RateLimitItem<TName>): RateLimitConfig | undefined;
+  /** Predicts the answer to a call for `count` tokens at `at` (epoch ms, this machine's clock). */
+  check(item: RateLimitItem<TName>, at: number, count: number): CheckedRateLimit | undefined;
+  readonly connection: ConnectionState;
+  /**
+   * Assumes that a call which is about to be sent takes `count` tokens. The debit stands until the
+   * server reports a later state. Does nothing while nothing is known of the limit.
+   *
+   * @returns a function that settles the debit. `true` says that the call was charged. `false`
+   * gives the tokens back, unless the server has reported a state since. A second call does nothing.
+   * @throws RateLimitInputError when `count` is negative or not finite.
+   */
+  debit(item: RateLimitItem<TName>, count: number): (isCharged?: boolean) => void;
+  /**
+   * Claims a debit for a call that is about to be sent. Returns whether there was one. Each debit
+   * stands for one call, and that call must not be denied because of its own debit.
+   */
+  claimDebit(item: RateLimitItem<TName>): boolean;
+  /** Takes a snapshot that came some other way, such as with a mutation's answer. */
+  receive(snapshot: RateLimitSnapshot): void;
+  /**
+   * Takes the facts of a denied call, `error.data.rateLimit`: the same call is denied until its
+   * `retryAfter` has passed. Asks the server for the whole state.
+   *
+   * @param count tokens that the call wanted. @default 1
+   */
+  recordDenial(item: RateLimitItem<TName>, data: RateLimitErrorData, count?: number): void;
+  /**
+   * Reads the clock, asks the server for everything that is followed, and reopens a lost stream at
+   * once. Call it when a page wakes up: it is visible, in focus or online again.
+   *
+   * @param item asks for this limit alone, after something has happened to it.
+   */
+  refresh(item?: RateLimitItem<TName>): void;
+  close(): void;
+}
