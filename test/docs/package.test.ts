@@ -1,24 +1,26 @@
-/** What `npm publish` would send: the README's links have to lead somewhere there, too. */
+/** What `npm publish` would send: the links of its pages have to lead somewhere there, too. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { dirname, join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { publishedPages, relativeLinksOf, ROOT } from "./pages.js";
 
-const root = new URL("../../", import.meta.url);
-
-it("holds what the README links to, and the migrations as SQL", async () => {
+it("holds the pages, what they link to, and the migrations as SQL", async () => {
   const { stdout } = await promisify(execFile)(
     "npm",
     ["pack", "--dry-run", "--json", "--ignore-scripts"],
-    { cwd: root },
+    { cwd: ROOT },
   );
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
   const packed = files.map(({ path }) => path);
-  const readme = await readFile(new URL("README.md", root), "utf8");
-  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, target]) => target!);
-  expect(links.length).toBeGreaterThan(3);
-  for (const target of links) {
-    expect(packed.some((path) => path === target || path.startsWith(`${target}/`))).toBe(true);
+  for (const page of await publishedPages()) {
+    expect(packed).toContain(page.path);
+    for (const link of relativeLinksOf(page)) {
+      const file = link.split("#")[0]!;
+      const target = file === "" ? page.path : normalize(join(dirname(page.path), file));
+      const isPacked = packed.some((path) => path === target || path.startsWith(`${target}/`));
+      expect(isPacked, `${page.path} links to ${link}`).toBe(true);
+    }
   }
   for (const database of ["prisma", "prisma/postgresql", "prisma/mysql"]) {
     const sql = packed.filter((path) => path.startsWith(`${database}/migrations/`));

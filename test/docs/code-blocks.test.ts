@@ -1,0 +1,93 @@
+/** Every code block of the README and of docs/ is checked against the package as it is built. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { allPages, type Block, blocksOf, publishedPages, ROOT } from "./pages.js";
+
+const SCAFFOLD = fileURLToPath(new URL("scaffold/", import.meta.url));
+/** Within the repository, so that the package's own name resolves to it. */
+const WORK = fileURLToPath(new URL(".tmp/", import.meta.url));
+
+const LANGUAGES = new Set(["ts", "tsx", "prisma", "sh", "text"]);
+
+/** What a block assumes: nothing when it has its imports, else the scaffold of its path. */
+async function assumedBy({ path, code }: Block): Promise<string> {
+  return /^import /m.test(code) ? "" : readFile(join(SCAFFOLD, `${path}.txt`), "utf8");
+}
+
+async function compile(project: string): Promise<string> {
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  return promisify(execFile)(process.execPath, [tsc, "-p", project]).then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
+}
+
+describe("code blocks", async () => {
+  const blocks = (await publishedPages()).flatMap(blocksOf);
+  const typed = blocks.filter(({ language }) => language === "ts" || language === "tsx");
+
+  it("are in languages that this test checks", async () => {
+    const elsewhere = (await allPages()).flatMap(blocksOf);
+    const unknown = elsewhere.filter(({ language }) => !LANGUAGES.has(language));
+    expect(unknown).toEqual([]);
+    const unchecked = elsewhere.filter(
+      ({ page, language }) =>
+        language.startsWith("ts") && !blocks.some((block) => block.page === page),
+    );
+    expect(unchecked).toEqual([]);
+  });
+
+  it("name a file each, with its imports or with a scaffold that has them", async () => {
+    expect(typed.length).toBeGreaterThan(15);
+    for (const block of typed) {
+      expect(block.path, `${block.page}: ${block.code}`).toBeDefined();
+      await expect(assumedBy(block)).resolves.not.toBe(undefined);
+    }
+    expect(new Set(typed.map(({ path }) => path)).size).toBe(typed.length);
+  });
+
+  it("compile", async () => {
+    await rm(WORK, { recursive: true, force: true });
+    await cp(SCAFFOLD, WORK, { recursive: true, filter: (path) => !path.endsWith(".txt") });
+    for (const block of typed) {
+      const file = join(WORK, block.path!);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, `${await assumedBy(block)}\n${block.code}\nexport {};\n`);
+    }
+    expect(await compile(WORK)).toBe("");
+  });
+
+  it("do not compile once the name of a limit is wrong", async () => {
+    const file = join(WORK, "client/app.tsx");
+    const right = await readFile(file, "utf8");
+    await writeFile(file, right.replace('"sendMessage"', '"sendMesage"'));
+    expect(await compile(WORK)).toContain(`'"sendMesage"' is not assignable`);
+    await writeFile(file, right);
+  });
+
+  it("show the model of the Prisma schema", async () => {
+    const schema = await readFile(join(ROOT, "prisma/schema.prisma"), "utf8");
+    const [model] = /^model RateLimit \{[\s\S]*?^\}/m.exec(schema)!;
+    const withoutComments = model.replace(/^ *\/\/.*\n/gm, "");
+    const shown = blocks.filter(({ language }) => language === "prisma");
+    expect(shown.length).toBeGreaterThan(0);
+    for (const { code } of shown) expect(code.trim()).toBe(withoutComments);
+  });
+});
+
+describe("commands", async () => {
+  const pages = await allPages();
+  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+
+  it.each(pages)("of $path exist", ({ text }) => {
+    for (const [, script] of text.matchAll(/npm run (?:--silent )?([\w:]+)/g)) {
+      expect(Object.keys(scripts)).toContain(script);
+    }
+  });
+});

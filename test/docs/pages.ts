@@ -1,0 +1,76 @@
+/** The Markdown pages of the repository, and the parts of them that tests check. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Page {
+  /** From the root of the repository. */
+  path: string;
+  text: string;
+}
+
+export interface Block {
+  page: string;
+  language: string;
+  /** The file that the block is part of, from the comment on its first line. */
+  path: string | undefined;
+  code: string;
+}
+
+/** Pages that are part of the published package. */
+export async function publishedPages(): Promise<Page[]> {
+  const docs = await readdir(join(ROOT, "docs"));
+  const names = docs.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+  return Promise.all(["README.md", ...names].map(readPage));
+}
+
+export async function allPages(): Promise<Page[]> {
+  const others = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(readPage);
+  return [...(await publishedPages()), ...(await Promise.all(others))];
+}
+
+export async function readPage(path: string): Promise<Page> {
+  return { path, text: await readFile(join(ROOT, path), "utf8") };
+}
+
+const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
+
+export function blocksOf({ path: page, text }: Page): Block[] {
+  return [...text.matchAll(BLOCK)].map(([, language, code]) => ({
+    page,
+    language: language!,
+    code: code!,
+    path: /^\/\/ (\S+\.tsx?)\n/.exec(code!)?.[1],
+  }));
+}
+
+/** A page's text without its code blocks. */
+export function proseOf({ text }: Page): string {
+  return text.replace(BLOCK, "");
+}
+
+/** What stands between single backticks. */
+export function inlineCodeOf(page: Page): string[] {
+  return [...proseOf(page).matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!);
+}
+
+/** Targets of links that are not addresses of other sites. */
+export function relativeLinksOf(page: Page): string[] {
+  const links = proseOf(page).matchAll(/\]\((?!\w+:)([^)]+)\)/g);
+  return [...links].map(([, target]) => target!);
+}
+
+/** The anchors that GitHub gives to a page's headings. */
+export function anchorsOf(page: Page): string[] {
+  const headings = proseOf(page).matchAll(/^#+ (.+)$/gm);
+  const seen = new Map<string, number>();
+  return [...headings].map(([, heading]) => {
+    const plain = heading!.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "");
+    const anchor = plain.trim().replace(/\s/g, "-");
+    const times = seen.get(anchor) ?? 0;
+    seen.set(anchor, times + 1);
+    return times === 0 ? anchor : `${anchor}-${times}`;
+  });
+}

@@ -1,3 +1,0 @@
-import type { PrismaClient } from "../../../../example-app/generated/prisma/client.js";
-
-export declare const prisma: PrismaClient;
