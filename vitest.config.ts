@@ -19,6 +19,8 @@ const testingLibrary = fileURLToPath(
 
 export default defineConfig({
   test: {
+    // Vitest leaves one core to itself, which on a machine of two is half of it.
+    maxWorkers: "100%",
     coverage: { include: ["core/**", "server/**", "client/**"] },
     projects: [
       {
