@@ -19,6 +19,8 @@ const HEIGHT = 190;
 const LEFT = 64;
 const TOP = 40;
 const GAP = 36;
+/** For the longest number beside an axis. */
+const MARGIN = 12;
 
 export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] }[]): string {
   const panels = curves.flatMap(({ processes, keys }) => {
@@ -56,8 +58,8 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
       `<text x="${LEFT + 20 + i * 220}" y="20">${name}</text>`,
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">`,
-    `<rect width="100%" height="100%" fill="#fff"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-MARGIN} 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">`,
+    `<rect x="${-MARGIN}" width="100%" height="100%" fill="#fff"/>`,
     ...legend,
     ...drawn.map((panel, i) => {
       const x = (i % 2) * (LEFT + WIDTH + GAP) + LEFT;
