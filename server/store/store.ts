@@ -137,3 +137,11 @@ export function rowId(name: string, key: string, shard: number): RowId {
 export function rowKey(row: RowId): string {
   return row.id ?? `${row.name}\0${row.key}\0${row.shard}`;
 }
+
+/**
+ * The order in which every process locks rows, so that two statements cannot wait for each other's
+ * rows.
+ */
+export function compareLockOrder(a: RowId, b: RowId): number {
+  return rowKey(a) < rowKey(b) ? -1 : 1;
+}

@@ -1,5 +1,4 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
-import { RateLimitConfigError } from "../../../core/errors.js";
 import { UnsentError } from "../row-access.js";
 import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import { createSqlStore, type SqlStoreOptions } from "../sql/sql-store.js";
@@ -61,9 +60,6 @@ export function pgStore(
   pool: PgPoolLike,
   { table = "RateLimit", isolation, ...options }: PgStoreOptions = {},
 ): RateLimitStore<PgQueryable> {
-  if (isolation !== undefined && isolation !== "serializable") {
-    throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
-  }
   return createSqlStore(pgDriver(pool, options), { table, isolation });
 }
 

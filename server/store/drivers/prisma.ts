@@ -50,9 +50,6 @@ export function prismaStore<TClient extends PrismaLike>(
   options: PrismaStoreOptions = {},
 ): RateLimitStore<TransactionOf<TClient>> {
   const { model = "RateLimit", isolation, pool, prepare } = options;
-  if (isolation !== undefined && isolation !== "serializable") {
-    throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
-  }
   const { _activeProvider: provider, _runtimeDataModel: schema } = prisma as ClientInternals;
   const dialect = DIALECTS.get(provider);
   if (dialect === undefined) {

@@ -9,7 +9,7 @@
 import { waitFor } from "../../../core/calculate.js";
 import { takeTokens } from "../../../core/decide.js";
 import { type RowAccess, UnsentError } from "../row-access.js";
-import { rowKey } from "../store.js";
+import { compareLockOrder, rowKey } from "../store.js";
 import type { Batch, Job } from "./batch.js";
 import { type BatchOutcome, failed } from "./commit-batch.js";
 
@@ -29,7 +29,7 @@ export async function commitLines(
   const { floor, now } = terms;
   const lines = [...batch.lines.values()];
   // Lock in the same order in every process, so that two statements cannot wait for each other.
-  if (lines.length > 1) lines.sort((a, b) => (rowKey(a.row) < rowKey(b.row) ? -1 : 1));
+  if (lines.length > 1) lines.sort((a, b) => compareLockOrder(a.row, b.row));
   let taken: Awaited<ReturnType<RowAccess["take"]>>;
   try {
     taken = await access.take(

@@ -9,7 +9,7 @@
 import { capacityOf } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
-import { rowKey, type RowId } from "../store.js";
+import { compareLockOrder, rowKey, type RowId } from "../store.js";
 import { isOutOfRange, isWriteConflict } from "./conflict.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
@@ -121,7 +121,7 @@ export function postgresql(tableName: string): Dialect {
 
     async insert(connection, writes) {
       // Insert in order, so that two statements cannot wait for each other's rows.
-      const sorted = [...writes].sort((a, b) => compareRows(a.row, b.row));
+      const sorted = [...writes].sort((a, b) => compareLockOrder(a.row, b.row));
       const params = [
         ...idParams(sorted.map(({ row }) => row)),
         sorted.map(({ next }) => next!.value),
@@ -280,11 +280,4 @@ function wasParams(writes: readonly Write[]): unknown[] {
     writes.map(({ was }) => was!.value),
     writes.map(({ was }) => was!.ts),
   ];
-}
-
-function compareRows(a: RowId, b: RowId): number {
-  for (const column of ["name", "key", "shard"] as const) {
-    if (a[column] !== b[column]) return a[column] < b[column] ? -1 : 1;
-  }
-  return 0;
 }

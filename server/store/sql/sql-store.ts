@@ -1,5 +1,5 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
-import { RateLimitStoreError } from "../../../core/errors.js";
+import { RateLimitConfigError, RateLimitStoreError } from "../../../core/errors.js";
 import { createGroupCommit } from "../group-commit/scheduler.js";
 import { retryConflicts } from "../retry.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
@@ -27,12 +27,16 @@ const RETRY_FOR = 10_000;
 /**
  * @param driver runs the application's transactions.
  * @param single runs the statements and transactions of the store itself. @default the same driver
+ * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out.
  */
 export function createSqlStore<TTransaction, TSingle = TTransaction>(
   driver: SqlDriver<TTransaction>,
   { table, isolation }: SqlStoreOptions,
   single: SqlDriver<TSingle> = driver as unknown as SqlDriver<TSingle>,
 ): RateLimitStore<TTransaction> {
+  if (isolation !== undefined && isolation !== "serializable") {
+    throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
+  }
   const serializable = isolation === "serializable";
   const dialect = DIALECTS[driver.dialect](table);
   const isConflict = (error: unknown) =>
