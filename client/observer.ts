@@ -7,7 +7,7 @@ import { validateCount } from "../core/count.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { createServerClock } from "./clocks.js";
-import { createConnection } from "./connection.js";
+import { createStreamOrPoll } from "./stream-or-poll.js";
 import { snapshotOfDenial } from "./denial.js";
 import {
   createEntry,
@@ -27,7 +27,7 @@ import type {
   RateLimitObserverOptions,
   RateLimitTransport,
 } from "./types.js";
-import { createUpdates, notify } from "./updates.js";
+import { createNotifier, notify } from "./notify-watchers.js";
 
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,
@@ -49,9 +49,9 @@ export function createRateLimitObserver<TName extends string = string>(
     connection.refresh();
   });
 
-  const update = createUpdates(entries, read, () => connection.refresh());
+  const update = createNotifier(entries, read, () => connection.refresh());
 
-  const connection = createConnection({
+  const connection = createStreamOrPoll({
     transport,
     pollInterval,
     onSnapshot: receive,

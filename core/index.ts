@@ -15,6 +15,6 @@ export {
   RateLimitInputError,
   RateLimitStoreError,
 } from "./errors.js";
-export { MAX_KEY_LENGTH, validateKey } from "./key.js";
+export { MAX_KEY_LENGTH, validateKey } from "./validate-key.js";
 export { type RateLimitSnapshot } from "./snapshot.js";
 export { validateConfig } from "./validate-config.js";

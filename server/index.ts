@@ -53,7 +53,7 @@ export type {
 } from "./store/store.js";
 export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./trpc/create-rate-limit-trpc.js";
 export { formatRateLimitError, type RateLimitErrorShape, toTRPCError } from "./trpc/errors.js";
-export type { KeyResolver, KeyResolverOptions } from "./trpc/key.js";
+export type { KeyResolver, KeyResolverOptions } from "./trpc/resolve-key.js";
 export type {
   ChargeOnErrorOptions,
   Granted,
@@ -61,6 +61,9 @@ export type {
   RateLimitedCall,
   RateLimitedOptions,
 } from "./trpc/rate-limited-types.js";
-export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./trpc/response-meta.js";
+export {
+  rateLimitResponseMeta,
+  type RateLimitResponseMetaOptions,
+} from "./trpc/response-headers.js";
 export type { AuthorizeOptions } from "./trpc/router.js";
 export { countSchema, createRateLimitSchemas, keySchema, MAX_WATCHED } from "./trpc/schemas.js";

@@ -4,7 +4,7 @@
  */
 import type { RateLimitConfig } from "../core/config.js";
 import { RateLimitConfigError, RateLimitStoreError } from "../core/errors.js";
-import { validateName } from "../core/key.js";
+import { validateName } from "../core/validate-key.js";
 import { validateConfig } from "../core/validate-config.js";
 import { acquire } from "./acquire.js";
 import { Deadline } from "./deadline.js";

@@ -1,7 +1,7 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
 import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "../core/config.js";
 import { describe, RateLimitInputError } from "../core/errors.js";
-import { validateKey, validateName } from "../core/key.js";
+import { validateKey, validateName } from "../core/validate-key.js";
 import { withStart } from "../core/phase.js";
 import { validateConfig } from "../core/validate-config.js";
 import type { KeyOptions } from "./limiter-types.js";

@@ -4,7 +4,7 @@
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import { planWrites } from "./plan-writes.js";
-import { retryConflicts } from "./retry.js";
+import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
 import {
   type Call,
   type Decision,
@@ -13,7 +13,6 @@ import {
   rowKey,
   type RowId,
 } from "./store.js";
-import { WriteConflictError } from "./write-conflict.js";
 
 /** The default of `maxRows`. */
 const DEFAULT_MAX_ROWS = 1_000_000;

@@ -93,8 +93,10 @@ export interface RateLimitStore<TTransaction = unknown> {
 
   /**
    * `apply` for a single decision, by callbacks. It is for stores in which many calls wait at a
-   * time: it saves a promise per call. Never throws. A wrapper of a store that replaces `apply` has
-   * to remove `submit`, or to replace it too.
+   * time: it saves the promises of each call. Never throws. A wrapper of a store that replaces
+   * `apply` has to remove `submit`, or to replace it too.
+   *
+   * Measured and rejected: `apply` alone (-75 % with 512 callers on one key, -25 % on 10,000).
    */
   submit?<TResult>(submission: Submission<TResult>): void;
 

@@ -5,7 +5,7 @@
 import { planWrites } from "./plan-writes.js";
 import type { RowAccess, RowStatements } from "./row-access.js";
 import { type Decision, rowKey, type RateLimitStore, type RowId } from "./store.js";
-import { WriteConflictError } from "./write-conflict.js";
+import { WriteConflictError } from "./retry-conflicts.js";
 
 /**
  * The most tries of one list. A try fails when another transaction inserts one of its rows first.

@@ -4,7 +4,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { throwingTRPCErrors, toTRPCError } from "./errors.js";
-import { type KeyResolver, resolveKey } from "./key.js";
+import { type KeyResolver, resolveKey } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
   RateLimitedCall,

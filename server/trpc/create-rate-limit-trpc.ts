@@ -2,7 +2,7 @@
 import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { LimitConfigs, RateLimiter } from "../limiter-types.js";
-import type { KeyResolver } from "./key.js";
+import type { KeyResolver } from "./resolve-key.js";
 import { createRateLimited } from "./rate-limited.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
 

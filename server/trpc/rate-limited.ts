@@ -4,7 +4,7 @@
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { UntypedRateLimiter } from "../limiter-types.js";
 import { type Call, charge, chargeInTransaction, type Charging } from "./charge.js";
-import type { KeyResolver } from "./key.js";
+import type { KeyResolver } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
   RateLimited,

@@ -7,7 +7,7 @@ import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
 import type { UntypedRateLimiter } from "../limiter-types.js";
 import { throwingTRPCErrors } from "./errors.js";
-import { type KeyResolver, resolveKey } from "./key.js";
+import { type KeyResolver, resolveKey } from "./resolve-key.js";
 import { createRateLimitSchemas } from "./schemas.js";
 import { createWatchHub, type WatchSource } from "./watch-hub.js";
 

@@ -1,6 +1,6 @@
 /** The router's inputs, for applications that wrap its procedures. Unknown fields are errors. */
 import { z } from "zod";
-import { validateKey } from "../../core/key.js";
+import { validateKey } from "../../core/validate-key.js";
 
 /** The most limits that one `watch` subscription can follow. */
 export const MAX_WATCHED = 100;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
 import { takeTokens } from "../../core/decide.js";
-import { createGroupCommit } from "../../server/store/group-commit/scheduler.js";
+import { createGroupCommit } from "../../server/store/group-commit/group-commit.js";
 import type { RowAccess, RowStatements, WriteOutcomes } from "../../server/store/row-access.js";
 import { type Decision, type PlainTake, type RowId, rowKey } from "../../server/store/store.js";
 

@@ -43,9 +43,10 @@ export function createBatch(way: Way, plain?: PlainTake<unknown>, now: number = 
   return { way, jobs: [], rows: new Map(), lines: new Map(), terms, clock: plain?.clock };
 }
 
-/** Whether the call can share a statement with the calls of the batch. */
-export function sharesTerms({ terms, clock }: Batch, plain: PlainTake<unknown>): boolean {
-  if (terms === undefined || clock !== plain.clock || terms.floor !== plain.floor) return false;
+/** Whether a plain take can share a statement with the calls of the batch. */
+export function sharesTerms({ terms, clock }: Batch, { decision: { plain } }: Job): boolean {
+  if (terms === undefined || plain === undefined) return false;
+  if (clock !== plain.clock || terms.floor !== plain.floor) return false;
   const [a, b] = [terms.config, plain.config];
   return (
     a === b ||

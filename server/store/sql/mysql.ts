@@ -10,11 +10,11 @@
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
 import { rowKey, type RowId } from "../store.js";
-import { isDuplicate, isOutOfRange, isWriteConflict } from "./conflict.js";
+import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection, SqlRow } from "./driver.js";
 import { shownText, storedText } from "./mysql-text.js";
-import { quoted, statesOf } from "./sql.js";
+import { quoted, rowIdOf, statesOf } from "./sql.js";
 
 const ID = "`name`, `key`, `shard`";
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
@@ -219,11 +219,7 @@ export function mysql(tableName: string): Dialect {
           count,
         ],
       );
-      return shownRows(rows).map(({ name: shown, key, shard }) => ({
-        name: shown as string,
-        key: key as string,
-        shard: Number(shard),
-      }));
+      return shownRows(rows).map(rowIdOf);
     },
   };
 }

@@ -10,10 +10,10 @@ import { capacityOf } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
 import { compareLockOrder, rowKey, type RowId } from "../store.js";
-import { isOutOfRange, isWriteConflict } from "./conflict.js";
+import { isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
-import { idsOf, quoted, statesOf } from "./sql.js";
+import { idsOf, quoted, rowIdOf, statesOf } from "./sql.js";
 
 /**
  * How long a single statement may wait for one row, ms. Less than `deadlock_timeout`, so that the
@@ -144,7 +144,7 @@ export function postgresql(tableName: string): Dialect {
         `SELECT ${ID} FROM ${table} WHERE "name" = $1 ${behind} ORDER BY "key", "shard" LIMIT $2`,
         after === undefined ? [name, count] : [name, count, after.key, after.shard],
       );
-      return rows as unknown as RowId[];
+      return rows.map(rowIdOf);
     },
   };
 }

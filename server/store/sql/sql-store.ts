@@ -1,7 +1,7 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
 import { RateLimitConfigError, RateLimitStoreError } from "../../../core/errors.js";
-import { createGroupCommit } from "../group-commit/scheduler.js";
-import { retryConflicts } from "../retry.js";
+import { createGroupCommit } from "../group-commit/group-commit.js";
+import { retryConflicts } from "../retry-conflicts.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
 import type { RateLimitStore } from "../store.js";
 import { createTransactionStore } from "../transaction-store.js";
@@ -29,10 +29,10 @@ const RETRY_FOR = 10_000;
  * @param single runs the statements and transactions of the store itself. @default the same driver
  * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out.
  */
-export function createSqlStore<TTransaction, TSingle = TTransaction>(
+export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
   { table, isolation }: SqlStoreOptions,
-  single: SqlDriver<TSingle> = driver as unknown as SqlDriver<TSingle>,
+  single: SqlDriver = driver,
 ): RateLimitStore<TTransaction> {
   if (isolation !== undefined && isolation !== "serializable") {
     throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');

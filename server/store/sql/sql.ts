@@ -14,16 +14,21 @@ export function placeholders(rows: number, columns: number): string {
   return Array<string>(rows).fill(row).join(", ");
 }
 
+/** The row that has these columns of the table. */
+export function rowIdOf({ name, key, shard }: SqlRow): RowId {
+  return { name: name as string, key: key as string, shard: Number(shard) };
+}
+
 /** The states of rows that have the table's columns, by `rowKey`. */
 export function statesOf(rows: readonly SqlRow[]): Map<string, RateLimitState> {
   return new Map(
     rows.map((row) => [
-      rowKey(row as unknown as RowId),
+      rowKey(rowIdOf(row)),
       { value: Number(row["value"]), ts: Number(row["ts"]) },
     ]),
   );
 }
 
 export function idsOf(rows: readonly SqlRow[]): Set<string> {
-  return new Set(rows.map((row) => rowKey(row as unknown as RowId)));
+  return new Set(rows.map((row) => rowKey(rowIdOf(row))));
 }

@@ -6,9 +6,9 @@
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { RowId } from "../store.js";
-import { isBusy, isWriteConflict } from "./conflict.js";
+import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
-import { idsOf, placeholders, quoted, statesOf } from "./sql.js";
+import { idsOf, placeholders, quoted, rowIdOf, statesOf } from "./sql.js";
 
 const ID = `"name", "key", "shard"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
@@ -124,7 +124,7 @@ export function sqlite(tableName: string): Dialect {
         `SELECT ${ID} FROM ${table} WHERE "name" = ? ${behind} ORDER BY "key", "shard" LIMIT ?`,
         [name, ...(after === undefined ? [] : [after.key, after.shard]), count],
       );
-      return rows.map(({ shard, ...row }) => ({ ...row, shard: Number(shard) }) as RowId);
+      return rows.map(rowIdOf);
     },
   };
 }

@@ -5,7 +5,7 @@
 import type { Write, WriteGroup } from "../plan-writes.js";
 import type { WriteOutcomes } from "../row-access.js";
 import { rowKey } from "../store.js";
-import { WriteConflictError } from "../write-conflict.js";
+import { WriteConflictError } from "../retry-conflicts.js";
 import type { Connection, Dialect } from "./dialect.js";
 
 const isInsert = ({ was, next }: Write) => was === null && next !== null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { validateKey, validateName } from "../../core/key.js";
+import { validateKey, validateName } from "../../core/validate-key.js";
 
 const valid: [title: string, text: string][] = [
   ["one character", "k"],

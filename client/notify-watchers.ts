@@ -19,7 +19,7 @@ const HEARTBEAT = 1000;
 export type Update = (some: Iterable<Entry>, isTimer?: boolean) => void;
 
 /** @param onSlept called when the machine has slept, so that other callers' use is unknown. */
-export function createUpdates(
+export function createNotifier(
   entries: ReadonlyMap<string, Entry>,
   read: () => Time,
   onSlept: () => void,

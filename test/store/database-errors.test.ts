@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isBusy, isDuplicate, isWriteConflict } from "../../server/store/sql/conflict.js";
+import { isBusy, isDuplicate, isWriteConflict } from "../../server/store/sql/database-errors.js";
 
 /** The shapes in which Prisma 7 hands on one and the same conflict. */
 const raw = (cause: object) => ({ code: "P2010", meta: { driverAdapterError: { cause } } });

@@ -11,7 +11,7 @@ import { takeTokens } from "../../../core/decide.js";
 import { type RowAccess, UnsentError } from "../row-access.js";
 import { compareLockOrder, rowKey } from "../store.js";
 import type { Batch, Job } from "./batch.js";
-import { type BatchOutcome, failed } from "./commit-batch.js";
+import { type BatchOutcome, failed } from "./commit-general.js";
 
 /** The statement was not sent: the calls that have not timed out are tried again. */
 function unsent({ jobs }: Batch): BatchOutcome {
@@ -20,7 +20,7 @@ function unsent({ jobs }: Batch): BatchOutcome {
 }
 
 /** Never rejects. */
-export async function commitLines(
+export async function commitPlain(
   batch: Batch,
   access: RowAccess,
   mayWait: boolean,

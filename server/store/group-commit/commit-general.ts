@@ -29,7 +29,7 @@ interface Attempt {
 }
 
 /** Never rejects. */
-export async function commitBatch(batch: Batch, access: RowAccess): Promise<BatchOutcome> {
+export async function commitGeneral(batch: Batch, access: RowAccess): Promise<BatchOutcome> {
   const { jobs, way } = batch;
   let attempt: Attempt;
   try {

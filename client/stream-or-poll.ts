@@ -33,7 +33,7 @@ const LAST_RETRY = 30_000;
 /** How long an answer may hold up the next requests, ms. */
 const ANSWER_TIMEOUT = 10_000;
 
-export function createConnection(options: ConnectionOptions): Connection {
+export function createStreamOrPoll(options: ConnectionOptions): Connection {
   const { transport, pollInterval, onSnapshot, request, onState } = options;
   let items: readonly RateLimitItem[] = [];
   let streams: (() => void)[] = [];

@@ -3,7 +3,7 @@
  * reaches the application's resolver, which may use it or not.
  */
 import { TRPCError } from "@trpc/server";
-import { validateKey } from "../../core/key.js";
+import { validateKey } from "../../core/validate-key.js";
 
 export interface KeyResolverOptions<TContext, TName extends string> {
   ctx: TContext;

@@ -5,7 +5,7 @@ import { initialState } from "../../core/calculate.js";
 import { withStart } from "../../core/phase.js";
 import { HOUR, MINUTE, RateLimitError, SECOND } from "../../server/index.js";
 import { noteDecisions, type NotedDecision } from "../../server/trpc/decisions-of-call.js";
-import { rateLimitResponseMeta } from "../../server/trpc/response-meta.js";
+import { rateLimitResponseMeta } from "../../server/trpc/response-headers.js";
 
 const now = Date.UTC(2030, 0, 1);
 const bucket = { kind: "token bucket", rate: 6, period: MINUTE } as const;
