@@ -12,7 +12,7 @@ import { type LazyTimer, lazyTimer } from "../../lazy-timer.js";
 import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
-import type { Batch, Job } from "./batch.js";
+import type { Batch, Job, Way } from "./batch.js";
 import { createBatchQueue, MAX_CALLS } from "./batch-queue.js";
 import { type BatchOutcome, commitGeneral } from "./commit-general.js";
 import { commitPlain } from "./commit-plain.js";
@@ -53,11 +53,15 @@ export function createGroupCommit(
   function dispatch(): void {
     leaveStalledBehind();
     while (inFlight.size < access.maxInFlight) {
-      const ways = Array.from(inFlight.keys(), ({ way }) => way);
-      const batch = queue.next({ reading: ways.includes("read"), locking: ways.includes("lock") });
+      const batch = queue.next({ reading: isInFlight("read"), locking: isInFlight("lock") });
       if (batch === undefined) return;
       void runBatch(batch);
     }
+  }
+
+  function isInFlight(way: Way): boolean {
+    for (const batch of inFlight.keys()) if (batch.way === way) return true;
+    return false;
   }
 
   async function runBatch(batch: Batch): Promise<void> {
