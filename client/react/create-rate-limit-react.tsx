@@ -15,7 +15,7 @@ import { createRateLimitObserver } from "../observer.js";
 import { createTRPCTransport } from "../transport.js";
 import type { RateLimitObserver } from "../types.js";
 import { announce } from "./announce.js";
-import { queryCache } from "./query-cache.js";
+import { hydrationCache } from "./hydration-cache.js";
 import { RateLimitCountdown } from "./rate-limit-countdown.js";
 import { Meter, type MeterProps } from "./rate-limit-meter.js";
 import { useCountdown } from "./use-countdown.js";
@@ -75,7 +75,7 @@ export function createRateLimitReact<
     const { client, observer: given, pollInterval, children } = props;
     const queryClient = useContext(QueryClientContext);
     const value = useMemo((): RateLimitContextValue => {
-      const cache = queryClient && queryCache(queryClient, path, received);
+      const cache = queryClient && hydrationCache(queryClient, path, received);
       const observer =
         given ??
         createRateLimitObserver({

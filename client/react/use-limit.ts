@@ -10,7 +10,7 @@ import type {
   RateLimitObserver,
   RateLimitStatus,
 } from "../types.js";
-import type { QueryCache } from "./query-cache.js";
+import type { HydrationCache } from "./hydration-cache.js";
 
 export interface UseRateLimitOptions {
   /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
@@ -45,7 +45,7 @@ export interface UseRateLimitResult {
 /** The value of the context: what a provider shares with the hooks below it. */
 export interface RateLimitContextValue {
   observer: RateLimitObserver;
-  cache: QueryCache | undefined;
+  cache: HydrationCache | undefined;
 }
 
 export function useLimit(

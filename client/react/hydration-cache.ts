@@ -6,7 +6,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { RateLimitItem, SnapshotCache } from "../types.js";
 
-export interface QueryCache extends SnapshotCache {
+export interface HydrationCache extends SnapshotCache {
   /** The snapshot that the server rendered its page with. It never changes. */
   prefetched(item: RateLimitItem): RateLimitSnapshot | undefined;
 }
@@ -15,11 +15,11 @@ export interface QueryCache extends SnapshotCache {
  * @param received snapshots that an observer has put into a cache. The server's page cannot have
  * shown those, so hydration must not show them either.
  */
-export function queryCache(
+export function hydrationCache(
   queryClient: QueryClient,
   path: string,
   received: WeakSet<RateLimitSnapshot>,
-): QueryCache {
+): HydrationCache {
   const first = new Map<string, RateLimitSnapshot>();
   const keyOf = ({ name, key }: RateLimitItem) => [path, "status", name].concat(key ?? []);
   const get = (item: RateLimitItem) => queryClient.getQueryData<RateLimitSnapshot>(keyOf(item));

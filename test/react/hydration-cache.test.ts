@@ -1,14 +1,15 @@
 import { QueryClient } from "@tanstack/react-query";
 import { expect, it } from "vitest";
-import { queryCache } from "../../client/react/query-cache.js";
-import { saying } from "../support/hand-transport.js";
+import { hydrationCache } from "../../client/react/hydration-cache.js";
+import { snapshotOf } from "../support/hand-transport.js";
 
 const item = { name: "a" };
 
 function startCache(heard = new WeakSet()) {
   const queryClient = new QueryClient();
-  const put = (value: number) => queryClient.setQueryData(["p", "status", "a"], saying("a", value));
-  return { cache: queryCache(queryClient, "p", heard), put, queryClient };
+  const put = (value: number) =>
+    queryClient.setQueryData(["p", "status", "a"], snapshotOf("a", value));
+  return { cache: hydrationCache(queryClient, "p", heard), put, queryClient };
 }
 
 it("keeps what the page was rendered with, whatever is received later", () => {
@@ -25,7 +26,7 @@ it("keeps it before an observer reads and overwrites it", () => {
   const { cache, put } = startCache();
   const first = put(3);
   cache.get(item);
-  cache.set(item, saying("a", 1));
+  cache.set(item, snapshotOf("a", 1));
   expect(cache.prefetched(item)).toBe(first);
   expect(cache.get(item)).toMatchObject({ value: 1 });
 });
@@ -33,7 +34,7 @@ it("keeps it before an observer reads and overwrites it", () => {
 it("ignores what an observer has received, even one of another provider", () => {
   const heard = new WeakSet();
   const { cache, queryClient } = startCache(heard);
-  cache.set(item, saying("a", 1));
+  cache.set(item, snapshotOf("a", 1));
   expect(cache.prefetched(item)).toBeUndefined();
-  expect(queryCache(queryClient, "p", heard).prefetched(item)).toBeUndefined();
+  expect(hydrationCache(queryClient, "p", heard).prefetched(item)).toBeUndefined();
 });
