@@ -106,13 +106,13 @@ describe("an observer of a sharded limit", () => {
         using follower = await follow(world, name, HOUR, NO_TRIP);
         const counts = [2 * NOISE, 1, of * most, most];
         for (const [i, step] of steps.entries()) {
-          const sent = await follower.take(step, most);
+          const sent = await follower.perform(step, most);
           const mayOwe = LIMITS[name].maxReserved > 0;
-          if (sent?.predicted.ok === false && !mayOwe) expect(sent.got.ok).toBe(false);
+          if (sent?.predicted.ok === false && !mayOwe) expect(sent.actual.ok).toBe(false);
           await expectTrueRefusals(world, follower, name, counts);
           // Every other time, so that refills without a snapshot add up.
           if (i % 2 === 0) continue;
-          await follower.hear("asked");
+          await follower.deliver("polled");
           await expectTrueRefusals(world, follower, name, counts);
           await expectWholeTruth(world, follower, name, counts);
         }
@@ -132,7 +132,7 @@ describe("an observer of a sharded limit", () => {
         const rest = await world.onPair(pair, (of) => of.check(name, { count: 0 }));
         await world.onPair(pair, (of) => of.limit(name, { count: rest.value }));
       }
-      await follower.hear("asked");
+      await follower.deliver("polled");
       const { observer, item, local } = follower;
       expect(observer.check(item, local(), 0)!.value).toBe(0);
       for (const count of [1, mostSatisfiable(LIMITS[name], false)]) {
@@ -217,7 +217,7 @@ describe("an observer of a sharded limit", () => {
       for (const [pair, tokens] of taken) {
         await world.onPair(pair, (of) => of.limit(name, { count: tokens, reserve: true }));
       }
-      await follower.hear("asked");
+      await follower.deliver("polled");
       expect(follower.observer.status(follower.item, count)!.ok).toBe(granting.length > 0);
       const granted = (await askPairs(world, name, count)).map((result) => result.ok);
       expect(granted).toEqual(all.map((pair) => granting.includes(pair)));

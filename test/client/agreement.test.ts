@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { mostSatisfiable } from "../../core/count.js";
 import { HOUR, MINUTE, SECOND } from "../../server/index.js";
 import { anyClockChange, anyEvent, type Step } from "../support/schedule.js";
-import { createWorld, follow, type Follower, type Trip, type World } from "../support/world.js";
+import { createWorld, follow, type Follower, type Latency, type World } from "../support/world.js";
 
 const LIMITS = {
   bucket: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
@@ -25,9 +25,9 @@ const schedule = fc.array<Step>(fc.oneof({ weight: 4, arbitrary: anyEvent }, any
 });
 const skew = fc.constantFrom(0, HOUR, -HOUR);
 const anyPart = fc.double({ min: 0, max: 1, noNaN: true });
-const NO_TRIP: Trip = [0, 0];
+const NO_LATENCY: Latency = [0, 0];
 /** In equal parts there and back, or all of it on one of the two ways. */
-const anyTrip = fc.constantFrom<Trip>([20, 20], [0, 75], [75, 0], [1, 0], [300, 700]);
+const anyLatency = fc.constantFrom<Latency>([20, 20], [0, 75], [75, 0], [1, 0], [300, 700]);
 
 /** The observer and the server at the instant that the observer believes it to be there. */
 async function expectAgreement(
@@ -69,10 +69,10 @@ describe("an observer of a limiter", () => {
     const most = mostSatisfiable(LIMITS[name], false);
     await fc.assert(
       fc.asyncProperty(schedule, skew, anyPart, async (steps, ahead, part) => {
-        using follower = await follow(world, name, ahead, NO_TRIP);
+        using follower = await follow(world, name, ahead, NO_LATENCY);
         for (const step of steps) {
-          const sent = await follower.take(step, most);
-          if (sent) expect(sent.predicted).toEqual(statusOf(sent.got, follower.local()));
+          const sent = await follower.perform(step, most);
+          if (sent) expect(sent.predicted).toEqual(statusOf(sent.actual, follower.local()));
           expect(follower.serverNow()).toBe(world.clock());
           await expectAgreement(world, follower, name, [0, 1, part * most, most]);
         }
@@ -87,11 +87,11 @@ describe("an observer of a limiter", () => {
       const world = createWorld(LIMITS);
       const most = mostSatisfiable(LIMITS[name], false);
       await fc.assert(
-        fc.asyncProperty(schedule, skew, anyTrip, async (steps, ahead, trip) => {
-          using follower = await follow(world, name, ahead, trip);
-          const [there, back] = trip;
+        fc.asyncProperty(schedule, skew, anyLatency, async (steps, ahead, latency) => {
+          using follower = await follow(world, name, ahead, latency);
+          const [there, back] = latency;
           for (const step of steps) {
-            await follower.take(step, most);
+            await follower.perform(step, most);
             // Half a round trip at most; rounded down, so that no call is sent too early.
             expect(follower.serverNow() - world.clock()).toBe(Math.floor((there - back) / 2));
             // Apart from the server's time, nothing is off.

@@ -22,7 +22,7 @@ describe.concurrent("without a stream", () => {
 
   it("polls, when the server rejects the stream", async () => {
     await using app = await startLimitServer(LIMITS);
-    app.server.refuse(WATCH);
+    app.server.block(WATCH);
     const observer = app.observer({ pollInterval: 50 });
     observer.observe(item, 1, () => {});
     await soon(() => expect(observer.status(item, 1)).toEqual({ ok: true }));
@@ -33,7 +33,7 @@ describe.concurrent("without a stream", () => {
 
   it("goes live, and stops polling, when the server accepts the stream after all", async () => {
     await using app = await startLimitServer(LIMITS);
-    const admit = app.server.refuse(WATCH);
+    const admit = app.server.block(WATCH);
     const observer = app.observer({ pollInterval: 50 });
     observer.observe(item, 1, () => {});
     await soon(() => expect(app.server.requests(WATCH)).toBe(1));

@@ -14,19 +14,19 @@ function startPolling(pollInterval: number) {
 }
 
 it("does not wait for an answer for ever, and still takes it when it comes", async () => {
-  const { observer, questions } = startPolling(1000);
+  const { observer, requests } = startPolling(1000);
   const read = { now: Date.now(), ts: 0 };
   await pass(100);
-  expect(questions).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   // The first poll waits behind the request that was sent when the limit was first observed.
   await pass(20_000);
   expect(observer.connection).toBe("offline");
-  questions[0]!.answer(3, read);
+  requests[0]!.answer(3, read);
   await pass(1);
   expect(observer.remaining(item)).toBe(3);
   // The next poll.
   await pass(1000);
-  questions.at(-1)!.answer(2);
+  requests.at(-1)!.answer(2);
   await pass(1);
   expect(observer.remaining(item)).toBe(2);
   expect(observer.connection).toBe("polling");
@@ -34,11 +34,11 @@ it("does not wait for an answer for ever, and still takes it when it comes", asy
 });
 
 it("ignores what was read before a denial", async () => {
-  const { observer, questions } = startPolling(60_000);
+  const { observer, requests } = startPolling(60_000);
   await pass(1);
-  questions[0]!.answer(3);
+  requests[0]!.answer(3);
   await pass(1);
-  questions[0]?.answer(3);
+  requests[0]?.answer(3);
   await pass(1);
   expect(observer.remaining(item)).toBe(3);
   observer.refresh(item);
@@ -48,7 +48,7 @@ it("ignores what was read before a denial", async () => {
   observer.recordDenial(item, { ...data, config: CONFIG, now: Date.now() });
   expect(observer.status(item, 1)?.ok).toBe(false);
   await pass(50);
-  questions[0]!.answer(3, read);
+  requests[0]!.answer(3, read);
   await pass(1);
   expect(observer.status(item, 1)?.ok).toBe(false);
   observer.close();

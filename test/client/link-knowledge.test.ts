@@ -22,13 +22,13 @@ it.each([
   const { sent, sending } = linked;
   if (how === "data") answer(sent[0]);
   else if (!sending.isBroken) {
-    expect([page.asked(), page.remaining()]).toEqual([0, 0]);
+    expect([page.requestCount(), page.remaining()]).toEqual([0, 0]);
     sent[0]!.error(new TRPCClientError("no network"));
   }
   await held;
   await pass(10);
   // Only the server knows.
-  expect([page.asked(), page.remaining()]).toEqual([1, 5]);
+  expect([page.requestCount(), page.remaining()]).toEqual([1, 5]);
 });
 
 it("sends held calls soon after their limit is available early", async () => {
@@ -76,7 +76,7 @@ it("closes the request when its subscriber leaves", () => {
     take: { subscribe(input: unknown, handlers: object): { unsubscribe(): void } };
   };
   take.subscribe(1, {}).unsubscribe();
-  expect(sent[0]!.isGone).toBe(true);
+  expect(sent[0]!.isAborted).toBe(true);
 });
 
 it("judges the call after one that had to wait by what that one took", async () => {

@@ -125,7 +125,7 @@ describe.concurrent("refresh", () => {
 
   it("reopens a lost stream without further pause", async () => {
     await using app = await startLimitServer(LIMITS);
-    const admit = app.server.refuse("rateLimit.watch");
+    const admit = app.server.block("rateLimit.watch");
     const observer = app.observer({ pollInterval: 60_000 });
     observer.observe(item, 1, () => {});
     // Half a second at least until the next attempt, and a second until the one after that.

@@ -4,7 +4,7 @@ import {
   CONFIG,
   createHandTransport,
   pass,
-  saying,
+  snapshotOf,
   startByHand,
 } from "../support/hand-transport.js";
 
@@ -16,13 +16,13 @@ const a = { name: "a" };
 /** An observer of a limit that gains a token every 10 ms, and holds so many now. */
 async function startQuick(value: number) {
   const clock = vi.fn(() => Date.now());
-  const { observer, questions, streams } = startByHand({ clock });
+  const { observer, requests, streams } = startByHand({ clock });
   const onChange = vi.fn();
   const stop = observer.observe(a, 1, onChange, () => true);
   await pass(0);
   const config = { ...CONFIG, rate: 100, period: 1000, capacity: 500 };
-  questions[0]!.answer(value, { config });
-  streams[0]!.onSnapshot(saying("a", value, { config }));
+  requests[0]!.answer(value, { config });
+  streams[0]!.onSnapshot(snapshotOf("a", value, { config }));
   await pass(0);
   expect(onChange).toHaveBeenCalled();
   onChange.mockClear();
@@ -31,11 +31,11 @@ async function startQuick(value: number) {
 }
 
 it("shows refills at their own pace while other limits come and go", async () => {
-  const { observer, questions } = startByHand();
+  const { observer, requests } = startByHand();
   const onChange = vi.fn();
   observer.observe(a, 1, onChange, () => true);
   await pass(1);
-  questions[0]!.answer(1, { config: { ...CONFIG, rate: 100, period: 1000 } });
+  requests[0]!.answer(1, { config: { ...CONFIG, rate: 100, period: 1000 } });
   await pass(1);
   onChange.mockClear();
   for (let i = 0; i < 20; i++) {
@@ -50,10 +50,10 @@ it("shows refills at their own pace while other limits come and go", async () =>
 });
 
 it("gives two watchers that read in one tick the same remaining tokens", async () => {
-  const { observer, questions } = startByHand();
+  const { observer, requests } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
-  questions[0]!.answer(0, { config: { ...CONFIG, rate: 100, period: 1000 } });
+  requests[0]!.answer(0, { config: { ...CONFIG, rate: 100, period: 1000 } });
   await pass(1);
   vi.setSystemTime(Date.now() + 100);
   const left = observer.remaining(a);
@@ -118,12 +118,12 @@ it("shows refills after the clock was set back", async () => {
   );
   await pass(1);
   const config = { ...CONFIG, period: 30_000 };
-  transport.questions[0]!.answer(1, { config });
+  transport.requests[0]!.answer(1, { config });
   await pass(1);
   expect(observer.remaining(a)).toBe(1);
   ahead = -3_600_000;
   await pass(2000);
-  transport.questions[0]!.answer(1, { config });
+  transport.requests[0]!.answer(1, { config });
   await pass(11_000);
   expect(observer.remaining(a)).toBe(2);
   observer.close();

@@ -55,7 +55,7 @@ describe.concurrent.each([
 
   it("still says the right time when only the stream answers", async () => {
     await using app = await startLimitServer(LIMITS, { clock });
-    app.server.refuse("rateLimit.status");
+    app.server.block("rateLimit.status");
     await app.limiter.limit("daily");
     const observer = app.observer();
     const startedAt = Date.now();

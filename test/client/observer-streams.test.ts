@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { pass, saying, startByHand, startLive } from "../support/hand-transport.js";
+import { pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
@@ -19,7 +19,7 @@ it("reopens a stream after ever longer pauses, until it delivers", async () => {
     await pass(1);
     expect(streams).toHaveLength(before + 1);
   }
-  streams.at(-1)!.onSnapshot(saying("a", 3));
+  streams.at(-1)!.onSnapshot(snapshotOf("a", 3));
   vi.mocked(Math.random).mockReturnValue(0);
   const before = streams.length;
   streams.at(-1)!.onEnded();
@@ -39,59 +39,59 @@ it("reopens a stream after ever longer pauses, until it delivers", async () => {
 });
 
 it("ignores the end of a replaced stream, and closes it when the new one ends", async () => {
-  const { observer, questions, streams } = await startLive(3);
+  const { observer, requests, streams } = await startLive(3);
   observer.observe(b, 1, () => {});
   await pass(1);
-  questions[0]!.answer(3);
+  requests[0]!.answer(3);
   await pass(1);
   streams[0]!.onLost();
   streams[0]!.onEnded();
   await pass(50_000);
-  expect(questions).toEqual([]);
+  expect(requests).toEqual([]);
   expect(streams).toHaveLength(2);
   expect(streams[0]!.isClosed).toBe(false);
   streams[1]!.onEnded();
   expect(streams[0]!.isClosed).toBe(true);
   await pass(1);
-  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  expect(requests.map(({ name }) => name)).toEqual(["a", "b"]);
   observer.close();
 });
 
 it("asks once when a stream is back, and not again while it stays", async () => {
-  const { observer, questions, streams } = await startLive(3);
-  const say = () => streams[0]!.onSnapshot(saying("a", 3));
+  const { observer, requests, streams } = await startLive(3);
+  const say = () => streams[0]!.onSnapshot(snapshotOf("a", 3));
   streams[0]!.onLost();
   streams[0]!.onLost();
   await pass(1);
-  expect(questions).toHaveLength(1);
-  questions[0]!.answer(3);
+  expect(requests).toHaveLength(1);
+  requests[0]!.answer(3);
   await pass(1);
   expect(observer.connection).toBe("polling");
   say();
   expect(observer.connection).toBe("live");
   say();
   await pass(1);
-  expect(questions).toHaveLength(1);
-  questions[0]!.answer(3);
+  expect(requests).toHaveLength(1);
+  requests[0]!.answer(3);
   await pass(300_000);
   say();
   await pass(1);
-  expect(questions).toEqual([]);
+  expect(requests).toEqual([]);
   expect(observer.connection).toBe("live");
   observer.close();
 });
 
 it("follows one limit instead of another when they are swapped in one tick", async () => {
-  const { observer, questions, streams } = startByHand();
+  const { observer, requests, streams } = startByHand();
   const stop = observer.observe(a, 1, () => {});
   await pass(1);
-  questions[0]!.answer(3);
+  requests[0]!.answer(3);
   await pass(1);
   stop();
   observer.observe(b, 1, () => {});
   await pass(1);
   expect(streams.map(({ names }) => names)).toEqual([["a"], ["b"]]);
-  expect(questions.map(({ name }) => name)).toEqual(["b"]);
+  expect(requests.map(({ name }) => name)).toEqual(["b"]);
   observer.close();
 });
 
@@ -101,10 +101,10 @@ it("does not count a stream that is being replaced as live", async () => {
   await pass(1);
   observer.observe(b, 1, () => {});
   await pass(1);
-  streams[0]!.onSnapshot(saying("a", 3));
+  streams[0]!.onSnapshot(snapshotOf("a", 3));
   expect(observer.connection).toBe("polling");
   expect(streams[0]!.isClosed).toBe(false);
-  streams[1]!.onSnapshot(saying("b", 3));
+  streams[1]!.onSnapshot(snapshotOf("b", 3));
   expect(observer.connection).toBe("live");
   expect(streams[0]!.isClosed).toBe(true);
   observer.close();
@@ -115,9 +115,9 @@ it("is live once all its streams have delivered, and reopens them together", asy
   for (let i = 0; i <= 100; i++) observer.observe({ name: `limit${i}` }, 1, () => {});
   await pass(1);
   expect(streams).toHaveLength(2);
-  streams[0]!.onSnapshot(saying("limit0", 3));
+  streams[0]!.onSnapshot(snapshotOf("limit0", 3));
   expect(observer.connection).toBe("polling");
-  streams[1]!.onSnapshot(saying("limit100", 3));
+  streams[1]!.onSnapshot(snapshotOf("limit100", 3));
   expect(observer.connection).toBe("live");
   for (const stream of streams.slice()) stream.onEnded();
   observer.refresh();
@@ -131,7 +131,7 @@ it("closes every stream, even one that was replaced before it delivered", async 
   const { observer, streams } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
-  streams[0]!.onSnapshot(saying("a", 3));
+  streams[0]!.onSnapshot(snapshotOf("a", 3));
   observer.observe(b, 1, () => {});
   await pass(1);
   expect(streams.map(({ isClosed }) => isClosed)).toEqual([false, false]);
@@ -140,7 +140,7 @@ it("closes every stream, even one that was replaced before it delivered", async 
 });
 
 it("keeps the stream when a limit that was only rendered is dropped", async () => {
-  const { observer, streams, questions } = startByHand();
+  const { observer, streams, requests } = startByHand();
   observer.observe(a, 1, () => {});
   await pass(1);
   // A render that was never mounted.
@@ -148,59 +148,59 @@ it("keeps the stream when a limit that was only rendered is dropped", async () =
   observer.observe(a, 2, () => {});
   await pass(1);
   expect(streams).toHaveLength(1);
-  expect(questions).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   observer.close();
 });
 
 it("polls until a stream delivers, as behind a proxy that holds it back", async () => {
-  const { observer, questions, streams } = startByHand({ pollInterval: 1000 });
+  const { observer, requests, streams } = startByHand({ pollInterval: 1000 });
   observer.observe(a, 1, () => {});
   await pass(1);
-  questions[0]!.answer(3);
+  requests[0]!.answer(3);
   await pass(998);
-  expect(questions).toHaveLength(0);
+  expect(requests).toHaveLength(0);
   for (const left of [2, 1]) {
     await pass(1000);
-    questions[0]!.answer(left);
+    requests[0]!.answer(left);
     await pass(0);
     expect(observer.remaining(a)).toBe(left);
     expect(observer.connection).toBe("polling");
   }
-  streams[0]!.onSnapshot(saying("a", 1));
+  streams[0]!.onSnapshot(snapshotOf("a", 1));
   expect(observer.connection).toBe("live");
   await pass(0);
   // The clocks may have come apart while the stream was silent.
-  questions[0]!.answer(1);
+  requests[0]!.answer(1);
   await pass(60_000);
-  expect(questions).toEqual([]);
+  expect(requests).toEqual([]);
   observer.close();
 });
 
 it("is not live any more when a new limit gets no stream", async () => {
-  const { observer, questions } = await startLive(3, { pollInterval: 1000 });
+  const { observer, requests } = await startLive(3, { pollInterval: 1000 });
   observer.observe(b, 1, () => {});
   await pass(1);
-  questions[0]!.answer(3);
+  requests[0]!.answer(3);
   await pass(500);
   expect(observer.connection).toBe("live");
   await pass(500);
   expect(observer.connection).toBe("polling");
-  expect(questions.map(({ name }) => name)).toEqual(["a", "b"]);
+  expect(requests.map(({ name }) => name)).toEqual(["a", "b"]);
   observer.close();
 });
 
 it("is polling as soon as the stream is lost, before any answer", async () => {
-  const { observer, questions, streams } = await startLive(3, { pollInterval: 1000 });
+  const { observer, requests, streams } = await startLive(3, { pollInterval: 1000 });
   streams[0]!.onLost();
   expect(observer.connection).toBe("polling");
   await pass(0);
-  questions[0]!.fail();
+  requests[0]!.fail();
   await pass(0);
   expect(observer.connection).toBe("offline");
   // The next attempts change nothing, and ask for nothing beside the polls.
   streams[0]!.onLost();
   await pass(0);
   expect(observer.connection).toBe("offline");
-  expect(questions).toEqual([]);
+  expect(requests).toEqual([]);
   observer.close();
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { pass, saying, startByHand, startLive } from "../support/hand-transport.js";
+import { pass, snapshotOf, startByHand, startLive } from "../support/hand-transport.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 const [a, b] = [{ name: "a" }, { name: "b" }];
 
 it("lets watchers come and go while they are notified", async () => {
-  const { observer, questions } = startByHand({ isStreamless: true });
+  const { observer, requests } = startByHand({ isStreamless: true });
   const told = vi.fn();
   const look = () => {
     const stop = observer.observe(a, 1, () => {
@@ -18,7 +18,7 @@ it("lets watchers come and go while they are notified", async () => {
   };
   look();
   await pass(1);
-  questions[0]!.fail();
+  requests[0]!.fail();
   await pass(1);
   expect(observer.connection).toBe("offline");
   expect(told).toHaveBeenCalledTimes(1);
@@ -26,7 +26,7 @@ it("lets watchers come and go while they are notified", async () => {
 });
 
 it("knows from the cache what a call would get, before the server has answered", () => {
-  const { observer } = startByHand({ cache: { get: () => saying("a", 0), set() {} } });
+  const { observer } = startByHand({ cache: { get: () => snapshotOf("a", 0), set() {} } });
   const retryAt = Date.now() + Math.ceil(1e9 / 3);
   expect(observer.status(a, 1)).toEqual({ ok: false, retryAt });
 });
@@ -34,7 +34,7 @@ it("knows from the cache what a call would get, before the server has answered",
 it("keeps the server's snapshot in the cache, without debits", async () => {
   const set = vi.fn();
   const { observer, streams } = await startLive(3, { cache: { get: () => undefined, set } });
-  const before = saying("a", 3);
+  const before = snapshotOf("a", 3);
   await pass(10);
   observer.debit(a, 1);
   streams[0]!.onSnapshot(before);
@@ -44,14 +44,14 @@ it("keeps the server's snapshot in the cache, without debits", async () => {
 });
 
 it("corrects the clock of one limit by the answer for another", async () => {
-  const { observer, questions } = await startLive(0);
+  const { observer, requests } = await startLive(0);
   const onChange = vi.fn();
   observer.observe(a, 1, onChange);
   const before = observer.status(a, 1)!.retryAt!;
   observer.observe(b, 1, () => {});
   await pass(1);
   const now = Date.now() - 5000;
-  questions[0]!.answer(3, { now, ts: now });
+  requests[0]!.answer(3, { now, ts: now });
   await pass(1);
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(observer.status(a, 1)!.retryAt).toBe(before + 5000);
@@ -82,19 +82,19 @@ it("keeps the status of the other watchers when one of them leaves", async () =>
 });
 
 it("throws for a debit with an invalid count, and does nothing for 0", async () => {
-  const { observer, questions } = await startLive(3);
+  const { observer, requests } = await startLive(3);
   expect(() => observer.debit(b, -1)).toThrow("count must be");
   observer.debit(a, 0)(true);
   await pass(1);
-  expect(questions).toEqual([]);
+  expect(requests).toEqual([]);
   observer.close();
 });
 
 it("leaves no timer behind", async () => {
-  const { observer, questions, streams } = startByHand({ isStreamless: true });
+  const { observer, requests, streams } = startByHand({ isStreamless: true });
   observer.observe(a, 1, () => {});
   await pass(1);
-  questions[0]!.answer(0);
+  requests[0]!.answer(0);
   await pass(1);
   // The wait, the poll and the next attempt at a stream.
   expect(vi.getTimerCount()).toBe(3);
@@ -112,35 +112,35 @@ it("leaves out the key where there is none", async () => {
 });
 
 it("notifies the other watchers when one of them throws", async () => {
-  const { observer, questions } = startByHand({ isStreamless: true, pollInterval: 1000 });
+  const { observer, requests } = startByHand({ isStreamless: true, pollInterval: 1000 });
   const onChange = vi.fn();
   observer.observe(a, 1, () => {
     throw new Error("a bug of the page's");
   });
   observer.observe(a, 1, onChange);
   await pass(1);
-  questions[0]!.answer(3);
+  requests[0]!.answer(3);
   // The error reaches the page's own error reports.
   await expect(pass(1)).rejects.toThrow("a bug");
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(observer.connection).toBe("polling");
   await pass(1000);
-  questions[0]!.fail();
+  requests[0]!.fail();
   await expect(pass(1)).rejects.toThrow("a bug");
   expect(onChange).toHaveBeenCalledTimes(2);
   expect(observer.connection).toBe("offline");
   await pass(1000);
-  expect(questions).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   observer.close();
 });
 
 it("notifies the other watchers by the clock that one of them has corrected", async () => {
-  const { observer, questions } = startByHand();
+  const { observer, requests } = startByHand();
   let onNotify = () => {};
   observer.observe(a, 1, () => onNotify());
   observer.observe(b, 1, () => {});
   await pass(1);
-  for (const question of questions.splice(0)) question.answer(0);
+  for (const request of requests.splice(0)) request.answer(0);
   await pass(1);
   const { retryAt } = observer.status(b, 1)!;
   const onChange = vi.fn();
@@ -148,9 +148,9 @@ it("notifies the other watchers by the clock that one of them has corrected", as
   // Both are notified, and the first corrects the clock again at once.
   onNotify = () => {
     onNotify = () => {};
-    observer.receive(saying("a", 1, { now: Date.now() + 9000 }));
+    observer.receive(snapshotOf("a", 1, { now: Date.now() + 9000 }));
   };
-  observer.receive(saying("a", 1, { now: Date.now() + 5000 }));
+  observer.receive(snapshotOf("a", 1, { now: Date.now() + 5000 }));
   expect(onChange).toHaveBeenCalledTimes(1);
   expect(onChange).toHaveBeenCalledWith(retryAt! - 9000);
   observer.close();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { RateLimitStore } from "../../server/index.js";
 import {
-  doublingStore,
-  forgetfulStore,
-  soundStore,
+  duplicatingStore,
+  lossyStore,
+  correctStore,
   staleStore,
   tornStore,
   unguardedStore,
@@ -15,25 +15,25 @@ import { CAPACITY, frozenLimiter, record } from "./recorder.js";
 
 const SEEDS = Array.from({ length: 5 }, (_, seed) => seed);
 
-/** Six callers of one process, on a clock that counts its readings: nothing here is up to chance. */
-async function verdictOn(store: RateLimitStore, seed: number): Promise<Verdict> {
+/** Records six callers of one process. The clock counts its readings, so each run is the same. */
+async function checkStore(store: RateLimitStore, seed: number): Promise<Verdict> {
   const history: Operation[] = [];
-  let [time, left] = [0, 300];
+  let [time, remainingCalls] = [0, 300];
   await record(frozenLimiter(store), {
     process: "1",
     seed,
     callers: 6,
     clock: () => ++time,
     write: (operation) => history.push(operation),
-    goesOn: () => left-- > 0,
+    shouldContinue: () => remainingCalls-- > 0,
   });
   return checkHistory(history, CAPACITY);
 }
 
-describe("the checker", () => {
-  it("explains what a sound store answers", async () => {
+describe("checkHistory", () => {
+  it("accepts the history of a correct store", async () => {
     for (const seed of SEEDS) {
-      const verdict = await verdictOn(soundStore(), seed);
+      const verdict = await checkStore(correctStore(), seed);
       if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
       expect(verdict.orders.flat()).toHaveLength(300);
     }
@@ -42,12 +42,12 @@ describe("the checker", () => {
   it.each([
     ["writes without a guard", unguardedStore],
     ["denies on a stale read", staleStore],
-    ["writes again after an unknown outcome", doublingStore],
-    ["loses a write that it confirmed", forgetfulStore],
-    ["tears apart what belongs together", tornStore],
-  ])("catches a store that %s, every time", async (_, brokenStore) => {
+    ["writes again after an unknown outcome", duplicatingStore],
+    ["loses a write that it has confirmed", lossyStore],
+    ["writes the rows of one decision one by one", tornStore],
+  ])("rejects the history of a store that %s, for every seed", async (_, brokenStore) => {
     for (const seed of SEEDS) {
-      const verdict = await verdictOn(brokenStore(), seed);
+      const verdict = await checkStore(brokenStore(), seed);
       expect(verdict.ok).toBe(false);
       if (!verdict.ok) expect(verdict.contradiction.operations.length).toBeLessThan(40);
     }

@@ -1,6 +1,6 @@
 /**
- * Stores with planted faults, each over rows in the memory of this process. They yield wherever a
- * database would be asked, so that calls come in between, and always in the same way.
+ * Stores with deliberate faults, on rows in memory. They yield where a real store would wait for the
+ * database, so that calls interleave. The order of the calls is the same in every run.
  */
 import type { RateLimitState } from "../../core/index.js";
 import {
@@ -12,96 +12,96 @@ import {
 } from "../../server/index.js";
 
 type States = (RateLimitState | null)[];
-type Settle = <TResult>(decision: Decision<TResult>) => Promise<TResult>;
+type ApplyOne = <TResult>(decision: Decision<TResult>) => Promise<TResult>;
 
-/** Reads, decides, and writes what it decided, whatever the rows are by then. */
+/** Reads, decides and writes, without checking whether the rows have changed meanwhile. */
 export function unguardedStore(): RateLimitStore {
   const rows = rowsInMemory();
-  const trip = unevenTrips();
+  const delay = unevenDelays();
   return storeOf(async (decision) => {
     const states = rows.read(decision.rows);
-    await trip();
+    await delay();
     return rows.write(decision, decision.decide(states));
   });
 }
 
-/** Writes what it decided on the true state, but denies on states that it remembers. */
+/** Grants on the current state, but denies on a cached state. */
 export function staleStore(): RateLimitStore {
   const rows = rowsInMemory();
-  const trip = unevenTrips();
-  const remembered = new Map<string, RateLimitState | null>();
+  const delay = unevenDelays();
+  const cached = new Map<string, RateLimitState | null>();
   let calls = 0;
   return storeOf(async (decision) => {
-    await trip();
+    await delay();
     const states = rows.read(decision.rows);
-    const guesses = decision.rows.map(({ key }, i) => remembered.get(key) ?? states[i]!);
+    const cachedStates = decision.rows.map(({ key }, i) => cached.get(key) ?? states[i]!);
     if (calls++ % 8 === 0)
-      for (const [i, { key }] of decision.rows.entries()) remembered.set(key, states[i]!);
-    const guessed = decision.decide(guesses);
-    if (guessed.writes === undefined) return guessed.result;
+      for (const [i, { key }] of decision.rows.entries()) cached.set(key, states[i]!);
+    const cachedOutcome = decision.decide(cachedStates);
+    if (cachedOutcome.writes === undefined) return cachedOutcome.result;
     return rows.write(decision, decision.decide(states));
   });
 }
 
-/** Now and then loses the answer to a write that took place, and simply writes again. */
-export function doublingStore(): RateLimitStore {
+/** Treats every tenth write as failed although it succeeded, and applies it again. */
+export function duplicatingStore(): RateLimitStore {
   const rows = rowsInMemory();
-  const trip = unevenTrips();
+  const delay = unevenDelays();
   let writes = 0;
   return storeOf(async (decision) => {
-    await trip();
-    const once = () => rows.write(decision, decision.decide(rows.read(decision.rows)));
-    const result = once();
+    await delay();
+    const applyOnce = () => rows.write(decision, decision.decide(rows.read(decision.rows)));
+    const result = applyOnce();
     if (++writes % 10 !== 0) return result;
-    await trip();
-    return once();
+    await delay();
+    return applyOnce();
   });
 }
 
-/** Now and then loses a write that it has confirmed. */
-export function forgetfulStore(): RateLimitStore {
+/** Confirms every tenth write without writing it. */
+export function lossyStore(): RateLimitStore {
   const rows = rowsInMemory();
-  const trip = unevenTrips();
+  const delay = unevenDelays();
   let writes = 0;
   return storeOf(async (decision) => {
-    await trip();
+    await delay();
     const outcome = decision.decide(rows.read(decision.rows));
     return ++writes % 10 === 0 ? outcome.result : rows.write(decision, outcome);
   });
 }
 
-/** Writes the rows of one decision one by one. */
+/** Writes the rows of one decision one by one, so that other calls see half of a decision. */
 export function tornStore(): RateLimitStore {
   const rows = rowsInMemory();
-  const trip = unevenTrips();
+  const delay = unevenDelays();
   return storeOf(async (decision) => {
-    await trip();
+    await delay();
     const { result, writes = [] } = decision.decide(rows.read(decision.rows));
     for (const [i, row] of decision.rows.entries()) {
-      if (i > 0) await trip();
+      if (i > 0) await delay();
       rows.write({ rows: [row] }, { result, writes: [writes[i]] });
     }
     return result;
   });
 }
 
-/** The control: nothing is broken, though answers take their time. */
-export function soundStore(): RateLimitStore {
+/** The control: a correct store whose answers are delayed. */
+export function correctStore(): RateLimitStore {
   const store = memoryStore();
-  const trip = unevenTrips();
+  const delay = unevenDelays();
   return storeOf(async (decision) => {
-    await trip();
+    await delay();
     const [result] = await store.apply([decision]);
-    await trip();
+    await delay();
     return result!;
   });
 }
 
-/** A few ticks, never the same number twice in a row, so that calls overtake each other. */
-function unevenTrips(): () => Promise<void> {
-  let trips = 0;
+/** Waits for 1, 2 or 3 ticks in turn, so that later calls can overtake earlier ones. */
+function unevenDelays(): () => Promise<void> {
+  let delays = 0;
   return async () => {
-    for (let left = trips++ % 3; left >= 0; left--) await Promise.resolve();
+    for (let ticks = delays++ % 3; ticks >= 0; ticks--) await Promise.resolve();
   };
 }
 
@@ -121,6 +121,6 @@ function rowsInMemory() {
   };
 }
 
-function storeOf(settle: Settle): RateLimitStore {
-  return { apply: (decisions) => Promise.all(decisions.map(settle)) };
+function storeOf(applyOne: ApplyOne): RateLimitStore {
+  return { apply: (decisions) => Promise.all(decisions.map(applyOne)) };
 }

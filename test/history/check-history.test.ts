@@ -33,11 +33,11 @@ function op(
   };
 }
 
-describe("a history is explained", () => {
+describe("accepts a history", () => {
   it.each<[title: string, history: Operation[]]>([
-    ["when nothing happened", []],
+    ["that is empty", []],
     [
-      "when overlapping answers fit in another order than that of their calls",
+      "when overlapping operations took effect in another order than their calls",
       [
         op("limit", a(2), [0, 10], granted(1)),
         op("limit", a(1), [1, 9], granted(4)),
@@ -45,7 +45,7 @@ describe("a history is explained", () => {
       ],
     ],
     [
-      "when a reset could have come at the one moment that explains the rest",
+      "when a reset explains the other answers at exactly one point",
       [
         op("limit", a(5), [0, 1], granted(0)),
         op("reset", a(), [2, 20]),
@@ -54,7 +54,7 @@ describe("a history is explained", () => {
       ],
     ],
     [
-      "when an operation of unknown outcome must have happened, long after its call",
+      "when an operation of unknown outcome must have taken effect, long after its call",
       [
         op("limit", a(3), [0]),
         op("limit", a(1), [1, 2], granted(4)),
@@ -62,11 +62,11 @@ describe("a history is explained", () => {
       ],
     ],
     [
-      "when an operation of unknown outcome cannot have happened",
+      "when an operation of unknown outcome cannot have taken effect",
       [op("limit", a(3), [0]), op("getValue", a(), [1, 2], granted(5))],
     ],
     [
-      "when limits taken together were denied together",
+      "when two limits in one call are denied together",
       [
         op("limit", a(5), [0, 1], granted(0)),
         op("limitAll", [a(1), b(2)], [2, 3], denied(0), granted(3)),
@@ -78,23 +78,23 @@ describe("a history is explained", () => {
   });
 });
 
-describe("a history is refused", () => {
+describe("rejects a history", () => {
   it.each<[title: string, history: Operation[]]>([
     [
-      "for six grants of five",
-      [0, 1, 2, 3, 4, 4].map((left) => op("limit", a(1), [0, 10], granted(left))),
+      "with six grants from a bucket of five",
+      [0, 1, 2, 3, 4, 4].map((remaining) => op("limit", a(1), [0, 10], granted(remaining))),
     ],
-    ["for a denial while it was full", [op("limit", a(1), [0, 1], denied(0))]],
+    ["with a denial while the bucket was full", [op("limit", a(1), [0, 1], denied(0))]],
     [
-      "for a value that was never there",
+      "with a value that the bucket never held",
       [op("limit", a(2), [0, 9], granted(3)), op("getValue", a(), [1, 8], granted(4))],
     ],
     [
-      "for a value that was no longer there",
+      "with a value that the bucket no longer held",
       [op("limit", a(2), [0, 1], granted(3)), op("getValue", a(), [2, 3], granted(5))],
     ],
     [
-      "for values seen in turns that no order has",
+      "with two reads in an order that no serial order gives",
       [
         op("limit", a(1), [0, 9], granted(4)),
         op("getValue", a(), [1, 2], granted(4)),
@@ -102,11 +102,11 @@ describe("a history is refused", () => {
       ],
     ],
     [
-      "when an operation of unknown outcome would have to happen before its call",
+      "when an operation of unknown outcome would have to take effect before its call",
       [op("getValue", a(), [0, 1], granted(2)), op("limit", a(3), [2])],
     ],
     [
-      "when an operation of unknown outcome would have to happen twice",
+      "when an operation of unknown outcome would have to take effect twice",
       [
         op("limit", a(2), [0]),
         op("getValue", a(), [1, 2], granted(3)),
@@ -114,7 +114,7 @@ describe("a history is refused", () => {
       ],
     ],
     [
-      "when only one of two limits taken together was charged",
+      "when only one of two limits in one call was charged",
       [
         op("limitAll", [a(1), b(1)], [0, 1], granted(4), granted(4)),
         op("getValue", b(), [2, 3], granted(5)),
@@ -124,20 +124,20 @@ describe("a history is refused", () => {
     expect(checkHistory(history, 5).ok).toBe(false);
   });
 
-  it("with what contradicts itself, and nothing else", () => {
+  it("and reports only the operations that contradict each other", () => {
     const noise = [0, 1, 2, 3, 4].flatMap((i) => [
       op("limit", a(1), [4 * i, 4 * i + 1], granted(4)),
       op("refund", a(1), [4 * i + 2, 4 * i + 3], granted(5)),
     ]);
-    const lost = [
+    const contradictory = [
       op("limit", a(1), [2_000_000, 4_000_000], granted(4)),
       op("limit", a(2), [3_000_000, 5_000_000], granted(3)),
     ];
-    const verdict = checkHistory([...noise, ...lost, ...noise.map(later)], 5);
+    const verdict = checkHistory([...noise, ...contradictory, ...noise.map(later)], 5);
     expect(verdict.ok || describeContradiction(verdict.contradiction)).toBe(
       [
-        "No serial order explains these answers, of buckets of 5, whatever they held before:",
-        "  process  called  answered  operation  tokens left",
+        "No serial order explains these answers. Buckets of 5, with any initial value:",
+        "  process  called  answered  operation  remaining",
         "  1        0.000   2.000     limit a 1  4",
         "  1        1.000   3.000     limit a 2  3",
       ].join("\n"),
@@ -149,74 +149,75 @@ function later(operation: Operation): Operation {
   return { ...operation, start: operation.start + 1e7, end: operation.end + 1e7 };
 }
 
-describe("the search", () => {
+describe("the search for a serial order", () => {
   const CAPACITY = 2;
   const item = fc.record({ key: fc.constantFrom("a", "b"), count: fc.integer({ min: 1, max: 2 }) });
   const answered = (ok: fc.Arbitrary<boolean>) =>
     fc.record({ ok, value: fc.integer({ min: 0, max: CAPACITY }) });
-  const yes = answered(fc.constant(true));
-  const any = answered(fc.boolean());
+  const granting = answered(fc.constant(true));
+  const anyAnswer = answered(fc.boolean());
   const shapes = [
     fc.record({
       action: fc.constant("limit" as const),
       items: fc.tuple(item),
-      said: fc.tuple(any),
+      answer: fc.tuple(anyAnswer),
     }),
     fc.record({
       action: fc.constant("refund" as const),
       items: fc.tuple(item),
-      said: fc.tuple(yes),
+      answer: fc.tuple(granting),
     }),
     fc.record({
       action: fc.constant("getValue" as const),
       items: fc.tuple(item),
-      said: fc.tuple(yes),
+      answer: fc.tuple(granting),
     }),
     fc.record({
       action: fc.constant("reset" as const),
       items: fc.tuple(item),
-      said: fc.constant([]),
+      answer: fc.constant([]),
     }),
     fc.record({
       action: fc.constant("limitAll" as const),
       items: fc.constant([a(1), b(1)]),
-      said: fc.tuple(any, any),
+      answer: fc.tuple(anyAnswer, anyAnswer),
     }),
   ];
   const operation = fc
     .tuple(fc.oneof(...shapes), fc.nat(20), fc.nat(10), fc.nat(4))
-    .map(([{ action, items, said }, start, length, luck]): Operation => {
-      const times = { start, end: luck === 0 ? Infinity : start + length };
-      return { process: "1", action, items, ...times, answer: luck === 0 ? undefined : said };
+    .map(([{ action, items, answer }, start, length, dice]): Operation => {
+      const isUnknown = dice === 0;
+      const times = { start, end: isUnknown ? Infinity : start + length };
+      return { process: "1", action, items, ...times, answer: isUnknown ? undefined : answer };
     });
 
-  it("agrees with trying all orders, and so does what it shrinks to", () => {
-    let explained = 0;
+  it("agrees with a brute-force search, and shrinks to operations that still contradict each other", () => {
+    let accepted = 0;
     fc.assert(
       fc.property(
         fc.array(operation, { minLength: 1, maxLength: 5 }),
         fc.boolean(),
-        (raw, honest) => {
-          const history = honest ? answeredInTurn(raw) : raw;
+        (raw, isSerial) => {
+          const history = isSerial ? withSerialAnswers(raw) : raw;
           const verdict = checkHistory(history, CAPACITY);
-          expect(verdict.ok).toBe(explainable(history, [CAPACITY, CAPACITY]));
-          if (verdict.ok) explained++;
+          expect(verdict.ok).toBe(isLinearizable(history, [CAPACITY, CAPACITY]));
+          if (verdict.ok) accepted++;
           else {
             const { operations, from } = verdict.contradiction;
             const starts = from === "full" ? [[CAPACITY, CAPACITY]] : ALL_STATES;
-            for (const state of starts) expect(explainable(operations, state)).toBe(false);
+            for (const state of starts) expect(isLinearizable(operations, state)).toBe(false);
           }
         },
       ),
       { numRuns: 1500, seed: 1 },
     );
-    expect(explained).toBeGreaterThan(500);
+    expect(accepted).toBeGreaterThan(500);
   });
 
   const ALL_STATES = [0, 1, 2].flatMap((first) => [0, 1, 2].map((second) => [first, second]));
 
-  /** With the answers that they would get one after the other, as they are listed. */
-  function answeredInTurn(history: readonly Operation[]): Operation[] {
+  /** The operations with the answers that they get if they run one after the other, in order. */
+  function withSerialAnswers(history: readonly Operation[]): Operation[] {
     let state = [CAPACITY, CAPACITY];
     return history.map((each) => {
       const { answer, state: next } = step(each, state);
@@ -225,15 +226,15 @@ describe("the search", () => {
     });
   }
 
-  /** By brute force: whether some order of all that is certain and some of the rest will do. */
-  function explainable(left: readonly Operation[], state: readonly number[]): boolean {
-    if (!left.some(isCertain)) return true;
-    return left.some((each) => {
-      if (left.some(({ end }) => end < each.start)) return false;
+  /** Tries all orders of the certain operations and of any of the uncertain ones. */
+  function isLinearizable(rest: readonly Operation[], state: readonly number[]): boolean {
+    if (!rest.some(isCertain)) return true;
+    return rest.some((each) => {
+      if (rest.some(({ end }) => end < each.start)) return false;
       const { answer, state: next } = step(each, state);
       if (each.answer !== undefined && !sameAnswer(each.answer, answer)) return false;
-      return explainable(
-        left.filter((other) => other !== each),
+      return isLinearizable(
+        rest.filter((other) => other !== each),
         next,
       );
     });

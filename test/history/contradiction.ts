@@ -1,8 +1,9 @@
 /**
- * Makes an inexplicable history small enough to read. Each step only takes constraints away, never
- * an effect: an operation whose answer does not matter becomes one that may have happened or not,
- * and what ended before a certain time becomes an arbitrary state. So what is left still proves that
- * the whole is wrong.
+ * Reduces a history that no serial order explains to a size that one can read. Each step only removes
+ * constraints and never an effect. So the remaining operations still prove that the history is wrong.
+ *
+ * - An operation whose answer does not matter becomes one that may or may not have taken effect.
+ * - The operations that ended before a certain time become an arbitrary initial state.
  */
 import { findOrder, type State } from "./find-order.js";
 import { isCertain, isRead, type Operation } from "./operation.js";
@@ -10,17 +11,17 @@ import { partsOf } from "./parts.js";
 
 export interface Contradiction {
   operations: Operation[];
-  /** Whether it needs the buckets to be full at first, or holds whatever they held. */
+  /** `full`: it assumes that the buckets are full at first. `any`: it assumes nothing about them. */
   from: "full" | "any";
   capacity: number;
 }
 
-/** Searches that grow larger than this count as explained, which keeps an operation. */
+/** A larger search counts as explained. The cost is an operation that could have been removed. */
 const MAX_CONFIGURATIONS = 300;
 
 export function shrink(
   history: readonly Operation[],
-  stuckAt: Operation,
+  failedAt: Operation,
   keys: readonly string[],
   capacity: number,
 ): Contradiction {
@@ -32,13 +33,13 @@ export function shrink(
     });
   };
 
-  const untilStuck = history
-    .filter(({ start }) => start <= stuckAt.end)
-    .map((operation) => (operation.end > stuckAt.end ? release(operation) : operation));
-  let { operations, from } = latestWindow(untilStuck, contradicts);
+  const untilFailure = history
+    .filter(({ start }) => start <= failedAt.end)
+    .map((operation) => (operation.end > failedAt.end ? makeUncertain(operation) : operation));
+  let { operations, from } = latestWindow(untilFailure, contradicts);
   for (const operation of operations) {
     if (!isCertain(operation)) continue;
-    const weaker = [{ ...release(operation), answer: undefined }, release(operation)];
+    const weaker = [{ ...makeUncertain(operation), answer: undefined }, makeUncertain(operation)];
     for (const weak of weaker) {
       const weakened = operations.map((other) => (other === operation ? weak : other));
       if (!contradicts(weakened, from)) continue;
@@ -52,12 +53,12 @@ export function shrink(
   return { operations, from, capacity };
 }
 
-/** It may have happened, with the answer it has, or not. */
-function release(operation: Operation): Operation {
+/** The operation may then have taken effect, with the same answer, or not. */
+function makeUncertain(operation: Operation): Operation {
   return { ...operation, end: Infinity };
 }
 
-/** The last time after which a contradiction is left. The earlier the time, the more is left. */
+/** The operations after the latest time that still contradict each other. */
 function latestWindow(
   history: readonly Operation[],
   contradicts: (operations: readonly Operation[], from: Contradiction["from"]) => boolean,
@@ -65,10 +66,10 @@ function latestWindow(
   const after = (time: number) =>
     history
       .filter(({ end }) => end >= time)
-      .map((operation) => (operation.start < time ? release(operation) : operation))
+      .map((operation) => (operation.start < time ? makeUncertain(operation) : operation))
       .filter((operation) => isCertain(operation) || !isRead(operation));
   const times = history.map(({ start }) => start).sort((a, b) => a - b);
-  // Of the times up to `low` it is known that they leave one; from `high` on, that they do not.
+  // A contradiction remains for the times up to `low`. No contradiction remains from `high` on.
   let low = -1;
   let high = times.length;
   for (let size = 1; low === -1 && high > 0; size *= 2) {
@@ -93,25 +94,33 @@ function allStates(keys: readonly string[], capacity: number): State[] {
   );
 }
 
-/** The contradiction as text, one line per operation, times in ms from the first of them. */
+/** The contradiction as text: one line per operation, times in ms since the first call. */
 export function describeContradiction({ operations, from, capacity }: Contradiction): string {
   const zero = Math.min(...operations.map(({ start }) => start));
   const ms = (time: number) => ((time - zero) / 1e6).toFixed(3);
   const rows = operations.map(({ process, action, items, start, end, answer }) => {
-    const wanted = items.map(({ key, count }) => (count > 0 ? `${key} ${count}` : key)).join(" + ");
-    const said = answer?.map(({ ok, value }) => `${ok ? "" : "denied, "}${value}`).join(" + ");
-    const when = end === Infinity ? "or later, or never" : ms(end);
-    return [process, ms(start), when, `${action} ${wanted}`, said === "" ? "done" : (said ?? "?")];
+    const requested = items
+      .map(({ key, count }) => (count > 0 ? `${key} ${count}` : key))
+      .join(" + ");
+    const outcome = answer?.map(({ ok, value }) => `${ok ? "" : "denied, "}${value}`).join(" + ");
+    const answered = end === Infinity ? "later or never" : ms(end);
+    return [
+      process,
+      ms(start),
+      answered,
+      `${action} ${requested}`,
+      outcome === "" ? "done" : (outcome ?? "?"),
+    ];
   });
-  const headings = ["process", "called", "answered", "operation", "tokens left"];
+  const headings = ["process", "called", "answered", "operation", "remaining"];
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]!.length)),
   );
   const line = (row: readonly string[]) =>
     `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ")}`.trimEnd();
-  const before = from === "full" ? "full at first" : "whatever they held before";
+  const initially = from === "full" ? "full at first" : "with any initial value";
   return [
-    `No serial order explains these answers, of buckets of ${capacity}, ${before}:`,
+    `No serial order explains these answers. Buckets of ${capacity}, ${initially}:`,
     ...[headings, ...rows].map(line),
   ].join("\n");
 }

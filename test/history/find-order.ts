@@ -1,21 +1,22 @@
 /**
- * Searches a serial order that respects the recorded times and gives the recorded answers: Wing and
- * Gong, "Testing and Verifying Concurrent Objects" (1993), with the configurations that were tried
- * remembered, after Lowe, "Testing for linearizability" (2017).
+ * Searches for a serial order that respects the recorded times and gives the recorded answers. The
+ * algorithm is from Wing and Gong, "Testing and Verifying Concurrent Objects" (1993). It remembers
+ * the configurations that it has tried, after Lowe, "Testing for linearizability" (2017).
  *
- * Calls and returns are one linked list in order of time. What is called before the first return
- * may come next; taking it lifts its call and return out of the list, backtracking puts them back.
+ * Calls and returns form one linked list, ordered by time. An operation that is called before the
+ * first return may come next. Choosing it removes its call and return from the list. Backtracking
+ * puts them back.
  */
 import { applyTo, isCertain, isRead, type Operation, sameAnswer } from "./operation.js";
 
-/** What the buckets hold, by index of their key. */
+/** The values of the buckets, by index of their key. */
 export type State = readonly number[];
 
 export type Found =
   | { kind: "explained"; order: Operation[] }
-  /** Nothing explains the history up to the return of `stuckAt`. */
-  | { kind: "inexplicable"; stuckAt: Operation }
-  /** Not found within the bound on configurations. */
+  /** No order explains the history up to the return of `failedAt`. */
+  | { kind: "inexplicable"; failedAt: Operation }
+  /** The search reached `maxConfigurations` without an answer. */
   | { kind: "undecided" };
 
 interface Entry {
@@ -24,7 +25,7 @@ interface Entry {
   position: number;
   previous: Entry;
   next: Entry;
-  /** A call's return, absent where it may never take effect. */
+  /** The return of a call. Absent if the operation may never take effect. */
   return?: Entry;
   isReturn: boolean;
 }
@@ -37,7 +38,7 @@ interface Choice {
 interface Step {
   choices: Choice[];
   tried: number;
-  taken: Entry | undefined;
+  chosen: Entry | undefined;
 }
 
 export interface SearchOptions {
@@ -63,24 +64,25 @@ export function findOrder(
     let entry = head.next;
     for (; entry !== head && !entry.isReturn; entry = entry.next) pending.push(entry);
     if (entry === head) {
-      return { kind: "explained", order: steps.map(({ taken }) => taken!.operation) };
+      return { kind: "explained", order: steps.map(({ chosen }) => chosen!.operation) };
     }
     if (furthest === undefined || entry.position > furthest.position) furthest = entry;
-    // All that returned before is taken, nothing that is called after is: this tells the set apart.
+    // Every operation that returned earlier is chosen, and none that is called later. So the position
+    // and the pending calls identify the set of chosen operations.
     const configuration = [entry.position, ...pending.map((call) => call.position), ":", ...state];
     const id = configuration.join();
     const choices = tried.has(id) ? [] : choicesOf(pending, state, capacity);
     if (tried.add(id).size > maxConfigurations) return { kind: "undecided" };
-    steps.push({ choices, tried: 0, taken: undefined });
+    steps.push({ choices, tried: 0, chosen: undefined });
 
     for (;;) {
       const step = steps.at(-1);
-      if (step === undefined) return { kind: "inexplicable", stuckAt: furthest.operation };
-      if (step.taken !== undefined) putBack(step.taken);
+      if (step === undefined) return { kind: "inexplicable", failedAt: furthest.operation };
+      if (step.chosen !== undefined) putBack(step.chosen);
       const choice = step.choices[step.tried++];
       if (choice !== undefined) {
-        lift(choice.call);
-        step.taken = choice.call;
+        remove(choice.call);
+        step.chosen = choice.call;
         state = choice.state;
         break;
       }
@@ -89,7 +91,7 @@ export function findOrder(
   }
 }
 
-/** What may come next, the likeliest first: soonest due, and last what may never have happened. */
+/** The operations that may come next: those with the earliest end first, uncertain ones last. */
 function choicesOf(pending: readonly Entry[], state: State, capacity: number): Choice[] {
   const certain: Choice[] = [];
   const uncertain = new Map<string, Choice>();
@@ -99,14 +101,14 @@ function choicesOf(pending: readonly Entry[], state: State, capacity: number): C
     const { answer, next } = applyTo(values, operation, capacity);
     if (operation.answer !== undefined && !sameAnswer(operation.answer, answer)) continue;
     if (isCertain(operation)) {
-      // A read that fits now need not wait: taking it later could not help anybody else.
+      // Choose a matching read at once. A read changes nothing, so a later place cannot help.
       if (isRead(operation)) return [{ call, state }];
       certain.push({ call, state: withValues(state, indexes, next) });
     } else if (next.some((value, i) => value !== values[i])) {
-      // Of several alike, none of which is ever due, any one stands for all.
-      const alike = JSON.stringify([operation.action, operation.items, operation.answer]);
-      if (uncertain.has(alike)) continue;
-      uncertain.set(alike, { call, state: withValues(state, indexes, next) });
+      // Keep one of several equal uncertain operations. None of them has an end, so any will do.
+      const signature = JSON.stringify([operation.action, operation.items, operation.answer]);
+      if (uncertain.has(signature)) continue;
+      uncertain.set(signature, { call, state: withValues(state, indexes, next) });
     }
   }
   certain.sort((a, b) => a.call.operation.end - b.call.operation.end);
@@ -128,7 +130,7 @@ function linkedList(operations: readonly Operation[], keys: readonly string[]): 
     return [call, call.return];
   });
   const timeOf = ({ isReturn, operation: { start, end } }: Entry) => (isReturn ? end : start);
-  // At the same time, calls come first: in doubt, operations overlap.
+  // At equal times, calls come first, so that the operations count as overlapping.
   entries.sort((a, b) => timeOf(a) - timeOf(b) || Number(a.isReturn) - Number(b.isReturn));
   const head = {} as unknown as Entry;
   for (const [position, entry] of entries.entries()) {
@@ -141,7 +143,7 @@ function linkedList(operations: readonly Operation[], keys: readonly string[]): 
   return head;
 }
 
-function lift(call: Entry): void {
+function remove(call: Entry): void {
   for (const entry of [call, call.return]) {
     if (entry === undefined) continue;
     entry.previous.next = entry.next;
@@ -149,7 +151,7 @@ function lift(call: Entry): void {
   }
 }
 
-/** Undoes {@link lift}; only right for the call that was lifted last. */
+/** Undoes {@link remove}. Only correct for the call that was removed last. */
 function putBack(call: Entry): void {
   for (const entry of [call.return, call]) {
     if (entry === undefined) continue;

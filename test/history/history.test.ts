@@ -14,7 +14,7 @@ function expectLinearizable(history: readonly Operation[]): void {
   if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
 }
 
-/** PostgreSQL answers quickly enough for a long history. */
+/** PostgreSQL gets a longer history, because it answers faster. */
 const guarded = sharedDatabases.map((database) => ({
   ...database,
   answers: database.provider === "postgresql" ? 1000 : 300,
@@ -25,28 +25,28 @@ const serializable = sharedDatabases
   .map((database) => ({ ...database, answers: 300, isolation: "serializable" as const }));
 
 /**
- * Records histories until one can be decided. On a slow machine, a break leaves so many calls
- * without an answer that no search can go through all that they may have done.
+ * Records histories until the search can decide one, at most three. On a slow machine, an outage can
+ * leave so many calls with an unknown outcome that the search reaches its bound.
  */
 async function expectSomeLinearizable(record: () => Promise<readonly Operation[]>): Promise<void> {
-  for (let left = 3; ; left--) {
+  for (let attempts = 3; ; attempts--) {
     try {
       return expectLinearizable(await record());
     } catch (error) {
-      if (!(error instanceof UndecidedError) || left === 1) throw error;
-      console.warn(`${error.message}; recording another history`);
+      if (!(error instanceof UndecidedError) || attempts === 1) throw error;
+      console.warn(`${error.message}. Recording another history.`);
     }
   }
 }
 
-/** One process that goes step by step, and two that have batches to commit. */
+/** The number of callers of each process. One caller never shares a batch. */
 const callers = [1, 3, 6];
-/** For a server that comes and goes. */
-const impatient = { callers, timeout: 1000 };
+/** A short timeout, for tests with outages. */
+const shortTimeout = { callers, timeout: 1000 };
 const toPostgres = ["postgresql", "pg"] as const;
 
 it.each([...guarded, ...serializable])(
-  "three processes on $name, isolation $isolation, get answers that a serial order explains",
+  "three processes on $name, isolation $isolation, have a linearizable history",
   { timeout: 60_000 },
   async ({ kind, create, answers, isolation }) => {
     await using database = await create();
@@ -60,7 +60,7 @@ it.each([...guarded, ...serializable])(
 );
 
 it.each(guarded)(
-  "three processes on $name are killed and replaced, and what they did is explained",
+  "three processes on $name have a linearizable history while two of them are killed and replaced",
   { timeout: 120_000 },
   async ({ kind, create }) => {
     await expectSomeLinearizable(async () => {
@@ -78,19 +78,19 @@ it.each(guarded)(
 );
 
 it.each(toPostgres)(
-  "three processes go on, and are explained, while their PostgreSQL (%s) is killed and restarted",
+  "three processes (%s) have a linearizable history while PostgreSQL is killed and restarted",
   { timeout: 120_000 },
   async (kind) => {
     const server = await startPostgres();
     onTestFinished(() => server.stop());
     await expectSomeLinearizable(async () => {
       await using database = await createPostgres(server.url);
-      await using workers = await startWorkers({ ...impatient, kind, url: database.url });
+      await using workers = await startWorkers({ ...shortTimeout, kind, url: database.url });
       await workers.answered(200);
       for (let kills = 0; kills < 2; kills++) {
         await server.kill();
         await workers.failed();
-        await startAgain(server);
+        await restart(server);
         await workers.answered(200);
       }
       await workers.stop();
@@ -100,13 +100,13 @@ it.each(toPostgres)(
 );
 
 it.each(toPostgres)(
-  "three processes go on, and are explained, while PostgreSQL's answers (%s) are lost on their way",
+  "three processes (%s) have a linearizable history while answers of PostgreSQL are lost",
   { timeout: 120_000 },
   async (kind) => {
     await expectSomeLinearizable(async () => {
       await using database = await createPostgres();
       await using proxy = await startLossyProxy(database.url);
-      await using workers = await startWorkers({ ...impatient, kind, url: proxy.url });
+      await using workers = await startWorkers({ ...shortTimeout, kind, url: proxy.url });
       for (let cuts = 0; cuts < 4; cuts++) {
         await workers.answered(50);
         await proxy.cut();
@@ -119,8 +119,8 @@ it.each(toPostgres)(
   },
 );
 
-/** A server refuses to start while what is left of its predecessor has not noticed its end. */
-async function startAgain(server: PostgresServer): Promise<void> {
+/** Tries until the server starts. It cannot start before the processes of the old one have ended. */
+async function restart(server: PostgresServer): Promise<void> {
   for (;;) {
     try {
       return await server.start();

@@ -1,32 +1,32 @@
 /**
- * A way to a server that can lose answers: what was sent through it still arrives and is carried
- * out, but the connection breaks before anybody hears of it.
+ * A proxy that can lose the answers of a server. The server still receives and executes the requests,
+ * but the connection closes before the client receives the answer.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 
 export interface LossyProxy {
-  /** The URL of the server, by way of the proxy. */
+  /** The URL of the server through the proxy. */
   url: string;
-  /** Holds all answers back, for long enough to carry out what was asked, and hangs up. */
+  /** Discards all answers for long enough to execute pending requests, and then disconnects. */
   cut(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export async function startLossyProxy(target: string): Promise<LossyProxy> {
   const { hostname, port } = new URL(target);
-  const pairs = new Set<{ near: Socket; far: Socket }>();
-  const server = createServer((near) => {
-    const pair = { near, far: connect(Number(port), hostname) };
+  const pairs = new Set<{ client: Socket; upstream: Socket }>();
+  const server = createServer((client) => {
+    const pair = { client, upstream: connect(Number(port), hostname) };
     pairs.add(pair);
-    near.pipe(pair.far).pipe(near);
-    for (const socket of [near, pair.far]) {
+    client.pipe(pair.upstream).pipe(client);
+    for (const socket of [client, pair.upstream]) {
       socket.on("error", () => {});
       socket.on("close", () => {
         pairs.delete(pair);
-        near.destroy();
-        pair.far.destroy();
+        client.destroy();
+        pair.upstream.destroy();
       });
     }
   });
@@ -34,19 +34,19 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   const url = new URL(target);
   url.hostname = "127.0.0.1";
   url.port = String((server.address() as AddressInfo).port);
-  const hangUp = (all: Iterable<{ near: Socket }>) => {
-    for (const { near } of all) near.destroy();
+  const disconnect = (all: Iterable<{ client: Socket }>) => {
+    for (const { client } of all) client.destroy();
   };
   return {
     url: url.href,
     async cut() {
-      const cut = [...pairs];
-      for (const { near, far } of cut) far.unpipe(near).resume();
+      const current = [...pairs];
+      for (const { client, upstream } of current) upstream.unpipe(client).resume();
       await setTimeout(50);
-      hangUp(cut);
+      disconnect(current);
     },
     async [Symbol.asyncDispose]() {
-      hangUp(pairs);
+      disconnect(pairs);
       server.close();
       await once(server, "close");
     },

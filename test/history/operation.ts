@@ -1,15 +1,15 @@
 /**
- * What a history is made of, and the serial bucket that it is held against. Time is frozen for the
- * limiters that are recorded, so nothing refills: a bucket is a counter that starts at its capacity,
- * and the answer to an operation is a function of the counters that it touches.
+ * The operations of a history, and the serial model of a bucket. Time is frozen for the recorded
+ * limiters, so nothing refills. A bucket is a counter that starts at its capacity. The answer to an
+ * operation depends only on the counters of its items.
  */
 export interface Item {
   key: string;
-  /** Tokens taken or given back; 0 where the action takes none. */
+  /** Tokens to take or refund. 0 for the other actions. */
   count: number;
 }
 
-/** What was said of one item: `value` is after a grant, or as it is after a denial. */
+/** The answer for one item. `value` is what remains after the operation. */
 export interface ItemAnswer {
   ok: boolean;
   value: number;
@@ -18,17 +18,17 @@ export interface ItemAnswer {
 export interface Operation {
   process: string;
   action: "limit" | "limitAll" | "reset" | "refund" | "getValue";
-  /** On different keys. */
+  /** Their keys are different. */
   items: readonly Item[];
-  /** When it was called, ns of a clock that all processes share. */
+  /** The time of the call, ns of a clock that all processes share. */
   start: number;
-  /** When it was answered. `Infinity`: it may take effect at any time from `start` on, or never. */
+  /** The time of the answer. `Infinity`: it takes effect at any time after `start`, or never. */
   end: number;
-  /** One per item, none for a reset. `undefined`: any answer would do. */
+  /** One per item, none for a reset. `undefined`: any answer is possible. */
   answer: readonly ItemAnswer[] | undefined;
 }
 
-/** What the operation does to, and says of, buckets that hold these `values`, one per item. */
+/** The answer and the next values of an operation on buckets with these `values`, one per item. */
 export function applyTo(
   values: readonly number[],
   { action, items }: Pick<Operation, "action" | "items">,
@@ -43,18 +43,18 @@ export function applyTo(
     return { answer: next.map((value) => ({ ok: true, value })), next };
   }
   const answer = values.map((value, i) => {
-    const left = value - items[i]!.count;
-    return left >= 0 ? { ok: true, value: left } : { ok: false, value };
+    const remaining = value - items[i]!.count;
+    return remaining >= 0 ? { ok: true, value: remaining } : { ok: false, value };
   });
   return { answer, next: isDenial(answer) ? values : answer.map(({ value }) => value) };
 }
 
-/** Whether its answer says that it changed nothing, whatever the state was. */
+/** Whether the operation changed nothing, on any state. */
 export function isRead({ action, answer }: Operation): boolean {
   return action === "getValue" || (answer !== undefined && isDenial(answer));
 }
 
-/** Whether the operation has to have taken effect, by its `end`. */
+/** Whether the operation certainly took effect, before its `end`. */
 export function isCertain({ end }: Operation): boolean {
   return end !== Infinity;
 }

@@ -1,6 +1,7 @@
 /**
- * Buckets are independent of each other unless a `limitAll` ties them, and a history is linearizable
- * when each independent part of it is: Herlihy and Wing, "Linearizability" (1990), call it locality.
+ * Splits a history into independent parts. Buckets are independent unless a `limitAll` uses both. A
+ * history is linearizable if each independent part is. Herlihy and Wing, "Linearizability" (1990),
+ * call this property locality.
  */
 import type { Operation } from "./operation.js";
 
@@ -9,7 +10,7 @@ export interface Part {
   operations: Operation[];
 }
 
-/** Splits a history where no operation ties the keys. */
+/** No operation uses keys of two parts. */
 export function partsOf(history: readonly Operation[]): Part[] {
   const parents = new Map<string, string>();
   const rootOf = (key: string): string => {

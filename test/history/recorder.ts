@@ -1,7 +1,7 @@
 /**
- * Random operations on a few buckets, each recorded with its start, its end and its answer. Buckets
- * are small and come in pairs that `limitAll` ties, so that values move up and down, denials are
- * frequent, and what is tied stays small.
+ * Runs random operations on a few buckets, and records each with its start, its end and its answer.
+ * The buckets are small, so that denials are frequent. `limitAll` only uses the two buckets of one
+ * pair, so that the independent parts of the history stay small.
  */
 import {
   createRateLimiter,
@@ -22,39 +22,39 @@ type Recorded = RateLimiter<{ bucket: { kind: "token bucket"; rate: number; peri
 export interface RecorderOptions {
   process: string;
   seed: number;
-  /** How many operations are under way at once. */
+  /** The number of operations in flight at once. */
   callers: number;
-  /** Never runs backwards, and is the same for all processes. */
+  /** Never steps back. All processes share it. */
   clock(): number;
-  /** Told of each operation before it begins, with a number of its own. */
+  /** Called before each operation, with an id that is unique in this process. */
   begin?(id: number, operation: Operation): void;
-  /** Told how it ended. */
+  /** Called after each operation. */
   write(operation: Operation, id: number): void;
-  /** Asked before each operation. */
-  goesOn(): boolean | Promise<boolean>;
-  /** What a caller does before it tries again after a failure. */
+  /** Called before each operation. Its caller stops on `false`. */
+  shouldContinue(): boolean | Promise<boolean>;
+  /** Delays a caller after a failure. */
   afterFailure?(): Promise<void>;
 }
 
-/** A limiter whose time stands still: its buckets only change by what is done to them. */
+/** A limiter on a frozen clock, so that its buckets never refill. */
 export function frozenLimiter(store: RateLimitStore, timeout = 30_000): Recorded {
   const bucket = { kind: "token bucket", rate: CAPACITY, period: DAY } as const;
   const frozen = Date.UTC(2030, 0, 1);
   return createRateLimiter({ store, timeout, limits: { bucket }, clock: () => frozen });
 }
 
-/** Runs operations until `goesOn` says no, and resolves when the last is answered. */
+/** Runs operations until `shouldContinue` returns false. Resolves after the last answer. */
 export async function record(limiter: Recorded, options: RecorderOptions): Promise<void> {
   const { process, clock, write } = options;
   const random = mulberry32(options.seed);
   const below = (bound: number) => Math.floor(random() * bound);
-  // Staying with a pair for a while is what makes a store believe that it knows the rows.
+  // Use one pair for a while, so that a store that caches rows uses its cache.
   let pair: readonly string[] = PAIRS[0];
-  let begun = 0;
+  let nextId = 0;
 
   function pick(): Pick<Operation, "action" | "items"> {
     if (random() < 0.05) pair = PAIRS[below(PAIRS.length)]!;
-    const item = (most: number): Item => ({ key: pair[below(2)]!, count: 1 + below(most) });
+    const item = (max: number): Item => ({ key: pair[below(2)]!, count: 1 + below(max) });
     const dice = random();
     if (dice < 0.45) return { action: "limit", items: [item(3)] };
     if (dice < 0.7) return { action: "refund", items: [item(3)] };
@@ -64,17 +64,17 @@ export async function record(limiter: Recorded, options: RecorderOptions): Promi
   }
 
   async function caller(): Promise<void> {
-    while (await options.goesOn()) {
-      const picked = pick();
+    while (await options.shouldContinue()) {
+      const operation = pick();
       const start = clock();
-      const id = begun++;
-      options.begin?.(id, { process, ...picked, start, end: Infinity, answer: undefined });
-      const answer = await perform(limiter, picked).catch((error: unknown) => {
+      const id = nextId++;
+      options.begin?.(id, { process, ...operation, start, end: Infinity, answer: undefined });
+      const answer = await perform(limiter, operation).catch((error: unknown) => {
         if ((error as { kind?: unknown }).kind !== "StoreFailure") throw error;
         return undefined;
       });
       const end = answer === undefined ? Infinity : clock();
-      write({ process, ...picked, start, end, answer }, id);
+      write({ process, ...operation, start, end, answer }, id);
       if (answer === undefined) await options.afterFailure?.();
     }
   }
@@ -85,8 +85,8 @@ async function perform(
   limiter: Recorded,
   { action, items }: Pick<Operation, "action" | "items">,
 ): Promise<ItemAnswer[]> {
-  const [only] = items;
-  const { key, count } = only!;
+  const [first] = items;
+  const { key, count } = first!;
   switch (action) {
     case "limit": {
       const { ok, value } = await limiter.limit("bucket", { key, count });
@@ -107,7 +107,7 @@ async function perform(
   }
 }
 
-/** Tommy Ettinger's mulberry32: random enough, and the same for the same seed. */
+/** Tommy Ettinger's mulberry32, a small random generator with a seed. */
 function mulberry32(seed: number): () => number {
   let a = seed;
   return () => {

@@ -1,9 +1,10 @@
 /**
- * A process that runs recorded operations on a database and prints each as a line of JSON when it begins, and as
- * another one when it has ended. It says
- * that it is ready, begins when it is told to, and goes on until its input ends. Arguments: the
- * kind of store, the database's URL, its own number, how many callers, the limiter's `timeout` in ms,
- * the instant from which to count time, and the store's isolation, if it is not the default.
+ * A process that runs recorded operations on a database. It prints each operation as a line of JSON
+ * when the operation begins, and again when it ends. The process prints `ready`, starts at the first
+ * input and stops at the end of its input.
+ *
+ * Arguments: the kind of store, the database's URL, the number of this process, the number of
+ * callers, the limiter's `timeout` in ms, the time origin in ns, and the store's isolation.
  */
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -19,22 +20,22 @@ const limiter = frozenLimiter(store, Number(timeout));
 await run("SELECT 1");
 console.log("ready");
 await once(process.stdin, "data");
-let ended = false;
-process.stdin.once("end", () => (ended = true));
+let isStopped = false;
+process.stdin.once("end", () => (isStopped = true));
 
 await record(limiter, {
   process: number,
   seed: Number(number),
   callers: Number(callers),
-  // CLOCK_MONOTONIC, which all processes of a machine share.
+  // This is CLOCK_MONOTONIC, which all processes of a machine share.
   clock: () => Number(process.hrtime.bigint() - BigInt(origin)),
-  // What has begun is told at once, so that it is known of a process that is killed.
+  // Print each start at once. The operations of a killed process are then known.
   begin: (id, operation) => console.log(JSON.stringify({ id, ...operation })),
   write: (operation, id) => console.log(JSON.stringify({ id, ended: true, ...operation })),
-  async goesOn() {
-    // SQLite answers without ever leaving the thread to anybody else, such as the input.
+  async shouldContinue() {
+    // Yield to the event loop. SQLite never does, so the end of the input would not be noticed.
     await setImmediate();
-    return !ended;
+    return !isStopped;
   },
   afterFailure: () => setTimeout(200),
 });

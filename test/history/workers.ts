@@ -1,4 +1,4 @@
-/** Several worker processes on one database, and the history that they make together. */
+/** Starts several worker processes on one database and collects their common history. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -12,7 +12,7 @@ export interface WorkersOptions {
   kind: StoreKind;
   url: string;
   isolation?: "serializable" | undefined;
-  /** For each process, how many operations it has under way at once. */
+  /** For each process, the number of operations in flight at once. */
   callers: readonly number[];
   /** The limiters' `timeout`, ms. @default 30_000 */
   timeout?: number;
@@ -20,39 +20,39 @@ export interface WorkersOptions {
 
 export interface Workers {
   history: Operation[];
-  /** Resolves after so many more answers in all, a few of them to each process. */
+  /** Resolves after `count` more answers in all and at least 3 in each process. */
   answered(count: number): Promise<void>;
-  /** Resolves when every process has failed once more. */
+  /** Resolves after one more failed call in each process. */
   failed(): Promise<void>;
-  /** Kills a process in the middle of what it does, and starts another one in its place. */
+  /** Kills a process and starts another one in its place. */
   replace(index: number): Promise<void>;
-  /** Ends them after the operations that are under way. */
+  /** Stops the processes after the operations in flight. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the processes, and lets them begin when all are ready. */
+/** Starts the processes. They begin to call when all of them are ready. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { kind, url, callers, timeout = 30_000, isolation = "" } = options;
   const history: Operation[] = [];
   const checks = new Set<() => void>();
   const origin = String(process.hrtime.bigint());
   const crashes: Promise<never>[] = [];
-  let stopping = false;
+  let isStopping = false;
   let started = 0;
-  /** What has begun and not ended, by process and number. */
-  const open = new Map<string, Operation>();
+  /** The operations that have begun and not ended, by process and id. */
+  const inFlight = new Map<string, Operation>();
   const killed = new Set<ChildProcess>();
 
-  async function start(atOnce: number): Promise<ChildProcess> {
+  async function start(concurrency: number): Promise<ChildProcess> {
     const number = ++started;
-    const args = [kind, url, number, atOnce, timeout, origin, isolation].map(String);
+    const args = [kind, url, number, concurrency, timeout, origin, isolation].map(String);
     const child = spawn(process.execPath, ["--import", "tsx", WORKER, ...args]);
     let log = "";
     child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
     const crash = once(child, "exit").then(([code]) => {
-      if ((stopping && code === 0) || killed.has(child)) return new Promise<never>(() => {});
-      throw new Error(`process ${number} ended with ${code}:\n${log}`);
+      if ((isStopping && code === 0) || killed.has(child)) return new Promise<never>(() => {});
+      throw new Error(`worker process ${number} exited with code ${code}. Its log:\n${log}`);
     });
     crash.catch(() => {});
     crashes.push(crash);
@@ -61,38 +61,38 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     lines.on("line", (line) => {
       const { id, ended, operation } = parse(line);
       const name = `${operation.process} ${id}`;
-      if (!ended) return void open.set(name, operation);
-      open.delete(name);
+      if (!ended) return void inFlight.set(name, operation);
+      inFlight.delete(name);
       history.push(operation);
       for (const check of checks) check();
     });
     return child;
   }
 
-  const children = await Promise.all(callers.map((atOnce) => start(atOnce)));
-  /** Of the processes that run, as they name themselves. */
+  const children = await Promise.all(callers.map((concurrency) => start(concurrency)));
+  /** The numbers of the running processes. */
   const numbers = children.map((_, index) => String(index + 1));
   for (const child of children) child.stdin!.write("begin\n");
 
-  /** Resolves when so many more such operations have ended in all, and `each` in each process. */
-  function more(
+  /** Resolves after `total` more operations that match, and at least `perProcess` in each process. */
+  function waitForMore(
     total: number,
-    each: number,
-    counts: (operation: Operation) => boolean,
+    perProcess: number,
+    matches: (operation: Operation) => boolean,
   ): Promise<void> {
     let seen = history.length;
-    let left = total;
+    let missing = total;
     const answers = new Map<string, number>();
     const reached = new Promise<void>((resolve) => {
       const check = () => {
         for (; seen < history.length; seen++) {
           const operation = history[seen]!;
-          if (!counts(operation)) continue;
-          left--;
+          if (!matches(operation)) continue;
+          missing--;
           answers.set(operation.process, (answers.get(operation.process) ?? 0) + 1);
         }
-        const lacks = numbers.some((number) => (answers.get(number) ?? 0) < each);
-        if (left > 0 || lacks) return;
+        const isBehind = (number: string) => (answers.get(number) ?? 0) < perProcess;
+        if (missing > 0 || numbers.some(isBehind)) return;
         checks.delete(check);
         resolve();
       };
@@ -103,18 +103,18 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 
   return {
     history,
-    answered: (count) => more(count, 3, ({ answer }) => answer !== undefined),
-    failed: () => more(1, 1, ({ answer }) => answer === undefined),
+    answered: (count) => waitForMore(count, 3, ({ answer }) => answer !== undefined),
+    failed: () => waitForMore(1, 1, ({ answer }) => answer === undefined),
     async replace(index) {
       const child = children[index]!;
       killed.add(child);
       const closed = once(child, "close");
       child.kill("SIGKILL");
       await closed;
-      // What it had begun may have taken effect, or may yet.
-      for (const [name, operation] of open) {
+      // Its operations in flight may have taken effect, or may still do so.
+      for (const [name, operation] of inFlight) {
         if (operation.process !== numbers[index]) continue;
-        open.delete(name);
+        inFlight.delete(name);
         history.push(operation);
       }
       children[index] = await start(callers[index]!);
@@ -122,7 +122,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       children[index].stdin!.write("begin\n");
     },
     async stop() {
-      stopping = true;
+      isStopping = true;
       const ends = Promise.all(children.map((child) => once(child, "close")));
       for (const child of children) child.stdin!.end();
       await Promise.race([ends, ...crashes]);
@@ -133,7 +133,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   };
 }
 
-/** JSON has no `Infinity`, and leaves out what is `undefined`. */
+/** Restores `Infinity`, which JSON turns into null, and `undefined`, which JSON leaves out. */
 function parse(line: string): { id: number; ended: boolean; operation: Operation } {
   const { id, ended, ...rest } = JSON.parse(line) as Operation & {
     id: number;

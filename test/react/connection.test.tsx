@@ -16,22 +16,22 @@ afterEach(() => {
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 function startHook() {
-  const { observer, questions } = startByHand({ isStreamless: true });
+  const { observer, requests } = startByHand({ isStreamless: true });
   const refresh = vi.spyOn(observer, "refresh");
   const hook = renderHook(() => useRateLimit("hourly"), {
     wrapper: ({ children }) => (
       <RateLimitProvider observer={observer}>{children}</RateLimitProvider>
     ),
   });
-  return { ...hook, questions, refresh };
+  return { ...hook, requests, refresh };
 }
 
 it("says that the server does not answer before anything is known", async () => {
-  const { result, questions } = startHook();
+  const { result, requests } = startHook();
   await pass(1);
   expect(result.current).toMatchObject({ status: undefined, connection: "polling" });
-  while (questions.length > 0) {
-    act(() => questions[0]!.fail());
+  while (requests.length > 0) {
+    act(() => requests[0]!.fail());
     await pass(1);
   }
   expect(result.current).toMatchObject({ status: undefined, connection: "offline" });

@@ -85,7 +85,7 @@ describe("useRateLimitedMutation", () => {
     const call = new Promise<void>((_, reject) => (fail = () => reject(new Error("no network"))));
     await using form = await startMutation({ mutationFn: () => call });
     // The server cannot be asked either.
-    form.page.server.refuse("rateLimit.status");
+    form.page.server.block("rateLimit.status");
     await form.mutate();
     await soon(() => expect(form.now().left).toBe(2));
     fail();
@@ -121,7 +121,7 @@ describe("useRateLimitedMutation", () => {
     await soon(() => expect(form.now().left).toBe(2));
     await form.page.limiter.reset("hourly");
     await soon(() => expect(form.now().left).toBe(3));
-    form.page.server.refuse("rateLimit.status");
+    form.page.server.block("rateLimit.status");
     answer();
     await soon(() => expect(form.now().isError).toBe(true));
     expect(form.now().left).toBe(2);

@@ -42,8 +42,8 @@ describe("RateLimitProvider", () => {
     const first = page.render(<Shown id="a" />);
     await soon(() => expect(textOf("a")).toBe("ok 1"));
     first.unmount();
-    page.server.refuse(WATCH);
-    page.server.refuse(STATUS);
+    page.server.block(WATCH);
+    page.server.block(STATUS);
     page.render(<Shown id="a" />);
     expect(textOf("a")).toBe("ok 1");
   });

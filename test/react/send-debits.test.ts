@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type LimitedCall, sendLimited } from "../../client/react/send-limited.js";
 import { createHeldCalls } from "../../client/react/held-calls.js";
 import { RateLimitError } from "../../core/errors.js";
-import { CONFIG, pass, saying, startLive } from "../support/hand-transport.js";
+import { CONFIG, pass, snapshotOf, startLive } from "../support/hand-transport.js";
 
 const item = { name: "a" };
 
@@ -12,9 +12,9 @@ afterEach(() => void vi.useRealTimers());
 
 /** A page that knows of three tokens. Its server sends nothing more by itself. */
 async function startSending(options: Partial<LimitedCall> = {}) {
-  const { observer, questions, streams } = await startLive(3);
+  const { observer, requests, streams } = await startLive(3);
   await pass(100);
-  questions.length = 0;
+  requests.length = 0;
   const queue = createHeldCalls(observer, item, () => {});
   const call: LimitedCall = {
     observer,
@@ -30,7 +30,7 @@ async function startSending(options: Partial<LimitedCall> = {}) {
     observer,
     left,
     streams,
-    asked: () => questions.length,
+    asked: () => requests.length,
     /** Sends a call that the test answers or fails. */
     send() {
       let [succeed, fail] = [() => {}, (_error: unknown) => {}];
@@ -57,7 +57,7 @@ it("counts a call from when it is sent until the server reports it", async () =>
   expect(await sent).toBe("sent");
   await pass(1);
   expect([left(), asked()]).toEqual([2, 1]);
-  streams[0]!.onSnapshot(saying("a", 2));
+  streams[0]!.onSnapshot(snapshotOf("a", 2));
   expect(left()).toBe(2);
 });
 
@@ -94,7 +94,7 @@ it("charges a failure for good", async () => {
   fail(answered);
   await sent;
   // Read after the charge, so it includes the charge.
-  observer.receive(saying("a", 2));
+  observer.receive(snapshotOf("a", 2));
   expect(left()).toBe(2);
 });
 
@@ -117,7 +117,7 @@ it("passes on the server's denial when it does not wait", async () => {
 
 it("a call that comes back goes before those that came after it", async () => {
   const { observer } = await startSending();
-  observer.receive(saying("a", 1));
+  observer.receive(snapshotOf("a", 1));
   const queue = createHeldCalls(observer, item, () => {});
   const order: string[] = [];
   let deny = () => {};
@@ -134,7 +134,7 @@ it("a call that comes back goes before those that came after it", async () => {
   await pass(10);
   deny();
   await pass(1000);
-  observer.receive(saying("a", 3));
+  observer.receive(snapshotOf("a", 3));
   await pass(1000);
   expect(order).toEqual(["first", "first", "late"]);
   await sent;

@@ -1,6 +1,6 @@
 /**
- * What every store has to do, run on each of them. A store is correct when decisions behave as if
- * they ran one after the other; the tests look for the ways in which stores fail at that.
+ * The tests that every store has to pass. A store is correct if decisions behave as if they ran one
+ * after the other. The tests look for the ways in which stores fail to do that.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
@@ -9,14 +9,14 @@ import type { Decision, RateLimitStore, RowId } from "../../server/store/store.j
 
 export interface StoreUnderTest {
   store: RateLimitStore;
-  /** A second store on the same rows, as in another process; absent where rows are not shared. */
+  /** A second store on the same rows, as in another process. Absent if rows cannot be shared. */
   peer?: RateLimitStore;
   close(): Promise<void>;
 }
 
 const row = (key: string, shard = 0): RowId => ({ name: "contract", key, shard });
 
-/** Takes 1 where there is 1, starting from `full`; the result says whether it did. */
+/** Takes 1 if the row holds at least 1. A missing row holds `full`. The result is whether it took. */
 function take(id: RowId, full: number): Decision<boolean> {
   return {
     rows: [id],
@@ -28,7 +28,7 @@ function take(id: RowId, full: number): Decision<boolean> {
   };
 }
 
-function put(id: RowId, state: RateLimitState | null): Decision<void> {
+function write(id: RowId, state: RateLimitState | null): Decision<void> {
   return { rows: [id], decide: () => ({ result: undefined, writes: [state] }) };
 }
 
@@ -47,32 +47,34 @@ const times = <T>(count: number, make: (index: number) => T) =>
 
 export function describeStore(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`${name} as a store`, () => {
-    let under: StoreUnderTest;
+    let opened: StoreUnderTest;
     let store: RateLimitStore;
     beforeEach(async () => {
-      under = await open();
-      store = under.store;
+      opened = await open();
+      store = opened.store;
     });
-    afterEach(() => under.close());
+    afterEach(() => opened.close());
 
-    it("shows null for a row that does not exist, and what was written for one that does", async () => {
+    it("reads null for a row that does not exist, and the last written state for one that does", async () => {
       expect(await read(store, row("a"))).toBeNull();
-      await store.apply([put(row("a"), { value: 2, ts: 5 })]);
+      await store.apply([write(row("a"), { value: 2, ts: 5 })]);
       expect(await read(store, row("a"))).toEqual({ value: 2, ts: 5 });
     });
 
-    it("keeps numbers to the last bit", async () => {
+    it("stores numbers exactly, to the last bit", async () => {
       const values = [0.1 + 0.2, -1 / 3, 1e-300, -(2 ** 52) - 1, 5e-324, 1.7976931348623157e308, 0];
-      await store.apply(values.map((value, i) => put(row(`n${i}`), { value, ts: 1.1e12 + 1 / 3 })));
+      await store.apply(
+        values.map((value, i) => write(row(`n${i}`), { value, ts: 1.1e12 + 1 / 3 })),
+      );
       for (const [i, value] of values.entries()) {
         expect(await read(store, row(`n${i}`))).toEqual({ value, ts: 1.1e12 + 1 / 3 });
-        // And a guard on them holds.
-        await store.apply([put(row(`n${i}`), { value: 1, ts: 1 })]);
+        // The store can compare the stored number too, so a guarded write of the row succeeds.
+        await store.apply([write(row(`n${i}`), { value: 1, ts: 1 })]);
         expect(await read(store, row(`n${i}`))).toEqual({ value: 1, ts: 1 });
       }
     });
 
-    it("keeps rows apart whose keys differ in case, accent, trailing space or form", async () => {
+    it("keeps separate rows for keys that differ in case, accent, trailing space or Unicode form", async () => {
       const keys = [
         "user",
         "User",
@@ -89,51 +91,51 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         "'; --",
         "\\",
       ];
-      await store.apply(keys.map((key, i) => put(row(key), { value: i, ts: 0 })));
+      await store.apply(keys.map((key, i) => write(row(key), { value: i, ts: 0 })));
       for (const [i, key] of keys.entries()) {
         expect(await read(store, row(key))).toEqual({ value: i, ts: 0 });
       }
     });
 
-    it("keeps names and shards apart", async () => {
+    it("keeps separate rows for different names and shards", async () => {
       const ids = [row("k"), row("k", 1), { ...row("k"), name: "Contract" }];
-      await store.apply(ids.map((id, i) => put(id, { value: i, ts: 0 })));
+      await store.apply(ids.map((id, i) => write(id, { value: i, ts: 0 })));
       for (const [i, id] of ids.entries()) expect((await read(store, id))?.value).toBe(i);
     });
 
-    it("lets exactly 37 of 200 simultaneous decisions take from a cold row of 37", async () => {
+    it("grants exactly 37 of 200 simultaneous decisions on a new row of 37 tokens", async () => {
       const results = await Promise.all(times(200, () => store.apply([take(row("hot"), 37)])));
       expect(granted(results)).toBe(37);
       expect((await read(store, row("hot")))?.value).toBe(0);
     });
 
-    it("decides a list of decisions in order, each seeing those before it", async () => {
+    it("runs the decisions of one call in order, and each sees the writes of those before it", async () => {
       const results = await store.apply(times(5, () => take(row("list"), 3)));
       expect(results).toEqual([true, true, true, false, false]);
     });
 
-    it("writes nothing for a decision that writes nothing", async () => {
-      await store.apply([put(row("a"), { value: 0, ts: 9 })]);
+    it("leaves a row unchanged when the decision returns no writes", async () => {
+      await store.apply([write(row("a"), { value: 0, ts: 9 })]);
       expect(await store.apply([take(row("a"), 5)])).toEqual([false]);
       expect(await read(store, row("a"))).toEqual({ value: 0, ts: 9 });
       await store.apply([{ rows: [row("b")], decide: () => ({ result: 1 }) }]);
       expect(await read(store, row("b"))).toBeNull();
     });
 
-    it("deletes a row, also one that was never there, and one that was written just before", async () => {
-      await store.apply([put(row("a"), { value: 1, ts: 1 })]);
-      await store.apply([put(row("a"), null), put(row("b"), null)]);
-      await store.apply([put(row("c"), { value: 1, ts: 1 }), put(row("c"), null)]);
+    it("deletes a row, even one that never existed or was written in the same call", async () => {
+      await store.apply([write(row("a"), { value: 1, ts: 1 })]);
+      await store.apply([write(row("a"), null), write(row("b"), null)]);
+      await store.apply([write(row("c"), { value: 1, ts: 1 }), write(row("c"), null)]);
       for (const key of ["a", "b", "c"]) expect(await read(store, row(key))).toBeNull();
-      await store.apply([put(row("a"), { value: 1, ts: 1 })]);
-      await store.apply([put(row("a"), null), put(row("a"), { value: 3, ts: 3 })]);
+      await store.apply([write(row("a"), { value: 1, ts: 1 })]);
+      await store.apply([write(row("a"), null), write(row("a"), { value: 3, ts: 3 })]);
       expect(await read(store, row("a"))).toEqual({ value: 3, ts: 3 });
     });
 
-    it("writes the rows of one decision all or nothing", async () => {
-      // Moves 1 from one account to another; at every moment the sum has to be the same.
+    it("writes all rows of one decision or none of them", async () => {
+      // Each decision moves 1 from one account to another, so the sum never changes.
       const accounts = times(4, (i) => row(`account ${i}`));
-      await store.apply(accounts.map((id) => put(id, { value: 10, ts: 0 })));
+      await store.apply(accounts.map((id) => write(id, { value: 10, ts: 0 })));
       const move = (from: RowId, to: RowId): Decision<number> => ({
         rows: [from, to],
         decide: ([a, b]) => ({
@@ -144,7 +146,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
           ],
         }),
       });
-      const stores = [store, under.peer ?? store];
+      const stores = [store, opened.peer ?? store];
       await Promise.all(
         times(60, (i) =>
           stores[i % 2]!.apply([move(accounts[i % 4]!, accounts[(i * 3 + 1) % 4]!)]),
@@ -157,7 +159,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     it("upserts one row and deletes another in one decision", async () => {
-      await store.apply([put(row("from"), { value: 7, ts: 1 })]);
+      await store.apply([write(row("from"), { value: 7, ts: 1 })]);
       const rename: Decision<void> = {
         rows: [row("from"), row("to"), row("never")],
         decide: ([from]) => ({ result: undefined, writes: [null, from ?? undefined, null] }),
@@ -182,23 +184,23 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect((await read(store, row("a")))?.value).toBe(81);
     });
 
-    it("takes thousands of rows in one call", async () => {
+    it("accepts thousands of rows in one call", async () => {
       const results = await store.apply(times(2500, (i) => take(row(`many ${i}`), 1)));
       expect(results.every(Boolean)).toBe(true);
       const again = await store.apply(times(2500, (i) => take(row(`many ${i}`), 1)));
       expect(again.some(Boolean)).toBe(false);
     });
 
-    it("applies nothing for a call that has expired", async () => {
+    it("changes nothing for a call that has timed out", async () => {
       await expect(store.apply([take(row("late"), 10)], { expired: true })).rejects.toThrow(
         RateLimitStoreError,
       );
       expect(await read(store, row("late"))).toBeNull();
     });
 
-    it("never grants twice between two stores on the same rows", async ({ skip }) => {
-      const { peer } = under;
-      if (peer === undefined) return skip("this store's rows belong to one process");
+    it("never grants a token twice when two stores share the same rows", async ({ skip }) => {
+      const { peer } = opened;
+      if (peer === undefined) return skip("this store keeps its rows in one process");
       for (let round = 0; round < 20; round++) {
         const id = row(`round ${round}`);
         const results = await Promise.all(
@@ -209,19 +211,19 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     it("loses no write when two stores delete and take at the same time", async ({ skip }) => {
-      const { peer } = under;
-      if (peer === undefined) return skip("this store's rows belong to one process");
+      const { peer } = opened;
+      if (peer === undefined) return skip("this store keeps its rows in one process");
       for (let round = 0; round < 20; round++) {
         const id = row(`reset ${round}`);
-        await store.apply([put(id, { value: 5, ts: 0 })]);
+        await store.apply([write(id, { value: 5, ts: 0 })]);
         const taking = times(20, () => store.apply([take(id, 5)]));
-        const [results] = await Promise.all([Promise.all(taking), peer.apply([put(id, null)])]);
-        // Deleted before, among or after the twenty: at least 5 pass, and at most 10.
+        const [results] = await Promise.all([Promise.all(taking), peer.apply([write(id, null)])]);
+        // The delete runs before, between or after the takes, so 5 to 10 of them pass.
         const passed = granted(results);
-        const left = (await read(peer, id))?.value ?? 5;
+        const remaining = (await read(peer, id))?.value ?? 5;
         expect(passed).toBeGreaterThanOrEqual(5);
         expect(passed).toBeLessThanOrEqual(10);
-        expect(left).toBeGreaterThanOrEqual(0);
+        expect(remaining).toBeGreaterThanOrEqual(0);
       }
     });
   });

@@ -6,7 +6,7 @@ import { describeStore } from "./contract.js";
 describeStore("memoryStore", async () => ({ store: memoryStore(), close: async () => {} }));
 
 describe("memoryStore", () => {
-  it("forgets the rows written longest ago past maxRows", async () => {
+  it("drops the rows that were written longest ago when it exceeds maxRows", async () => {
     const limiter = createRateLimiter({
       store: memoryStore({ maxRows: 2 }),
       clock: createManualClock(),
@@ -18,7 +18,7 @@ describe("memoryStore", () => {
     expect(await limiter.check("once", { key: "c" })).toMatchObject({ ok: false });
   });
 
-  it("keeps nothing of a transaction that is rolled back", async () => {
+  it("discards the writes of a transaction that is rolled back", async () => {
     const store = memoryStore();
     const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
     const limiter = createRateLimiter({ store, limits });
@@ -31,7 +31,7 @@ describe("memoryStore", () => {
     expect(await store.list!("once", undefined, 10)).toMatchObject([{ key: "b" }]);
   });
 
-  it("refuses a maxRows that is not a whole number above 0", () => {
+  it("throws for a maxRows that is not a whole number above 0", () => {
     for (const maxRows of [0, -1, 1.5, NaN]) {
       expect(() => memoryStore({ maxRows })).toThrow(`maxRows must be a whole number above 0`);
     }

@@ -5,13 +5,13 @@ import { describeSqlStore } from "./sql-contract.js";
 
 if (mysqlUrl === undefined) {
   describe("prismaStore on MySQL or MariaDB", () => {
-    it("passes the contract", ({ skip }) => skip("TEST_MYSQL_URL names no server"));
+    it("passes the contract", ({ skip }) => skip("TEST_MYSQL_URL is not set"));
   });
 } else {
   describeSqlStore("mysql", "prismaStore on MySQL or MariaDB", () => createMysql());
 
   describe("prismaStore on MySQL or MariaDB", () => {
-    it("refuses to work on columns that fold case, and works once they do not", async () => {
+    it("rejects calls while a column ignores case, and works once the column is fixed", async () => {
       await using database = await createMysql();
       const { prisma } = database;
       const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;

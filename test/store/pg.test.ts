@@ -22,7 +22,7 @@ async function setUp(connections = 2) {
 }
 
 describe("pgStore", () => {
-  it("joins a transaction that the caller has begun on a client of the pool", async () => {
+  it("joins a transaction that the caller began on a client of the pool", async () => {
     const { pool } = await setUp();
     const limiter = createRateLimiter({ store: pgStore(pool), limits });
     const client = await pool.connect();
@@ -33,7 +33,7 @@ describe("pgStore", () => {
     expect((await limiter.getValue("few")).value).toBe(10);
   });
 
-  it("hands a client to `transaction`, and rolls back what fails", async () => {
+  it("passes a client to the callback of `transaction`, and rolls back when the callback throws", async () => {
     const { pool } = await setUp();
     const limiter = createRateLimiter({ store: pgStore(pool), limits });
     await pool.query("CREATE TABLE posts (id int)");
@@ -41,15 +41,15 @@ describe("pgStore", () => {
       limiter.transaction(async ({ tx, limit }) => {
         await limit("few", { throws: true });
         await tx.query({ text: "INSERT INTO posts VALUES (1)" });
-        if (fails) throw new Error("not today");
+        if (fails) throw new Error("post failed");
       });
     await post(false);
-    await expect(post(true)).rejects.toThrow("not today");
+    await expect(post(true)).rejects.toThrow("post failed");
     expect((await pool.query("SELECT * FROM posts")).rowCount).toBe(1);
     expect(Math.floor((await limiter.getValue("few")).value)).toBe(9);
   });
 
-  it("prepares its statements once per connection, or not at all", async () => {
+  it("prepares its statement once per connection, and not at all with `prepare: false`", async () => {
     const { pool } = await setUp(1);
     const prepared = async () =>
       (await pool.query("SELECT name FROM pg_prepared_statements")).rows as { name: string }[];
@@ -65,7 +65,7 @@ describe("pgStore", () => {
     expect(names[0]!.name).toMatch(/^rate_limit_[0-9a-z]+$/);
   });
 
-  it("says which table is missing, and takes another name for it", async () => {
+  it("names a missing table in the error, and accepts another table name", async () => {
     const { pool } = await setUp();
     await pool.query('ALTER TABLE "RateLimit" RENAME TO "rate ""limits"""');
     const missing = createRateLimiter({ store: pgStore(pool), limits });
@@ -74,18 +74,18 @@ describe("pgStore", () => {
     expect(await limiter.limit("few")).toMatchObject({ ok: true });
   });
 
-  it("refuses an isolation that it does not know", () => {
+  it("throws for an unknown isolation", () => {
     expect(() => pgStore(new pg.Pool(), { isolation: "snapshot" as never })).toThrow(
       /isolation must be "serializable", or not given, got "snapshot"/,
     );
   });
 
-  it("takes parts of tokens for many keys in one statement, exactly", async () => {
+  it("takes fractions of tokens from many keys at once, exactly", async () => {
     const { pool } = await setUp();
     const clock = createManualClock();
     const store = pgStore(pool);
     const limiter = createRateLimiter({ store, limits, clock });
-    // 1 - 0.1 is not 0.9 in doubles, so a total cannot be told from what is left of the capacity.
+    // 1 - 0.1 is not 0.9 in doubles, so the total cannot be computed from the remaining tokens.
     const keys = ["a", "b", "__proto__", 'quo"te', "\\", "ä"];
     for (let round = 1; round <= 3; round++) {
       const results = await Promise.all(
@@ -103,7 +103,7 @@ describe("pgStore", () => {
     expect(await limiter.check("tenths", { key: "a", count: 0.1 })).toMatchObject({ ok: false });
   });
 
-  it("fails for a poisoned row alone, not for its neighbours", async () => {
+  it("answers calls on other keys when one row holds an extreme number", async () => {
     const { pool } = await setUp();
     await pool.query(`INSERT INTO "RateLimit" VALUES ('few', 'poisoned', 0, 1, -1.7e308)`);
     const limiter = createRateLimiter({ store: pgStore(pool), limits });
@@ -114,8 +114,8 @@ describe("pgStore", () => {
   });
 });
 
-describe("the driver of pg", () => {
-  it("gives up a transaction that takes too long, and its connection with it", async () => {
+describe("the pg driver", () => {
+  it("rejects a transaction that takes too long, and replaces its connection", async () => {
     const { pool } = await setUp(1);
     const driver = pgDriver(pool);
     const slow = driver.transaction(
@@ -126,7 +126,7 @@ describe("the driver of pg", () => {
     expect(await driver.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
   });
 
-  it("waits for a connection no longer than asked to, and loses none that comes later", async () => {
+  it("rejects when no connection is free within maxWait, and returns a late connection to the pool", async () => {
     const { pool } = await setUp(1);
     const driver = pgDriver(pool);
     const client = await pool.connect();
@@ -139,7 +139,7 @@ describe("the driver of pg", () => {
     expect(await driver.query("SELECT 1 AS one", [])).toEqual([{ one: 1 }]);
   });
 
-  it("keeps a connection whose statement the database has refused", async () => {
+  it("keeps using a connection after a statement on it failed", async () => {
     const { pool } = await setUp(1);
     const driver = pgDriver(pool);
     const pid = async () => (await driver.query("SELECT pg_backend_pid() AS pid", []))[0]!["pid"];
@@ -150,7 +150,7 @@ describe("the driver of pg", () => {
 });
 
 describe("prismaStore with a pool", () => {
-  it("is refused where the database is not PostgreSQL", async () => {
+  it("throws if the database is not PostgreSQL", async () => {
     await using database = await createSqlite();
     expect(() => prismaStore(database.prisma, { pool: new pg.Pool() })).toThrow(
       /pool must be left out: the provider is sqlite/,

@@ -7,25 +7,25 @@ import type { StoreKind } from "../support/open-store.js";
 
 const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
 
-async function hammer(kind: StoreKind, url: string, calls: number, atOnce: number) {
-  const args = ["--import", "tsx", HAMMER, kind, url, String(calls), String(atOnce)];
+async function hammer(kind: StoreKind, url: string, calls: number, concurrency: number) {
+  const args = ["--import", "tsx", HAMMER, kind, url, String(calls), String(concurrency)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return Number(stdout);
 }
 
 describe.each(sharedDatabases)("several processes on $name", ({ kind, provider, create }) => {
   const processes = provider === "postgresql" ? 5 : 3;
-  // A call that fails, by losing every race until its limiter's timeout of 2 s, ends its process.
+  // A call that does not succeed within the limiter's timeout of 2 s ends its process with an error.
   it.each([1, 8])(
-    "pass exactly 37 calls together, %i at once each",
+    "together grant exactly 37 calls, with %i calls in flight in each process",
     { timeout: 30_000 },
-    async (atOnce) => {
+    async (concurrency) => {
       await using database = await create();
       const { url, prisma } = database;
-      const passed = await Promise.all(
-        Array.from({ length: processes }, () => hammer(kind, url, 200, atOnce)),
+      const grants = await Promise.all(
+        Array.from({ length: processes }, () => hammer(kind, url, 200, concurrency)),
       );
-      expect(passed.reduce((sum, each) => sum + each, 0)).toBe(37);
+      expect(grants.reduce((sum, each) => sum + each, 0)).toBe(37);
       const rows = await prisma.$queryRawUnsafe<{ value: number }[]>(
         provider === "mysql" ? "SELECT value FROM RateLimit" : `SELECT value FROM "RateLimit"`,
       );

@@ -1,9 +1,9 @@
-/** The contract of a store, for each way to one kind of database. */
+/** Runs the contract of stores on one kind of database, in each isolation. */
 import type { TestDatabase } from "../support/database.js";
 import { openStore, type StoreKind } from "../support/open-store.js";
 import { describeStore } from "./contract.js";
 
-/** The ways in which a SQL store writes; both have to pass. */
+/** A SQL store writes with guards or in Serializable transactions. Both have to pass. */
 const isolations = ["guarded", "serializable"] as const;
 
 export function describeSqlStore(

@@ -10,7 +10,7 @@ describeSqlStore("sqlite", "prismaStore on SQLite", createSqlite);
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 
 describe("prismaStore on SQLite", () => {
-  it("looks rows up by the primary key, never by scanning the table", async () => {
+  it("finds rows by the primary key, without scanning the table", async () => {
     await using database = await createSqlite();
     const plans: string[] = [];
     const spy = intercept(database.prisma, async (text, params) => {
@@ -27,7 +27,7 @@ describe("prismaStore on SQLite", () => {
     expect(plans.filter((plan) => /SCAN (t\b|RateLimit)/.test(plan))).toEqual([]);
   });
 
-  it("takes one statement for any number of waiting calls", async () => {
+  it("sends one statement for 100 waiting calls", async () => {
     await using database = await createSqlite();
     let queries = 0;
     const store = prismaStore(intercept(database.prisma, async () => void queries++));
@@ -38,7 +38,7 @@ describe("prismaStore on SQLite", () => {
     expect(queries).toBe(1);
   });
 
-  it("leaves the table as it was after a denied call", async () => {
+  it("does not change the table for a denied call", async () => {
     await using database = await createSqlite();
     const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
     await limiter.limit("once");
@@ -48,7 +48,7 @@ describe("prismaStore on SQLite", () => {
     expect(await database.prisma.rateLimit.findMany()).toEqual(before);
   });
 
-  it("remembers in the file what another client wrote", async () => {
+  it("sees what another client wrote to the same file", async () => {
     await using database = await createSqlite();
     const clock = createManualClock();
     const one = createRateLimiter({ store: prismaStore(database.prisma), limits, clock });
@@ -61,7 +61,7 @@ describe("prismaStore on SQLite", () => {
     });
   });
 
-  it("says which table is missing, and keeps the cause", async () => {
+  it("names a missing table in the error, and keeps the cause", async () => {
     await using database = await createSqlite();
     await database.prisma.$executeRaw`DROP TABLE "RateLimit"`;
     const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
@@ -71,7 +71,7 @@ describe("prismaStore on SQLite", () => {
     await expect(failure).rejects.toHaveProperty("cause.code", "P2010");
   });
 
-  it("refuses a model that the schema does not have, and a provider that it does not know", async () => {
+  it("throws for an unknown model, isolation or provider", async () => {
     await using database = await createSqlite();
     expect(() => prismaStore(database.prisma, { model: "Limits" })).toThrow(
       /model must be one of the Prisma schema's models \(RateLimit\), got "Limits"/,

@@ -1,7 +1,7 @@
 /**
- * Holds the plain take of a dialect against `takeTokens`: random configs, states, counts and
- * instants, many of them a bit away from where the decision turns. What the statement writes has to
- * be what `core` calculates, to the last bit.
+ * Compares the plain take of a dialect with `takeTokens`, on random configs, states, counts and
+ * times. Many cases are one bit away from the limit between a grant and a denial. The statement has
+ * to write exactly what `core` calculates, to the last bit.
  */
 import { takeTokens } from "../../core/decide.js";
 import type { RateLimitConfig, RateLimitState } from "../../core/index.js";
@@ -13,7 +13,7 @@ import { rowId, rowKey } from "../../server/store/store.js";
 export interface Subject {
   dialect: Dialect;
   connection: SqlConnection;
-  /** Whether the statement also inserts rows that do not exist yet. */
+  /** Whether the statement inserts rows that do not exist yet. */
   inserts: boolean;
   empty(): Promise<unknown>;
 }
@@ -23,43 +23,44 @@ export interface Mismatch {
   state: RateLimitState | null;
   total: number;
   expected: RateLimitState | undefined;
-  got: RateLimitState | undefined;
+  actual: RateLimitState | undefined;
 }
 
-/** @returns the first cases in which SQL and core do not agree. */
+/** @returns the first cases in which SQL and core disagree. */
 export async function findMismatches(
   { dialect, connection, inserts, empty }: Subject,
-  { cases, atOnce = 500, seed = 1 }: { cases: number; atOnce?: number; seed?: number },
+  { cases, batchSize = 500, seed = 1 }: { cases: number; batchSize?: number; seed?: number },
 ): Promise<Mismatch[]> {
   const random = xorshift(seed);
   const mismatches: Mismatch[] = [];
-  const own = { ...connection, onLocked: "skip" as const };
+  const insertConnection = { ...connection, onLocked: "skip" as const };
   for (let done = 0; done < cases && mismatches.length === 0;) {
     const terms = randomTerms(random);
-    // Now and then a single line, which has a statement of its own.
-    const count = random() < 0.02 ? 1 : atOnce;
-    const plans = Array.from({ length: count }, (_, i) => randomCase(random, terms, i));
+    // Sometimes send a single line, because a single line has its own statement.
+    const count = random() < 0.02 ? 1 : batchSize;
+    const testCases = Array.from({ length: count }, (_, i) => randomCase(random, terms, i));
     done += count;
     await empty();
-    const rows = plans.flatMap(({ line, state }) =>
+    const rows = testCases.flatMap(({ line, state }) =>
       state === null ? [] : [{ row: line.row, was: null, next: state }],
     );
-    if (rows.length > 0) await dialect.insert(own, rows);
-    const taken = await dialect.take(
+    if (rows.length > 0) await dialect.insert(insertConnection, rows);
+    const results = await dialect.take(
       connection,
       terms,
-      plans.map(({ line }) => line),
+      testCases.map(({ line }) => line),
       { mayWait: random() < 0.5, isWanted: () => true },
     );
-    for (const { line, state } of plans) {
+    for (const { line, state } of testCases) {
       const { total } = line;
       const expected =
         state === null && !inserts
           ? undefined
           : takeTokens(state, terms.config, terms.now, total, terms.floor);
-      const got = taken.get(rowKey(line.row));
-      const isSame = Object.is(expected?.value, got?.value) && Object.is(expected?.ts, got?.ts);
-      if (!isSame) mismatches.push({ terms, state, total, expected, got });
+      const actual = results.get(rowKey(line.row));
+      const isSame =
+        Object.is(expected?.value, actual?.value) && Object.is(expected?.ts, actual?.ts);
+      if (!isSame) mismatches.push({ terms, state, total, expected, actual });
     }
   }
   return mismatches;
@@ -67,23 +68,23 @@ export async function findMismatches(
 
 function randomTerms(random: () => number): TakeTerms {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
-  const whole = (most: number) => 1 + Math.floor(random() * most);
+  const integer = (max: number) => 1 + Math.floor(random() * max);
   const rate = pick(
-    whole(10),
-    whole(1e6),
+    integer(10),
+    integer(1e6),
     1 / 3,
     random() * 100,
     random() / 1e6,
     2 ** 40 * random(),
   );
-  const period = pick(1, 7, whole(1000), 60_000, whole(1e9), whole(1e11));
-  const capacity = pick(rate, whole(10), whole(1e6), random() * 50, 0);
+  const period = pick(1, 7, integer(1000), 60_000, integer(1e9), integer(1e11));
+  const capacity = pick(rate, integer(10), integer(1e6), random() * 50, 0);
   const now = Date.UTC(2030, 0, 1) + Math.floor(random() * 1e10) + pick(0, 0, random());
-  const floor = pick(0, 0, -whole(20), -random() * 1e3, -(2 ** 45));
+  const floor = pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
   const config: RateLimitConfig =
     random() < 0.5
       ? { kind: "token bucket", rate, period, capacity }
-      : { kind: "fixed window", rate, period, capacity, start: whole(1e6) };
+      : { kind: "fixed window", rate, period, capacity, start: integer(1e6) };
   return { config, floor, now };
 }
 
@@ -94,14 +95,14 @@ function randomCase(
 ): { line: TakeLine; state: RateLimitState | null } {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
   const { capacity = config.rate, period } = config;
-  const ago = pick(
+  const age = pick(
     0,
     random() * period,
     Math.floor(random() * 50) * period,
     random() * 1e12,
     -random() * 1e6,
   );
-  const ts = pick(Math.floor(now - ago), now - ago);
+  const ts = pick(Math.floor(now - age), now - age);
   const value = pick(
     capacity * random(),
     Math.floor(capacity * random()),
@@ -110,33 +111,37 @@ function randomCase(
     0,
   );
   const state = random() < 0.1 ? null : { value, ts };
-  const most = takeTokens(state, config, now, 0, -Infinity)!.value;
-  // At the very edge of what is granted, and a bit to either side of it.
-  const edge = most - floor;
+  const available = takeTokens(state, config, now, 0, -Infinity)!.value;
+  // The largest total that is granted.
+  const threshold = available - floor;
   const total = Math.abs(
     pick(
       1,
       1 + Math.floor(random() * 5),
       random() * 3,
-      edge,
-      neighbour(edge, 1),
-      neighbour(edge, -1),
+      threshold,
+      neighbour(threshold, 1),
+      neighbour(threshold, -1),
     ),
   );
-  const usable = total > 0 && Number.isFinite(total) ? total : 1;
+  const validTotal = total > 0 && Number.isFinite(total) ? total : 1;
   const row = rowId("differential", `key ${index}`, 0);
-  const fresh = takeTokens(null, config, now, usable, -Infinity)!;
-  // A line that even a full bucket refuses is never sent.
+  const fresh = takeTokens(null, config, now, validTotal, -Infinity)!;
+  // A store never sends a line that even a full bucket denies. Use a tiny total instead.
   if (fresh.value < floor) {
-    const least = takeTokens(null, config, now, 0, -Infinity)!;
-    const whole = { row, total: 2 ** -30, fresh: { ...least, value: least.value - 2 ** -30 } };
-    if (whole.fresh.value >= floor) return { line: whole, state };
-    return { line: { row, total: usable, fresh }, state: state ?? { value: 0, ts: now } };
+    const untouched = takeTokens(null, config, now, 0, -Infinity)!;
+    const smallLine = {
+      row,
+      total: 2 ** -30,
+      fresh: { ...untouched, value: untouched.value - 2 ** -30 },
+    };
+    if (smallLine.fresh.value >= floor) return { line: smallLine, state };
+    return { line: { row, total: validTotal, fresh }, state: state ?? { value: 0, ts: now } };
   }
-  return { line: { row, total: usable, fresh }, state };
+  return { line: { row, total: validTotal, fresh }, state };
 }
 
-/** The next double up or down. */
+/** The next larger or smaller double. */
 function neighbour(value: number, step: 1 | -1): number {
   const bits = new BigInt64Array(new Float64Array([value]).buffer);
   bits[0]! += BigInt(value < 0 ? -step : step);

@@ -1,4 +1,4 @@
-/** A small application with limits on SQLite behind a real server, the caller named by a header. */
+/** A small application with limits on SQLite behind a real server. A header names the user. */
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { initTRPC, TRPCError } from "@trpc/server";
 import { z } from "zod";
@@ -38,7 +38,7 @@ export async function startApp() {
     interval: 100,
     key: ({ ctx, name, requested }) => {
       if (name !== "teamQuota") return ctx.user;
-      // Members may look at their own team's quota, and at nobody else's.
+      // Users may read the quota of their own team only.
       return requested === `team of ${ctx.user}` ? requested : null;
     },
     authorize: ({ ctx, action }) => ctx.user === "admin" && action === "reset",
@@ -49,7 +49,7 @@ export async function startApp() {
     send: t.procedure
       .input(text)
       .use(rl.rateLimited("sendMessage"))
-      .mutation(({ ctx, input }) => ({ left: ctx.rateLimit.value, text: input.text })),
+      .mutation(({ ctx, input }) => ({ remaining: ctx.rateLimit.value, text: input.text })),
     sendAll: t.procedure
       .input(z.array(z.string()))
       .use(rl.rateLimited("sendMessage", { count: ({ input }) => input.length }))
@@ -68,7 +68,7 @@ export async function startApp() {
   const server = await startServer(
     router,
     ({ req }) => ({ user: String(req.headers["x-user"] ?? "") }),
-    // Hostile requests are to reach the application, not to founder on the way.
+    // No limit, so that hostile requests reach the application.
     { maxUrl: Infinity },
   );
 
@@ -78,7 +78,7 @@ export async function startApp() {
     limiter,
     router,
     server,
-    /** A client without streams, as this user. */
+    /** A client of this user, without streams. */
     as: (user: string) =>
       createTRPCClient<typeof router>({
         links: [httpBatchLink({ url: server.url, headers: { "x-user": user } })],

@@ -1,4 +1,4 @@
-/** Generated clients on a database's URL; also for processes that are not the test runner's. */
+/** Prisma clients on a database's URL. Usable outside the test runner too. */
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { PrismaMariaDb } from "@prisma/adapter-mariadb";
 import { PrismaPg } from "@prisma/adapter-pg";
@@ -8,7 +8,7 @@ import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresq
 
 export type { MysqlClient, PostgresClient, SqliteClient };
 
-/** What the tests need of the clients, which are alike but for their types. */
+/** The methods that the tests use. The clients differ only in their types. */
 export type Client = Pick<
   SqliteClient,
   "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe" | "$disconnect"
@@ -18,7 +18,7 @@ export function connectSqlite(url: string): SqliteClient {
   return new SqliteClient({ adapter: new PrismaLibSql({ url, timeout: 5000 }) });
 }
 
-/** @param connections the size of its pool; by default, the driver's */
+/** @param connections the size of the pool. @default the driver's */
 export function connectPostgres(url: string, connections?: number): PostgresClient {
   const pool = connections === undefined ? {} : { max: connections };
   return new PostgresClient({ adapter: new PrismaPg({ connectionString: url, ...pool }) });
@@ -37,7 +37,7 @@ export function connectMysql(url: string): MysqlClient {
   return new MysqlClient({ adapter });
 }
 
-/** The size of the pool is left to the driver's default on all but PostgreSQL. */
+/** Only PostgreSQL uses the size of the pool. The others use the driver's default. */
 export const connectors = {
   sqlite: (url: string, _connections?: number) => connectSqlite(url),
   postgresql: connectPostgres,

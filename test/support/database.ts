@@ -1,4 +1,4 @@
-/** Databases for tests: fresh, migrated with the files that users migrate with. */
+/** Creates a new database for a test, with the migrations of the package. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ const SCHEMAS = fileURLToPath(new URL("../../prisma/", import.meta.url));
 export interface TestDatabase<TClient extends Client = Client> {
   url: string;
   prisma: TClient;
-  /** Another client on the same database, as another process would have. */
+  /** Connects another client to the same database, as another process would. */
   connect(): TClient;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
   return database;
 }
 
-/** @param server a server other than the one that all tests share. */
+/** @param server the URL of the server. @default the server that all tests share */
 export async function createPostgres(
   server: string = inject("postgresUrl"),
 ): Promise<TestDatabase<PostgresClient>> {
@@ -55,7 +55,7 @@ export async function createPostgres(
   return database;
 }
 
-/** The MySQL or MariaDB that tests may create databases on, if there is one. */
+/** The URL of the MySQL or MariaDB server for tests, if there is one. */
 export const mysqlUrl = process.env["TEST_MYSQL_URL"];
 
 export async function createMysql(server: string = mysqlUrl!): Promise<TestDatabase<MysqlClient>> {
@@ -73,8 +73,8 @@ export async function createMysql(server: string = mysqlUrl!): Promise<TestDatab
 }
 
 /**
- * Every database that several processes can share, and the ways to it. MySQL's is there where TEST_MYSQL_URL names a
- * server; `test/store/mysql.test.ts` says so where it is not.
+ * Every store that several processes can share. MySQL is included if TEST_MYSQL_URL is set.
+ * Otherwise `test/store/mysql.test.ts` reports a skipped test.
  */
 export const sharedDatabases: {
   name: string;
@@ -133,7 +133,7 @@ function open<TClient extends Client>(
   };
 }
 
-/** The client as a store sees it, with something to do before each of its raw queries. */
+/** A copy of the client that calls `before` before each raw query. */
 export function intercept(
   prisma: SqliteClient,
   before: (text: string, params: unknown[]) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Starts the example application as its own process, the way `npm run demo` does. */
+/** Starts the example application in a process, as `npm run demo` does. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,15 +9,15 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export interface Demo {
   url: string;
-  /** Where its data is, for another demo to carry on with. */
+  /** The database. Another demo can continue with it. */
   databaseUrl: string;
-  /** Ends the process as a person would, with Ctrl-C, and resolves with its exit code. */
+  /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. */
   interrupt(): Promise<number | null>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface DemoOptions {
-  /** Keeps the data of an earlier run; otherwise each demo starts empty. */
+  /** The database of an earlier run. @default a new, empty one */
   databaseUrl?: string;
   port?: number;
 }
@@ -35,7 +35,7 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const url = await urlOf(child);
+  const url = await waitForUrl(child);
   return {
     url,
     databaseUrl,
@@ -51,7 +51,7 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   };
 }
 
-function urlOf(child: ChildProcess): Promise<string> {
+function waitForUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = "";
     const read = (chunk: Buffer) => {
@@ -61,6 +61,8 @@ function urlOf(child: ChildProcess): Promise<string> {
     };
     child.stdout?.on("data", read);
     child.stderr?.on("data", read);
-    child.once("exit", () => reject(new Error(`The demo did not start:\n${output}`)));
+    child.once("exit", () =>
+      reject(new Error(`the demo exited before it was ready. Its output:\n${output}`)),
+    );
   });
 }

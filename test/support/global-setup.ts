@@ -1,4 +1,4 @@
-/** One PostgreSQL for the whole run: the server named by TEST_POSTGRES_URL, or one of our own. */
+/** Provides one PostgreSQL server to all tests: TEST_POSTGRES_URL, or a new server without it. */
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "./postgres-server.js";
 
@@ -9,8 +9,8 @@ declare module "vitest" {
 }
 
 export default async function setup({ provide }: TestProject) {
-  const given = process.env["TEST_POSTGRES_URL"];
-  const own = given === undefined ? await startPostgres() : undefined;
-  provide("postgresUrl", given ?? own!.url);
-  return () => own?.stop();
+  const configuredUrl = process.env["TEST_POSTGRES_URL"];
+  const server = configuredUrl === undefined ? await startPostgres() : undefined;
+  provide("postgresUrl", configuredUrl ?? server!.url);
+  return () => server?.stop();
 }

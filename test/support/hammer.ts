@@ -1,25 +1,25 @@
 /**
- * A process of its own that calls one limit on a database as fast as it can, and prints how many
- * calls passed. Arguments: the kind of store and the database's URL, how many calls, how many at once.
+ * A process that calls one limit as fast as it can, and prints the number of grants. Arguments: the
+ * kind of store, the database's URL, the number of calls and the number of callers.
  */
 import { createRateLimiter, DAY } from "../../server/index.js";
 import { openStore, type StoreKind } from "./open-store.js";
 
-const [kind = "", url = "", calls = "0", atOnce = "1"] = process.argv.slice(2);
+const [kind = "", url = "", calls = "0", callers = "1"] = process.argv.slice(2);
 const { store, run, close } = openStore(kind as StoreKind, url);
 const limiter = createRateLimiter({
   store,
   limits: { hammered: { kind: "token bucket", rate: 37, period: 1000 * DAY } },
 });
 
-// A new client's first query compiles and connects, which can take a busy machine seconds.
+// Connect before the calls. The first query of a client can take seconds on a busy machine.
 await run("SELECT 1");
 
-let passed = 0;
-let left = Number(calls);
+let granted = 0;
+let remainingCalls = Number(calls);
 async function caller(): Promise<void> {
-  while (left-- > 0) if ((await limiter.limit("hammered", { key: "one" })).ok) passed++;
+  while (remainingCalls-- > 0) if ((await limiter.limit("hammered", { key: "one" })).ok) granted++;
 }
-await Promise.all(Array.from({ length: Number(atOnce) }, caller));
+await Promise.all(Array.from({ length: Number(callers) }, caller));
 await close();
-console.log(passed);
+console.log(granted);

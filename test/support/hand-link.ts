@@ -1,4 +1,4 @@
-/** A client with the link, whose calls the test answers instead of a server. Only on fake timers. */
+/** A tRPC client with `rateLimitLink`. The test answers its calls. Only for fake timers. */
 import { createTRPCClient, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable, type Observer } from "@trpc/server/observable";
@@ -10,28 +10,28 @@ import {
   rateLimitLink,
   type RateLimitLinkOptions,
 } from "../../client/index.js";
-import { pass, saying } from "./hand-transport.js";
+import { pass, snapshotOf } from "./hand-transport.js";
 
 export const config = { kind: "token bucket", rate: 1, period: 1000, capacity: 5 } as const;
 export const NAME = "a";
 
-interface Sent extends Observer<unknown, unknown> {
+interface SentCall extends Observer<unknown, unknown> {
   input: unknown;
-  isGone: boolean;
+  isAborted: boolean;
 }
 
-/** A client whose calls the test answers, or does not. */
+/** `sent` lists the calls to `take`. Set `sending.isBroken` to make each call throw. */
 export function startLinked(options: RateLimitLinkOptions = {}) {
-  const sent: Sent[] = [];
+  const sent: SentCall[] = [];
   const sending = { isBroken: false };
   const end: TRPCLink<AnyTRPCRouter> =
     () =>
     ({ op }) =>
       observable((observer) => {
-        const call = { ...(observer as Sent), input: op.input, isGone: false };
-        if (sending.isBroken) throw new Error("no link for this");
+        const call = { ...(observer as SentCall), input: op.input, isAborted: false };
+        if (sending.isBroken) throw new Error("the link is broken");
         if (op.path === "take") sent.push(call);
-        return () => void (call.isGone = true);
+        return () => void (call.isAborted = true);
       });
   const client = createTRPCClient<AnyTRPCRouter>({
     links: [
@@ -47,7 +47,7 @@ export function startLinked(options: RateLimitLinkOptions = {}) {
     sent,
     sending,
     inputs: () => sent.map(({ input }) => input),
-    /** The answer of a call, or its error. */
+    /** Calls `take`. Resolves with its answer or its error. */
     take: (input: unknown, signal?: AbortSignal) =>
       take
         .mutate(input, ...(signal ? [{ signal }] : []))
@@ -55,19 +55,19 @@ export function startLinked(options: RateLimitLinkOptions = {}) {
   };
 }
 
-export function answer(call: Sent | undefined): void {
+export function answer(call: SentCall | undefined): void {
   call!.next({ result: { type: "data", data: "done" } });
   call!.complete();
 }
 
-/** An error as the server sends it. */
-export function deny(call: Sent | undefined, retryAfter: number, facts: object = {}): void {
+/** Answers a call with a denial, as the server does. */
+export function deny(call: SentCall | undefined, retryAfter: number, extra: object = {}): void {
   const rateLimit = { kind: "RateLimited", name: NAME, retryAfter, value: 0, config };
-  const data = { rateLimit: { ...rateLimit, now: Date.now(), ...facts } };
-  call!.error(TRPCClientError.from({ error: { code: -32029, message: "no", data } } as never));
+  const data = { rateLimit: { ...rateLimit, now: Date.now(), ...extra } };
+  call!.error(TRPCClientError.from({ error: { code: -32029, message: "denied", data } } as never));
 }
 
-/** A limit that is known to be empty for a second. */
+/** A client that has received a denial with a `retryAfter` of one second. */
 export async function startDenied(options: RateLimitLinkOptions = {}) {
   const linked = startLinked({ whenLimited: "wait", ...options });
   const first = linked.take("first");
@@ -77,16 +77,16 @@ export async function startDenied(options: RateLimitLinkOptions = {}) {
   return linked;
 }
 
-/** An observer of the client's, of a limit with so many tokens. */
+/** An observer on the client, of a limit with `value` tokens. */
 export async function observe({ client }: ReturnType<typeof startLinked>, value: number) {
   const item = { name: NAME };
-  const questions = vi.fn();
+  const onRequest = vi.fn();
   const transport = {
     ...createTRPCTransport(client, "rateLimit"),
     watch: () => () => {},
     async status() {
-      questions();
-      return saying(NAME, 5, { config });
+      onRequest();
+      return snapshotOf(NAME, 5, { config });
     },
   };
   const clock = () => Date.now();
@@ -94,13 +94,13 @@ export async function observe({ client }: ReturnType<typeof startLinked>, value:
   observer.observe(item, 1, () => {});
   await pass(10);
   expect(observer.remaining(item)).toBe(5);
-  const push = (tokens: number) => observer.receive(saying(NAME, tokens, { config }));
+  const push = (tokens: number) => observer.receive(snapshotOf(NAME, tokens, { config }));
   push(value);
-  questions.mockClear();
+  onRequest.mockClear();
   return {
     push,
     remaining: () => observer.remaining(item),
-    asked: () => questions.mock.calls.length,
+    requestCount: () => onRequest.mock.calls.length,
     [Symbol.dispose]: () => observer.close(),
   };
 }

@@ -1,4 +1,4 @@
-/** A server that the test controls: each answer, message and end of a stream comes from the test. */
+/** A transport that the test controls. The test sends each answer and each stream event. */
 import { expect, vi } from "vitest";
 import {
   createRateLimitObserver,
@@ -11,8 +11,8 @@ import {
 
 export const CONFIG = { kind: "token bucket", rate: 3, period: 1e9 } as const;
 
-/** A snapshot of a limit that held so many tokens; read now by default. */
-export function saying(
+/** A snapshot of a limit with `value` tokens, read at the current time by default. */
+export function snapshotOf(
   name: string,
   value: number,
   more: Partial<RateLimitSnapshot> = {},
@@ -21,7 +21,7 @@ export function saying(
   return { name, value, ts: now, config: CONFIG, now, ...more };
 }
 
-interface Question {
+interface StatusRequest {
   name: string;
   answer(value: number, more?: Partial<RateLimitSnapshot>): void;
   fail(): void;
@@ -32,34 +32,34 @@ interface Stream extends WatchHandlers {
   isClosed: boolean;
 }
 
-/** @param isStreamless whether every stream ends at once. */
+/** @param isStreamless whether every stream ends immediately. */
 export function createHandTransport(isStreamless: boolean = false) {
-  const questions: Question[] = [];
+  const requests: StatusRequest[] = [];
   const streams: Stream[] = [];
   return {
-    /** The requests without an answer, in order. */
-    questions,
+    /** The status requests without an answer, in order. */
+    requests,
     /** All streams so far, in order. */
     streams,
     observers: new Set<RateLimitObserver>(),
     status({ name, key }: RateLimitItem) {
       return new Promise<RateLimitSnapshot>((resolve, reject) => {
-        const done = (question: Question) => {
-          const index = questions.indexOf(question);
-          if (index >= 0) questions.splice(index, 1);
+        const remove = (request: StatusRequest) => {
+          const index = requests.indexOf(request);
+          if (index >= 0) requests.splice(index, 1);
         };
-        const question = {
+        const request = {
           name,
           answer(value: number, more?: Partial<RateLimitSnapshot>) {
-            done(question);
-            resolve(saying(name, value, { ...(key !== undefined && { key }), ...more }));
+            remove(request);
+            resolve(snapshotOf(name, value, { ...(key !== undefined && { key }), ...more }));
           },
           fail() {
-            done(question);
-            reject(new Error("no answer"));
+            remove(request);
+            reject(new Error("the status request failed"));
           },
         };
-        questions.push(question);
+        requests.push(request);
       });
     },
     watch(items: readonly RateLimitItem[], handlers: WatchHandlers) {
@@ -71,15 +71,15 @@ export function createHandTransport(isStreamless: boolean = false) {
   };
 }
 
-/** Lets fake time pass, with all timers and promises in it. */
+/** Advances the fake timers, and runs the timers and promises that are due. */
 export const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 export interface StartOptions extends Omit<RateLimitObserverOptions, "transport"> {
-  /** Whether every stream ends at once. */
+  /** Whether every stream ends immediately. */
   isStreamless?: boolean;
 }
 
-/** An observer of such a server. Only on fake timers. */
+/** An observer on a manual transport. Only for fake timers. */
 export function startByHand({ isStreamless = false, ...options }: StartOptions = {}) {
   const transport = createHandTransport(isStreamless);
   const observer = createRateLimitObserver({
@@ -91,13 +91,13 @@ export function startByHand({ isStreamless = false, ...options }: StartOptions =
   return { ...transport, observer };
 }
 
-/** A live observer of the limit `a`, with so many tokens. */
+/** An observer of the limit `a` with `value` tokens and an open stream. */
 export async function startLive(value: number, options: StartOptions = {}) {
   const started = startByHand(options);
   started.observer.observe({ name: "a" }, 1, () => {});
   await pass(1);
-  started.questions[0]!.answer(value);
-  started.streams[0]!.onSnapshot(saying("a", value));
+  started.requests[0]!.answer(value);
+  started.streams[0]!.onSnapshot(snapshotOf("a", value));
   await pass(1);
   expect(started.observer.connection).toBe("live");
   return started;

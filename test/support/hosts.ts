@@ -1,4 +1,4 @@
-/** The hosts that tRPC has adapters for, each listening on a port of its own. */
+/** One server for each tRPC adapter, each on its own port. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
@@ -12,7 +12,7 @@ import fastify from "fastify";
 import { rateLimitResponseMeta } from "../../server/index.js";
 
 export interface Host {
-  /** Where the router's procedures are. */
+  /** The base URL of the procedures. */
   url: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -43,7 +43,7 @@ export const hosts: Record<string, (router: AnyTRPCRouter) => Promise<Host>> = {
     };
   },
 
-  /** What Next.js's route handlers and edge functions use, behind a server that speaks fetch. */
+  /** The adapter for Next.js route handlers and edge functions, behind a Node server. */
   fetch: (router) =>
     listen(
       createServer((req, res) => {

@@ -1,6 +1,6 @@
 /**
- * A router behind a real HTTP server, with what a test needs to know and to break: which calls
- * came in, which streams are open, and a plug to pull and put back.
+ * A router behind a real HTTP server. A test can count its calls and its open streams, block or delay
+ * procedures, and kill and restart the server.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,29 +20,29 @@ export interface TestServer<TRouter extends AnyTRPCRouter> {
   readonly url: string;
   /**
    * @param stream whether the client has a link for subscriptions. @default true
-   * @param links those before the ones that send.
+   * @param links the links before the terminating links.
    */
   connect(options?: { stream?: boolean; links?: TRPCLink<TRouter>[] }): TRPCClient<TRouter>;
-  /** How many calls of this procedure have come in, or of all; each of a batch counts. */
+  /** The number of calls received, of this procedure or of all. Each call of a batch counts. */
   requests(path?: string): number;
-  /** How many calls of this procedure are being answered; for a subscription, the open streams. */
+  /** The number of calls of this procedure in flight. For a subscription, its open streams. */
   open(path: string): number;
   /** Answers calls of this procedure with HTTP 503 until the returned function is called. */
-  refuse(path: string): () => void;
-  /** Holds back answers to calls of this procedure until the returned function is called. */
+  block(path: string): () => void;
+  /** Delays answers to calls of this procedure until the returned function is called. */
   delay(path: string): () => void;
-  /** Drops every connection and stops listening, as a process that is killed does. */
+  /** Closes every connection and stops listening, as if the process was killed. */
   kill(): Promise<void>;
-  /** Listens again, on the same port. */
+  /** Listens on the same port again. */
   restart(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What stands before a server in production takes no longer URLs than this; Node takes 16 KB. */
+/** The longest URL that a typical reverse proxy accepts. Node accepts 16 KB. */
 export const PROXY_URL_LIMIT = 8192;
 
 export interface TestServerOptions {
-  /** Longer URLs are refused. @default PROXY_URL_LIMIT */
+  /** Longer URLs receive HTTP 503. @default PROXY_URL_LIMIT */
   maxUrl?: number;
 }
 
@@ -53,7 +53,7 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
 ): Promise<TestServer<TRouter>> {
   const received = new Map<string, number>();
   const answering = new Map<string, number>();
-  const refused = new Set<string>();
+  const blocked = new Set<string>();
   const delayed = new Map<string, Promise<void>>();
   let server: Server | undefined;
   let port = 0;
@@ -62,18 +62,18 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
     for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + by);
   }
 
-  function admit(req: IncomingMessage, res: ServerResponse, next: () => void): void {
+  function handle(req: IncomingMessage, res: ServerResponse, next: () => void): void {
     const { pathname } = new URL(req.url!, "http://localhost");
     const paths = decodeURIComponent(pathname.slice(1)).split(",");
     count(received, paths, 1);
     count(answering, paths, 1);
     res.once("close", () => count(answering, paths, -1));
-    if (paths.some((path) => refused.has(path)) || req.url!.length > maxUrl) {
+    if (paths.some((path) => blocked.has(path)) || req.url!.length > maxUrl) {
       res.writeHead(503).end();
       return;
     }
-    const held = paths.map((path) => delayed.get(path)).filter((wait) => wait !== undefined);
-    if (held.length > 0) holdBack(res, Promise.all(held));
+    const delays = paths.map((path) => delayed.get(path)).filter((wait) => wait !== undefined);
+    if (delays.length > 0) delayResponse(res, Promise.all(delays));
     next();
   }
 
@@ -81,7 +81,7 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
     server = createHTTPServer({
       router,
       createContext,
-      middleware: (req, res, next) => admit(req, res, next),
+      middleware: (req, res, next) => handle(req, res, next),
     });
     const listening = server.listen(port, "127.0.0.1");
     await new Promise<void>((resolve, reject) => {
@@ -109,7 +109,7 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
       const subscription = httpSubscriptionLink<TRouter, typeof EventSource>({
         url,
         EventSource,
-        eventSourceOptions: { fetch: reconnectingSoon },
+        eventSourceOptions: { fetch: fetchWithShortRetry },
       } as never);
       return createTRPCClient<TRouter>({
         links: [
@@ -127,9 +127,9 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
         ? [...received.values()].reduce((sum, calls) => sum + calls, 0)
         : (received.get(path) ?? 0),
     open: (path) => answering.get(path) ?? 0,
-    refuse(path) {
-      refused.add(path);
-      return () => refused.delete(path);
+    block(path) {
+      blocked.add(path);
+      return () => blocked.delete(path);
     },
     delay(path) {
       let release = () => {};
@@ -145,8 +145,8 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
   };
 }
 
-/** Lets the procedure run, and its answer wait: what it says is old when it arrives. */
-function holdBack(res: ServerResponse, released: Promise<unknown>): void {
+/** Runs the procedure at once and delays its response, so that the response arrives stale. */
+function delayResponse(res: ServerResponse, released: Promise<unknown>): void {
   const end = res.end.bind(res);
   res.end = ((...args: Parameters<typeof res.end>) => {
     void released.then(() => end(...args));
@@ -154,8 +154,8 @@ function holdBack(res: ServerResponse, released: Promise<unknown>): void {
   }) as typeof res.end;
 }
 
-/** An EventSource waits 3 s before it reconnects, unless the stream tells it otherwise. */
-const reconnectingSoon: FetchLike = async (url, init) => {
+/** Sets the retry time to 50 ms. By default, an EventSource waits 3 s before it reconnects. */
+const fetchWithShortRetry: FetchLike = async (url, init) => {
   const response = await fetch(url, init);
   const { body, headers, redirected, status } = response;
   const hint = new TransformStream<Uint8Array, Uint8Array>({

@@ -1,4 +1,4 @@
-/** A limiter in memory, its router behind a real server, and observers of it over HTTP. */
+/** A limiter in memory behind a real server, and observers that connect to it over HTTP. */
 import type { TRPCClient } from "@trpc/client";
 import { initTRPC, TRPCError } from "@trpc/server";
 import { z } from "zod";
@@ -21,7 +21,7 @@ import { startServer } from "./http.js";
 export interface LimitServerOptions {
   /** The server's time. @default Date.now */
   clock?: () => number;
-  /** ms between two polls of the server for changes. @default 100 */
+  /** How often the server polls for changes, ms. @default 100 */
   interval?: number;
 }
 
@@ -38,12 +38,12 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     t,
     limiter,
     interval,
-    // Every caller may read every key, except for one.
+    // Every caller may read every key except `secret`.
     key: ({ requested }) => (requested === "secret" ? null : requested),
   });
   const router = t.router({
     rateLimit: rl.router,
-    /** Takes tokens of any limit, like an application's own procedure, and may then fail. */
+    /** Takes tokens from any limit, as a procedure of an application does. Then throws if `fails`. */
     take: t.procedure
       .input(
         z.object({
@@ -75,14 +75,14 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     limiter,
     router,
     server,
-    /** An observer over HTTP, closed with the server. @param stream see `TestServer.connect` */
+    /** An observer over HTTP. It is closed with the server. For `stream`, see `TestServer.connect`. */
     observer(
       options: Omit<RateLimitObserverOptions, "transport"> & { stream?: boolean } = {},
     ): RateLimitObserver {
       const { stream = true, ...rest } = options;
       return observe(server.connect({ stream }), rest);
     },
-    /** An observer through this client, closed with the server. */
+    /** An observer that uses this client. It is closed with the server. */
     observe,
     async [Symbol.asyncDispose]() {
       for (const observer of observers) observer.close();

@@ -1,4 +1,4 @@
-/** tRPC with limits in memory: what the small routers of the tests have in common. */
+/** tRPC with limits in memory, for the small routers of the tests. */
 import { initTRPC } from "@trpc/server";
 import {
   createRateLimiter,
@@ -11,7 +11,7 @@ import {
 export interface LimitedTRPCOptions {
   /** The server's time. @default Date.now */
   clock?: () => number;
-  /** What picks shards. @default Math.random */
+  /** The random numbers that pick shards. @default Math.random */
   random?: () => number;
 }
 

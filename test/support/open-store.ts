@@ -1,14 +1,14 @@
-/** The store of each kind of client on a database's URL; also for processes of their own. */
+/** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
 import pg from "pg";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
 import { connectors, type Provider } from "./clients.js";
 
-/** `pg`: PostgreSQL without Prisma. `pg and prisma`: Prisma's transactions, the pool for the rest. */
+/** `pg`: PostgreSQL without Prisma. `pg and prisma`: Prisma for transactions, a pool for the rest. */
 export type StoreKind = Provider | "pg" | "pg and prisma";
 
 export interface OpenedStore {
   store: RateLimitStore;
-  /** Runs a statement, of which nothing is wanted back: to connect, for one. */
+  /** Runs a statement and ignores its result, for example to connect. */
   run(sql: string): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export function connectPool(url: string, connections?: number): pg.Pool {
     connectionString: url,
     ...(connections !== undefined && { max: connections }),
   });
-  // A server that goes away is an event of connections that nobody uses.
+  // An idle connection emits an error when the server closes it. Ignore it.
   pool.on("error", () => {});
   return pool;
 }

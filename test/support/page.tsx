@@ -1,4 +1,4 @@
-/** A page in jsdom whose hooks follow a real server's limits. */
+/** A page in jsdom whose hooks observe the limits of a real server. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, type RenderOptions, type RenderResult } from "@testing-library/react";
 import type { TRPCLink } from "@trpc/client";
@@ -10,9 +10,9 @@ import { type LimitServerOptions, startLimitServer } from "./limit-server.js";
 const LIMITS = {
   sendMessage: { kind: "token bucket", rate: 1, period: 2500, capacity: 3 },
   hourly: { kind: "token bucket", rate: 1, period: HOUR, capacity: 3 },
-  /** A token every 100 ms. */
+  /** Refills one token every 100 ms. */
   quick: { kind: "token bucket", rate: 10, period: SECOND, capacity: 10 },
-  /** One holds two whole tokens, the other not even one. */
+  /** `fractional` holds at most two whole tokens, and `tiny` holds none. */
   fractional: { kind: "token bucket", rate: 1, period: HOUR, capacity: 2.5 },
   tiny: { kind: "token bucket", rate: 0.5, period: HOUR },
 } as const;
@@ -36,7 +36,7 @@ export interface PageOptions extends RenderOptions {
   query?: boolean;
 }
 
-/** @param links the links of the page's client before the links that send. */
+/** @param links the links of the page's client before the terminating links. */
 export async function startPage({
   links = [],
   ...options
@@ -46,19 +46,19 @@ export async function startPage({
   const client = app.server.connect({ links });
   const rendered: RenderResult[] = [];
 
-  /** Wraps a part of the page in the providers of an application. */
+  /** Wraps children in the providers of an application. */
   function around(children: ReactNode, { strict = false, query = true }: PageOptions = {}) {
-    const provided = (
+    const withProvider = (
       <RateLimitProvider client={client} pollInterval={100}>
         {children}
       </RateLimitProvider>
     );
-    const whole = query ? (
-      <QueryClientProvider client={queryClient}>{provided}</QueryClientProvider>
+    const page = query ? (
+      <QueryClientProvider client={queryClient}>{withProvider}</QueryClientProvider>
     ) : (
-      provided
+      withProvider
     );
-    return strict ? <StrictMode>{whole}</StrictMode> : whole;
+    return strict ? <StrictMode>{page}</StrictMode> : page;
   }
 
   return {
@@ -86,7 +86,7 @@ export interface ShownProps {
   count?: number;
 }
 
-/** Shows what a hook knows: `unknown`, or `ok` or `wait` and the value. See `textOf`. */
+/** Shows the status of a limit: `unknown`, or `ok` or `wait` and the value. See `textOf`. */
 export function Shown({ id, name = "hourly", limitKey, count }: ShownProps) {
   const { status, value } = useRateLimit(name, { key: limitKey, count });
   const word = status === undefined ? "unknown" : status.ok ? "ok" : "wait";

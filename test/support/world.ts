@@ -1,6 +1,6 @@
 /**
- * A server with limits and an observer that follows one of them, on clocks that move only where a
- * schedule says so.
+ * A server with limits and an observer of one limit. Their clocks advance only in the steps of a
+ * schedule and in simulated round trips.
  */
 import { createRateLimitObserver, type WatchHandlers } from "../../client/index.js";
 import { createManualClock } from "../../core/testing.js";
@@ -8,16 +8,16 @@ import type { LimitConfigs, RateLimiter } from "../../server/index.js";
 import { createLimitedTRPC } from "./limited-trpc.js";
 import type { Step } from "./schedule.js";
 
-/** How long a request takes to the server, and its answer back, ms. */
-export type Trip = readonly [there: number, back: number];
+/** The latency of a request and of its answer, ms. */
+export type Latency = readonly [request: number, answer: number];
 
-/** The values of `random` that pick two shards. */
+/** The random values that pick two shards. */
 export type Pair = readonly [number, number];
 
-/** Each two of a limit's shards. */
+/** The random values for each pair of a limit's shards. */
 export function pairsOf(shards: number): Pair[] {
   return Array.from({ length: shards }, (_, first) =>
-    // The second number picks among the others, beginning with the one after the first.
+    // The second value picks one of the other shards. 0 is the shard after the first.
     Array.from({ length: shards - 1 - first }, (_each, after): Pair => [
       (first + 0.5) / shards,
       (after + 0.5) / (shards - 1),
@@ -25,30 +25,31 @@ export function pairsOf(shards: number): Pair[] {
   ).flat();
 }
 
-/** A server, and the one clock that everything runs on. */
+/** A server with limits. `steady` is the base of all clocks. */
 export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits) {
   const steady = createManualClock();
-  let lead = 0;
-  let thrown: number[] = [];
-  const clock = () => steady() + lead;
+  let serverOffset = 0;
+  let randomValues: number[] = [];
+  const clock = () => steady() + serverOffset;
   const { limiter, t, rl } = createLimitedTRPC(limits, {
     clock,
     random() {
-      if (thrown.length === 0) throw new Error("the test did not say which shards to pick");
-      return thrown.shift()!;
+      if (randomValues.length === 0)
+        throw new Error("the test picks no shards for this call: use onPair()");
+      return randomValues.shift()!;
     },
   });
   const untyped = limiter as unknown as RateLimiter;
   const caller = t.router({ rateLimit: rl.router }).createCaller({});
 
-  /** Runs a call that sees these two shards, where there are several. */
+  /** Runs a call that picks these two shards, if the limit has several. */
   async function onPair<TResult>(
     pair: Pair,
     call: (limiter: RateLimiter) => Promise<TResult>,
   ): Promise<TResult> {
-    thrown = [...pair];
+    randomValues = [...pair];
     const result = await call(untyped);
-    thrown = [];
+    randomValues = [];
     return result;
   }
 
@@ -56,14 +57,14 @@ export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits)
     limiter: untyped,
     steady,
     clock,
-    /** Sets the server's clock forward by `ms`. */
-    set: (ms: number) => void (lead += ms),
-    /** The answer of the server when its clock shows `now`. Only for calls that write nothing. */
+    /** Steps the server's clock by `ms`. */
+    stepClock: (ms: number) => void (serverOffset += ms),
+    /** The server's answer if its clock showed `now`. Only for calls that write nothing. */
     async at<TResult>(now: number, call: () => Promise<TResult>): Promise<TResult> {
-      const before = lead;
-      lead = now - steady();
+      const before = serverOffset;
+      serverOffset = now - steady();
       const result = await call();
-      lead = before;
+      serverOffset = before;
       return result;
     },
     onPair,
@@ -73,20 +74,25 @@ export function createWorld<const TLimits extends LimitConfigs>(limits: TLimits)
 
 export type World = ReturnType<typeof createWorld>;
 
-/** An observer of one limit, which is full at first and known to be. */
-export async function follow(world: World, name: string, skew: number, [there, back]: Trip) {
+/** An observer of one limit. The limit is full at first, and the observer has its snapshot. */
+export async function follow(
+  world: World,
+  name: string,
+  skew: number,
+  [requestMs, answerMs]: Latency,
+) {
   const { limiter, steady, onPair } = world;
   const item = { name };
-  let ahead = skew;
-  let isDeaf = false;
-  let waiting = 0;
+  let clientOffset = skew;
+  let isOffline = false;
+  let inFlight = 0;
   let stream: WatchHandlers | undefined;
-  const local = () => steady() + ahead;
+  const local = () => steady() + clientOffset;
 
   async function answer() {
-    steady.advance(there);
+    steady.advance(requestMs);
     const snapshot = await world.status(name);
-    steady.advance(back);
+    steady.advance(answerMs);
     return snapshot;
   }
 
@@ -96,9 +102,9 @@ export async function follow(world: World, name: string, skew: number, [there, b
     monotonic: steady,
     transport: {
       async status() {
-        if (isDeaf) throw new Error("no network");
-        waiting++;
-        return answer().finally(() => waiting--);
+        if (isOffline) throw new Error("the client is offline");
+        inFlight++;
+        return answer().finally(() => inFlight--);
       },
       watch(_items, handlers) {
         stream = handlers;
@@ -107,40 +113,40 @@ export async function follow(world: World, name: string, skew: number, [there, b
     },
   });
 
-  /** Waits until every answer in flight has come. */
-  async function heard(): Promise<void> {
+  /** Waits until no request is in flight. */
+  async function settled(): Promise<void> {
     do await new Promise((resolve) => setImmediate(resolve));
-    while (waiting > 0);
+    while (inFlight > 0);
   }
 
-  async function hear(how: string): Promise<void> {
-    if (how === "pushed") {
+  async function deliver(delivery: string): Promise<void> {
+    if (delivery === "pushed") {
       const snapshot = await world.status(name);
-      steady.advance(back);
+      steady.advance(answerMs);
       stream!.onSnapshot(snapshot);
     } else observer.refresh();
-    await heard();
+    await settled();
   }
 
   observer.observe(item, 1, () => {});
-  await heard();
+  await settled();
 
   return {
     observer,
     item,
-    /** The visitor's clock. */
+    /** The client's clock. */
     local,
-    /** The server's time as the observer believes it to be. */
+    /** The observer's estimate of the server's time. */
     serverNow: () => observer.check(item, local(), 0)!.now,
-    hear,
+    deliver,
     /**
-     * Carries out a step, and delivers what the observer cannot know by itself.
+     * Performs a step, and delivers the changes that the observer cannot know by itself.
      *
-     * @param most the largest count that a call can have.
-     * @returns for a call of the visitor's: the answers of the observer and of the server.
+     * @param maxCount the largest count that a call can have.
+     * @returns for a call of the client: the prediction of the observer and the server's answer.
      */
-    async take({ act, ms = 0, reserve = false, ...step }: Step, most: number) {
-      const tokens = Math.min(step.count ?? 0, most);
+    async perform({ act, ms = 0, reserve = false, ...step }: Step, maxCount: number) {
+      const tokens = Math.min(step.count ?? 0, maxCount);
       const [a, b] = step.dice ?? [0, 0];
       const pair = [a / 1000, b / 1000] as const;
       if (act === "limit") await onPair(pair, (of) => of.limit(name, { count: tokens, reserve }));
@@ -150,43 +156,43 @@ export async function follow(world: World, name: string, skew: number, [there, b
       if (act === "give back") observer.debit(item, tokens)();
       if (act === "pass") steady.advance(ms);
       if (act === "set server's") {
-        world.set(ms);
-        await hear("asked");
+        world.stepClock(ms);
+        await deliver("polled");
       }
-      if (act === "set visitor's") {
-        ahead += ms;
-        isDeaf = step.isDeaf!;
+      if (act === "set client's") {
+        clientOffset += ms;
+        isOffline = step.isOffline!;
         observer.status(item, 1);
-        await heard();
-        isDeaf = false;
+        await settled();
+        isOffline = false;
       }
-      if (step.delivery !== undefined) await hear(step.delivery);
+      if (step.delivery !== undefined) await deliver(step.delivery);
       if (act === "denial") {
-        const got = await onPair(pair, (of) => of.check(name, { count: most }));
-        if (got.ok) return undefined;
-        const { value, retryAfter } = got;
+        const actual = await onPair(pair, (of) => of.check(name, { count: maxCount }));
+        if (actual.ok) return undefined;
+        const { value, retryAfter } = actual;
         const { config } = await limiter.getValue(name);
         const data = { kind: "RateLimited", name, value, retryAfter, config } as const;
-        observer.recordDenial(item, { ...data, now: world.clock() }, most);
-        // Before the answer with the whole state.
-        const predicted = observer.status(item, most)!;
-        await heard();
-        return { predicted, got };
+        observer.recordDenial(item, { ...data, now: world.clock() }, maxCount);
+        // Predict before the observer receives the full state.
+        const predicted = observer.status(item, maxCount)!;
+        await settled();
+        return { predicted, actual };
       }
       if (act !== "send") return undefined;
-      // A snapshot that was read before the call, and arrives after it.
-      const old = step.isCrossed ? await world.status(name) : undefined;
-      if (old) steady.advance(1);
+      // This snapshot is read before the call, and arrives after the answer.
+      const stale = step.isCrossed ? await world.status(name) : undefined;
+      if (stale) steady.advance(1);
       const predicted = observer.status(item, tokens)!;
       const settle = observer.debit(item, tokens);
-      steady.advance(there);
-      const got = await onPair(pair, (of) => of.limit(name, { count: tokens }));
-      steady.advance(back);
-      // Without a round trip, the debit was taken at the very ms of the charge, and is exact.
-      if (!got.ok || there + back > 0) settle(got.ok);
-      if (old) stream!.onSnapshot(old);
-      await heard();
-      return { predicted, got };
+      steady.advance(requestMs);
+      const actual = await onPair(pair, (of) => of.limit(name, { count: tokens }));
+      steady.advance(answerMs);
+      // Without latency, the debit and the charge have the same time, so the debit is exact.
+      if (!actual.ok || requestMs + answerMs > 0) settle(actual.ok);
+      if (stale) stream!.onSnapshot(stale);
+      await settled();
+      return { predicted, actual };
     },
     [Symbol.dispose]: () => observer.close(),
   };

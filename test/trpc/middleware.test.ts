@@ -15,8 +15,8 @@ describe("rateLimited", () => {
   it("grants three of four quick calls, denies the fourth with the facts, and grants it later", async () => {
     await using app = await startApp();
     const ada = app.as("ada");
-    for (const left of [2, 1, 0]) {
-      expect(await ada.send.mutate({ text: "hi" })).toEqual({ left, text: "hi" });
+    for (const remaining of [2, 1, 0]) {
+      expect(await ada.send.mutate({ text: "hi" })).toEqual({ remaining, text: "hi" });
     }
     const error = await failureOf(ada.send.mutate({ text: "hi" }));
     expect(error).toBeInstanceOf(TRPCClientError);
@@ -31,7 +31,7 @@ describe("rateLimited", () => {
       now: app.clock(),
     });
     app.clock.advance(6000);
-    expect(await ada.send.mutate({ text: "hi" })).toEqual({ left: 0, text: "hi" });
+    expect(await ada.send.mutate({ text: "hi" })).toEqual({ remaining: 0, text: "hi" });
   });
 
   it("answers HTTP 429 to a client without tRPC", async () => {
@@ -69,13 +69,13 @@ describe("rateLimited", () => {
     await using app = await startApp();
     for (let i = 0; i < 3; i++) await app.as("ada").send.mutate({ text: "hi" });
     await expect(app.as("ada").send.mutate({ text: "hi" })).rejects.toThrow("exceeded");
-    expect(await app.as("bob").send.mutate({ text: "hi" })).toMatchObject({ left: 2 });
+    expect(await app.as("bob").send.mutate({ text: "hi" })).toMatchObject({ remaining: 2 });
   });
 
   it("computes count and key from the call", async () => {
     await using app = await startApp();
     await app.as("ada").sendAll.mutate(["a", "b"]);
-    expect(await app.as("ada").send.mutate({ text: "c" })).toMatchObject({ left: 0 });
+    expect(await app.as("ada").send.mutate({ text: "c" })).toMatchObject({ remaining: 0 });
     await app.as("ada").sendFor.mutate("another user");
     expect((await app.rows()).map(({ key, value }) => [key, value])).toEqual([
       ["ada", 0],
