@@ -1,6 +1,6 @@
 /** Predicts from a snapshot what a call gets at an instant, in the reader's own time. Pure. */
 import { calculateRateLimit, firstWhole, type RateLimitState } from "../core/calculate.js";
-import { capacityOf, type RateLimitConfig, shardConfig } from "../core/config.js";
+import { capacityOf, type RateLimitConfig, shardConfig, toleranceOf } from "../core/config.js";
 import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { CheckedRateLimit, RateLimitStatus } from "./types.js";
@@ -73,8 +73,9 @@ export function refillsAt(snapshot: RateLimitSnapshot, remaining: number): numbe
  */
 function heldAt(rows: readonly RateLimitState[], config: RateLimitConfig, count: number): number {
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
+  const tolerance = toleranceOf(config);
   const missing = (ms: number) => {
-    const held = rows.map((row) => calculateRateLimit(row, config, since + ms).value);
+    const held = rows.map((row) => calculateRateLimit(row, config, since + ms).value + tolerance);
     const sum = held.reduce((total, value) => total + value);
     return count - Math.max(...held, sum);
   };
@@ -95,5 +96,7 @@ export function take(snapshot: RateLimitSnapshot, at: number, count: number): Ra
 
 /** Whole tokens that remain at an instant on the server's clock, 0 while the limit is in debt. */
 export function remainingAt(snapshot: RateLimitSnapshot, now: number): number {
-  return Math.max(0, Math.floor(calculateRateLimit(snapshot, snapshot.config, now).value));
+  const { config } = snapshot;
+  const { value } = calculateRateLimit(snapshot, config, now);
+  return Math.max(0, Math.floor(value + toleranceOf(config)));
 }

@@ -4,7 +4,7 @@
  * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
  * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
-import { capacityOf, type RateLimitConfig } from "./config.js";
+import { capacityOf, floorOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
@@ -45,16 +45,17 @@ export function calculateRateLimit(
   validateCount(count);
   const state = existing ?? initialState(config, now);
   const held = stateAt(state, config, now);
-  const value = held.value - count;
-  const retryAfter = value < 0 ? waitFor(state, config, now, count, 0) : undefined;
+  const value = roundUp(held.value - count, config);
+  const retryAfter =
+    value < 0 ? waitFor(state, config, now, count, floorOf(config, false)) : undefined;
   const windowStart =
     config.kind === "fixed window" ? (existing?.ts ?? config.start ?? held.ts) : undefined;
   return { value, ts: held.ts, retryAfter, windowStart };
 }
 
 /**
- * Whole ms from `now` until taking `count` tokens leaves at least `floor` (0, or minus what may be
- * owed). Call it only where that is not so at `now`.
+ * Whole ms from `now` until taking `count` tokens leaves at least `floor`, see `floorOf`. Call it
+ * only where that is not so at `now`.
  *
  * A quotient of doubles is only the first guess: it can be a little too small or too large, and off
  * by many ms where a token takes years. Refilling is monotone in time even after rounding, so a
@@ -80,6 +81,11 @@ export function waitFor(
       ? held.ts - now + (missing / config.rate) * config.period
       : held.ts - now + Math.ceil(missing / config.rate) * config.period;
   return firstWhole(Math.ceil(guess), isEnough);
+}
+
+/** The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. */
+export function roundUp(value: number, config: RateLimitConfig): number {
+  return value < 0 && value >= floorOf(config, false) ? 0 : value;
 }
 
 /** The state of a bucket without a row: full, in a window aligned with `start`. */

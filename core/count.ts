@@ -1,7 +1,7 @@
 /**
  * Checks whether a limit can ever grant a count. It does not check whether it has the tokens now.
  */
-import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
+import { capacityOf, floorOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
 import { RateLimitInputError } from "./errors.js";
 
 /** @throws RateLimitInputError with `reason: "count"` when negative or not finite. */
@@ -44,7 +44,7 @@ export function validateSatisfiable(
  * error could accept a count that is then denied for ever.
  */
 export function isSatisfiable(config: RateLimitConfig, count: number, reserve: boolean): boolean {
-  return mostHeld(config) - count >= -mostOwed(config, reserve);
+  return mostHeld(config) - count >= usedShards(config) * floorOf(shardConfig(config), reserve);
 }
 
 /** About the largest count that a wait could satisfy: {@link isSatisfiable} is exact. */
@@ -54,12 +54,16 @@ export function mostSatisfiable(config: RateLimitConfig, reserve: boolean): numb
 
 /** The most tokens that the rows of one call can hold. */
 export function mostHeld(config: RateLimitConfig): number {
-  const { shards = 1 } = config;
-  return Math.min(shards, 2) * (capacityOf(config) / shards);
+  return usedShards(config) * (capacityOf(config) / (config.shards ?? 1));
 }
 
 /** The most tokens that the rows of one call can owe. */
 function mostOwed(config: RateLimitConfig, reserve: boolean): number {
   if (!reserve) return 0;
-  return Math.min(config.shards ?? 1, 2) * reservableOf(shardConfig(config));
+  return usedShards(config) * reservableOf(shardConfig(config));
+}
+
+/** The rows that one call can use. */
+function usedShards({ shards = 1 }: RateLimitConfig): number {
+  return Math.min(shards, 2);
 }

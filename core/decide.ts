@@ -2,8 +2,8 @@
  * Turns tokens into an answer: granted, reserved or denied. Pure. The server decides with it, and
  * the browser predicts with it.
  */
-import { initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
-import { type RateLimitConfig, reservableOf } from "./config.js";
+import { initialState, type RateLimitState, roundUp, stateAt, waitFor } from "./calculate.js";
+import { floorOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
 
 /**
@@ -12,11 +12,19 @@ import { validateCount } from "./count.js";
  * - `ok: false`: denied. Nothing was consumed. The same call passes after `retryAfter` whole ms.
  *
  * `value` is the tokens left after the call. It can be a fraction, and it is negative while
- * reservations are outstanding.
+ * reservations are outstanding. `ts` is the instant at which that is so, epoch ms: for a fixed
+ * window, the start of the window. `shards` says where the tokens of a sharded limit came from.
+ * `refund` needs these three to know what it may give back.
  */
 export type RateLimitResult =
-  | { ok: true; retryAfter?: number; value: number }
+  | { ok: true; retryAfter?: number; value: number; ts: number; shards?: readonly TakenShard[] }
   | { ok: false; retryAfter: number; value: number };
+
+/** Tokens that one shard gave to a call. */
+export interface TakenShard {
+  shard: number;
+  count: number;
+}
 
 /** A result, and the state to write when it is `ok`. */
 export interface RateLimitDecision {
@@ -29,7 +37,7 @@ export interface RateLimitDecision {
  * than `floor` would be left. Keep the order of operations: SQL stores calculate the same formula
  * inside a statement, to the last bit.
  *
- * @param floor the least that may be left: 0, or minus what may be owed. See {@link floorOf}.
+ * @param floor the least that may be left, see `floorOf`.
  */
 export function takeTokens(
   existing: RateLimitState | null,
@@ -41,11 +49,6 @@ export function takeTokens(
   const held = stateAt(existing ?? initialState(config, now), config, now);
   const value = held.value - total;
   return value >= floor ? { value, ts: held.ts } : undefined;
-}
-
-/** The least that a call may leave in a row: 0, or with `reserve`, minus what may be owed. */
-export function floorOf(config: RateLimitConfig, reserve: boolean): number {
-  return reserve ? -reservableOf(config) : 0;
 }
 
 /**
@@ -60,10 +63,12 @@ export function grantOf(
   now: number,
   later: number = 0,
 ): RateLimitResult {
-  const value = next.value + later;
-  if (value >= 0) return { ok: true, value };
+  const value = roundUp(next.value + later, config);
+  const { ts } = next;
+  if (value >= 0) return { ok: true, value, ts };
   // The work may be done once this debt is repaid, to the ms.
-  return { ok: true, retryAfter: waitFor({ value, ts: next.ts }, config, now, 0, 0), value };
+  const retryAfter = waitFor({ value, ts }, config, now, 0, floorOf(config, false));
+  return { ok: true, retryAfter, value, ts };
 }
 
 /**
@@ -85,7 +90,7 @@ export function decideRateLimit(
   const next = takeTokens(existing, config, now, count, floor);
   if (next !== undefined) return { result: grantOf(next, config, now), next };
   const state = existing ?? initialState(config, now);
-  const { value } = stateAt(state, config, now);
+  const value = roundUp(stateAt(state, config, now).value, config);
   // A denied reservation waits until it may owe its tokens, not until they are there.
   const retryAfter = waitFor(state, config, now, count, floor);
   return { result: { ok: false, retryAfter, value }, next: undefined };

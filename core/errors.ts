@@ -62,10 +62,11 @@ export class RateLimitInputError extends Error {
    * - `"count"`: negative or not finite;
    * - `"unsatisfiable"`: a count that no wait could satisfy;
    * - `"key"`: not valid, see {@link validateKey};
-   * - `"name"`: not valid, or unknown and without a config.
+   * - `"name"`: not valid, or unknown and without a config;
+   * - `"result"`: not the result of a call that took tokens.
    */
   constructor(
-    readonly reason: "count" | "unsatisfiable" | "key" | "name",
+    readonly reason: "count" | "unsatisfiable" | "key" | "name" | "result",
     message: string,
   ) {
     super(message);

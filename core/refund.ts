@@ -1,20 +1,52 @@
-/** Gives tokens back, for work that was charged and then not done. */
+/**
+ * Gives tokens back, for work that was charged and then not done.
+ *
+ * The bucket must not get more than it would hold if the tokens had never been taken. That depends
+ * on what other calls took and gave back meanwhile, which two numbers do not say. So the bound
+ * assumes the worst: that the bucket was full but for these tokens, and every refill since has
+ * replaced some of them. While the bucket is in debt, calls in line have been promised their turns.
+ * What these turns rely on is not given to another call.
+ */
 import { initialState, type RateLimitState, stateAt } from "./calculate.js";
-import { capacityOf, type RateLimitConfig } from "./config.js";
+import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
+
+/** Tokens that a row gave to a call, and the state in which that left the row. */
+export interface TakenTokens extends RateLimitState {
+  count: number;
+}
 
 export interface RefundedRateLimit {
   /** Tokens held by the rows together, after the refund. */
   value: number;
   /** The states to write; `undefined` for a row that stays as it is. */
   next: (RateLimitState | undefined)[];
-  /** Tokens that did not fit into these rows. */
-  left: number;
+  /** Tokens that were not given back. */
+  rest: number;
 }
 
 /**
- * Gives `count` tokens back to rows that share a limit, the emptiest first, up to their capacity.
- * So tokens that were refilled meanwhile are not given twice. A missing row is full already.
+ * Gives up to `count` tokens back to the rows that they were taken from.
+ *
+ * @param config one shard's part, see `shardConfig`.
+ * @param taken what each row gave, in the order of `rows`.
+ * @throws RateLimitInputError when `count` is negative or not finite.
+ */
+export function giveBack(
+  rows: readonly (RateLimitState | null)[],
+  config: RateLimitConfig,
+  now: number,
+  count: number,
+  taken: readonly TakenTokens[],
+): RefundedRateLimit {
+  return refundEach(rows, config, now, count, (held, index) => {
+    return returnable(held, config, taken[index]!);
+  });
+}
+
+/**
+ * Gives `count` tokens to rows that share a limit, the emptiest first, up to their capacity. It is
+ * for tokens of which nothing is known but their number. A missing row is full already.
  *
  * @param config one shard's part, see `shardConfig`.
  * @throws RateLimitInputError when `count` is negative or not finite.
@@ -25,20 +57,39 @@ export function refundRateLimit(
   now: number,
   count: number,
 ): RefundedRateLimit {
+  return refundEach(rows, config, now, count, () => Infinity);
+}
+
+/** The tokens of a taking that may come back to its row. Negative where none may. */
+function returnable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
+  const elapsed = Math.max(0, held.ts - taken.ts);
+  const refilled = (elapsed * config.rate) / config.period;
+  const takenSince = taken.value + refilled - held.value;
+  const isPromised = held.value < 0 && takenSince > toleranceOf(config);
+  return taken.count - refilled - (isPromised ? -held.value : 0);
+}
+
+function refundEach(
+  rows: readonly (RateLimitState | null)[],
+  config: RateLimitConfig,
+  now: number,
+  count: number,
+  mostOf: (held: RateLimitState, index: number) => number,
+): RefundedRateLimit {
   validateCount(count);
   const capacity = capacityOf(config);
   const held = rows.map((row) => stateAt(row ?? initialState(config, now), config, now));
   const next: (RateLimitState | undefined)[] = rows.map(() => undefined);
   const emptiestFirst = [...held.keys()].sort((a, b) => held[a]!.value - held[b]!.value);
-  let left = count;
+  let rest = count;
   for (const index of emptiestFirst) {
     const { value, ts } = held[index]!;
-    const given = Math.min(left, capacity - value);
+    const given = Math.min(rest, capacity - value, mostOf(held[index]!, index));
     if (given <= 0) continue;
-    // A full row gets `capacity` itself: `value + given` could differ by a rounding error.
-    next[index] = { value: given < left ? capacity : Math.min(value + given, capacity), ts };
-    left -= given;
+    // A row that gets full has `capacity` itself: `value + given` could differ by a rounding error.
+    next[index] = { value: given === capacity - value ? capacity : value + given, ts };
+    rest -= given;
   }
   const value = held.reduce((sum, state, index) => sum + (next[index] ?? state).value, 0);
-  return { value, next, left };
+  return { value, next, rest };
 }

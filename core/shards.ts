@@ -4,13 +4,15 @@
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
 import { firstWhole, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
-import { type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
+import { floorOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
 import { decideRateLimit, type RateLimitResult } from "./decide.js";
 
 export interface ShardPairDecision {
   result: RateLimitResult;
   /** The states to write, `undefined` for a shard that stays as it is. */
   next: [RateLimitState | undefined, RateLimitState | undefined];
+  /** The tokens that each shard gave. */
+  taken: [number, number];
 }
 
 /**
@@ -39,7 +41,11 @@ export function decideShardPair(
   const missing = count - value - (reserve ? 2 * reservableOf(config) : 0);
   const guess = Math.ceil((missing * config.period) / (2 * config.rate));
   const wait = firstWhole(guess, (ms) => attempt(now + ms, reserve) !== undefined);
-  return { result: { ok: false, retryAfter: wait, value }, next: [undefined, undefined] };
+  return {
+    result: { ok: false, retryAfter: wait, value },
+    next: [undefined, undefined],
+    taken: [0, 0],
+  };
 }
 
 /**
@@ -94,7 +100,9 @@ function takeFromFuller(
   const fuller = a >= b ? 0 : 1;
   const { result, next } = decideRateLimit(pair[fuller], config, now, count, reserve);
   if (!result.ok) return undefined;
-  return { result, next: fuller === 0 ? [next, undefined] : [undefined, next] };
+  return fuller === 0
+    ? { result, next: [next, undefined], taken: [count, 0] }
+    : { result, next: [undefined, next], taken: [0, count] };
 }
 
 function takeFromBoth(
@@ -106,12 +114,17 @@ function takeFromBoth(
 ): ShardPairDecision | undefined {
   const held = pair.map((state) => heldAt(state, config, now)) as [RateLimitState, RateLimitState];
   const balance = held[0].value + held[1].value - count;
-  if (balance < (reserve ? -2 * reservableOf(config) : 0)) return undefined;
+  if (balance < 2 * floorOf(config, reserve)) return undefined;
   const next = held.map(({ ts }) => ({ value: balance / 2, ts })) as [
     RateLimitState,
     RateLimitState,
   ];
-  if (balance >= 0) return { result: { ok: true, value: balance }, next };
-  const retryAfter = Math.max(...next.map((state) => waitFor(state, config, now, 0, 0)));
-  return { result: { ok: true, retryAfter, value: balance }, next };
+  const taken = held.map(({ value }) => value - balance / 2) as [number, number];
+  const ts = Math.max(held[0].ts, held[1].ts);
+  const floor = floorOf(config, false);
+  if (balance >= 2 * floor) {
+    return { result: { ok: true, value: Math.max(0, balance), ts }, next, taken };
+  }
+  const retryAfter = Math.max(...next.map((state) => waitFor(state, config, now, 0, floor)));
+  return { result: { ok: true, retryAfter, value: balance, ts }, next, taken };
 }

@@ -7,7 +7,8 @@ import type { Operations } from "./operations.js";
 /**
  * @throws RateLimitError when the wait would be longer than `maxWait`; nothing was consumed.
  * @throws RateLimitConfigError when `maxWait` is not a number.
- * @throws the signal's reason when the signal is aborted; the reserved tokens are given back.
+ * @throws the signal's reason when the signal is aborted; the reserved tokens are given back,
+ * except for those that other reservations already rely on.
  */
 export async function acquire(
   operations: Operations,
@@ -24,7 +25,7 @@ export async function acquire(
     signal?.throwIfAborted();
     if (result.retryAfter !== undefined) await sleep(result.retryAfter, signal);
   } catch (error) {
-    await operations.refund(name, request);
+    await operations.refund(name, { ...request, result });
     throw error;
   }
   return result;

@@ -1,9 +1,9 @@
 /** The decisions that a limiter sends to its store: the arithmetic of `core` over named rows. */
 import type { RateLimitState } from "../core/calculate.js";
 import { firstWhole } from "../core/calculate.js";
-import type { RateLimitConfig } from "../core/config.js";
-import { decideRateLimit, floorOf, grantOf, type RateLimitResult } from "../core/decide.js";
-import { refundRateLimit } from "../core/refund.js";
+import { floorOf, type RateLimitConfig } from "../core/config.js";
+import { decideRateLimit, grantOf, type RateLimitResult } from "../core/decide.js";
+import { giveBack, refundRateLimit, type TakenTokens } from "../core/refund.js";
 import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { allRows, type ResolvedLimit, rowOf } from "./resolve-limit.js";
@@ -69,7 +69,7 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
     this.now = this.environment.clock();
-    const { result, next } = takeOne(this, states, this.now);
+    const { result, next } = takeOne(this, this.rows, states, this.now);
     const writes = !this.readOnly && result.ok && this.count > 0;
     return { result, writes: writes ? next : undefined };
   }
@@ -102,7 +102,7 @@ export function takeAll(
         const results = steps.map(({ request, rows }) => {
           const indexes = rows.map(slots.indexOf);
           const seen = indexes.map((i) => current[i] ?? null);
-          const { result, next } = takeOne(request, seen, at);
+          const { result, next } = takeOne(request, rows, seen, at);
           if (request.count > 0) {
             for (const [i, state] of next.entries()) if (state) current[indexes[i]!] = state;
           }
@@ -124,6 +124,7 @@ export function takeAll(
 
 function takeOne(
   { limit: { config, part }, count, reserve, maxWait = Infinity }: LimitRequest,
+  rows: readonly RowId[],
   states: readonly (RateLimitState | null)[],
   now: number,
 ): { result: RateLimitResult; next: readonly (RateLimitState | undefined)[] } {
@@ -135,7 +136,13 @@ function takeOne(
     next = [decided.next];
   } else {
     const pair = [states[0] ?? null, states[1] ?? null] as const;
-    ({ result, next } = decideShardPair(pair, part, now, count, reserve));
+    const decided = decideShardPair(pair, part, now, count, reserve);
+    next = decided.next;
+    result = decided.result;
+    if (result.ok) {
+      const used = rows.map(({ shard }, i) => ({ shard, count: decided.taken[i]! }));
+      result = { ...result, shards: used.filter((_, i) => next[i] !== undefined) };
+    }
   }
   if (!result.ok || (result.retryAfter ?? 0) <= maxWait) return { result, next };
   // One ms later, the same reservation would have to wait one ms less.
@@ -151,19 +158,42 @@ export function resetRow(row: RowId): Decision<void> {
   };
 }
 
-/** Gives tokens back to rows of a limit. `left` counts the tokens that did not fit. */
+/**
+ * Gives tokens back to rows of a limit. `rest` counts the tokens that were not given back.
+ *
+ * @param taken what is known of the taking, per row.
+ */
 export function refund(
   { part }: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
   { clock }: Pick<Environment, "clock">,
-): Decision<{ value: number; left: number }> {
+  taken?: readonly TakenTokens[],
+): Decision<{ value: number; rest: number }> {
   return {
     rows,
     decide(states) {
-      const { next, ...result } = refundRateLimit(states, part, clock(), count);
+      const { next, ...result } =
+        taken === undefined
+          ? refundRateLimit(states, part, clock(), count)
+          : giveBack(states, part, clock(), count, taken);
       return { result, writes: next };
     },
+  };
+}
+
+/** The rows that gave the tokens of a result, and what each of them gave. */
+export function takenBy(
+  limit: ResolvedLimit,
+  count: number,
+  { value, ts, shards }: RateLimitResult & { ok: true },
+): { rows: readonly RowId[]; taken: readonly TakenTokens[] } {
+  if (shards === undefined) return { rows: limit.rows, taken: [{ count, value, ts }] };
+  // A call that uses two shards leaves both with the same value.
+  const each = { value: value / shards.length, ts };
+  return {
+    rows: shards.map(({ shard }) => rowOf(limit, shard)),
+    taken: shards.map((shard) => ({ ...each, count: shard.count })),
   };
 }
 

@@ -49,6 +49,13 @@ export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws">
 }
 
 export interface RefundOptions extends KeyOptions {
+  /**
+   * The result of the call whose tokens are given back. It says when they were taken, and so which
+   * of them have been replaced since: those that were refilled or that a new window brought, and
+   * those that reservations in line rely on. These do not come back.
+   * @default unknown: `count` tokens are added, whatever happened since they were taken
+   */
+  result?: RateLimitResult | undefined;
   /** Tokens given back: finite and at least 0. @default 1 */
   count?: number | undefined;
 }
@@ -167,7 +174,11 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): Promise<void>;
   reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
 
-  /** Gives tokens back, up to the capacity. Resolves with the tokens then held. */
+  /**
+   * Gives tokens back, up to the capacity. Resolves with the tokens that the rows concerned then
+   * hold. Pass the `result` of the call that took them: without it, calls that were given back late
+   * could let more through than the limit allows.
+   */
   refund(name: LimitName<TLimits>, options: WithConfig<RefundOptions>): Promise<{ value: number }>;
   refund(name: keyof TLimits & string, options?: RefundOptions): Promise<{ value: number }>;
 

@@ -2,7 +2,8 @@
 import { calculateRateLimit } from "../core/calculate.js";
 import { validateCount, validateSatisfiable } from "../core/count.js";
 import type { RateLimitResult } from "../core/decide.js";
-import { RateLimitError } from "../core/errors.js";
+import { RateLimitError, RateLimitInputError } from "../core/errors.js";
+import type { TakenTokens } from "../core/refund.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import {
   type Environment,
@@ -13,6 +14,7 @@ import {
   resetRow,
   Take,
   takeAll,
+  takenBy,
 } from "./decisions.js";
 import type {
   KeyOptions,
@@ -110,16 +112,27 @@ export function createOperations(options: OperationsOptions) {
 
     async refund(
       name: string,
-      { count = 1, ...keyOptions }: RefundOptions = {},
+      { count = 1, result, ...keyOptions }: RefundOptions = {},
     ): Promise<{ value: number }> {
       const limit = resolve(name, keyOptions);
       validateCount(count);
-      const giveTo = async (rows: readonly RowId[], tokens: number) =>
-        (await apply([refund(limit, rows, tokens, environment)]))[0]!;
-      let given = await giveTo(pickRows(limit, environment.random), count);
-      // These two shards are full, so the tokens were taken from others.
-      if (given.left > 0 && (limit.config.shards ?? 1) > 2) {
-        given = await giveTo(allRows(limit), given.left);
+      validateResult(result);
+      const giveTo = async (
+        rows: readonly RowId[],
+        tokens: number,
+        taken?: readonly TakenTokens[],
+      ) => (await apply([refund(limit, rows, tokens, environment, taken)]))[0]!;
+      let given: { value: number; rest: number };
+      if (result?.ok) {
+        const { rows, taken } = takenBy(limit, count, result);
+        given = await giveTo(rows, count, taken);
+      } else {
+        // A denied call took nothing.
+        given = await giveTo(pickRows(limit, environment.random), result === undefined ? count : 0);
+        // These two shards are full, so the tokens were taken from others.
+        if (given.rest > 0 && (limit.config.shards ?? 1) > 2) {
+          given = await giveTo(allRows(limit), given.rest);
+        }
       }
       onChange(limit.name, limit.key);
       return { value: given.value };
@@ -142,6 +155,13 @@ export function createOperations(options: OperationsOptions) {
       });
     },
   };
+}
+
+/** In plain JavaScript it can be anything, such as a result that was sent as JSON in part. */
+function validateResult(result: RateLimitResult | undefined): void {
+  if (result === undefined || result?.ok === false) return;
+  if (result?.ok && Number.isFinite(result.ts) && Number.isFinite(result.value)) return;
+  throw new RateLimitInputError("result", "result must be what limit or acquire returned");
 }
 
 function denial(

@@ -32,7 +32,7 @@ export async function charge(
   call: Call,
 ): ReturnType<Middleware> {
   const { limiter } = charging;
-  const { items, rateLimit, noted } = await throwingTRPCErrors(async () => {
+  const { items, rateLimit, results, noted } = await throwingTRPCErrors(async () => {
     const charged = await itemsOf(charging, call);
     return { items: charged, ...(await take(limiter, charging, charged, call)) };
   });
@@ -43,10 +43,10 @@ export async function charge(
     forgetDecisions(call.getRawInput, noted);
     // A store that fails now must not change the answer of the procedure. The tokens stay taken.
     await Promise.allSettled(
-      items.map(({ name, count, key, config }) =>
+      items.map(({ name, count, key, config }, i) =>
         isReset
           ? limiter.reset(name, { key, config })
-          : limiter.refund(name, { key, config, count }),
+          : limiter.refund(name, { key, config, count, result: results[i] }),
       ),
     );
   }
@@ -118,7 +118,12 @@ async function take(
   { limiter, names }: Charging,
   items: readonly LimitAllItem[],
   { getRawInput }: Call,
-): Promise<{ rateLimit: Granted; noted: readonly NotedDecision[] }> {
+): Promise<{
+  rateLimit: Granted;
+  /** One per item. */
+  results: readonly RateLimitResult[];
+  noted: readonly NotedDecision[];
+}> {
   let rateLimit: Granted;
   let results: readonly RateLimitResult[];
   if (typeof names === "string") {
@@ -135,5 +140,5 @@ async function take(
     return { name, key, value, now, config: config ?? limiter.limits[name]! };
   });
   noteDecisions(getRawInput, noted);
-  return { rateLimit, noted };
+  return { rateLimit, results, noted };
 }

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { roundUp } from "../../core/calculate.js";
 import { mostSatisfiable } from "../../core/count.js";
 import { HOUR, MINUTE, SECOND } from "../../server/index.js";
 import { anyClockChange, anyEvent, type Step } from "../support/schedule.js";
@@ -46,7 +47,11 @@ async function expectAgreement(
     const { ok, retryAfter } = await check(0);
     const retryAt = ok ? undefined : local() + retryAfter;
     const checked = observer.check(item, local(), count)!;
-    expect(checked).toMatchObject({ value: value - count, now: held.now, retryAt });
+    expect(checked).toMatchObject({
+      value: roundUp(value - count, config),
+      now: held.now,
+      retryAt,
+    });
     expect(observer.status(item, count)).toEqual({ ok, retryAt });
     if (ok) continue;
     // It turns ok at the very ms at which the server would grant it, and not one ms earlier.

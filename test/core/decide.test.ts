@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
 import { type RateLimitConfig, reservableOf } from "../../core/config.js";
 import { validateSatisfiable } from "../../core/count.js";
-import { decideRateLimit } from "../../core/decide.js";
+import { decideRateLimit, type RateLimitDecision } from "../../core/decide.js";
 import { throws } from "./arbitraries.js";
 
 const T = Date.UTC(2030, 0, 1);
@@ -25,8 +25,14 @@ const decide = (
 
 describe("a call without reserve", () => {
   it("is granted down to the last token, and returns the tokens left and the row to write", () => {
-    expect(decide(null, bucket, 0, 2)).toEqual({ result: { ok: true, value: 1 }, next: row(1) });
-    expect(decide(row(1), bucket, 0, 1)).toEqual({ result: { ok: true, value: 0 }, next: row(0) });
+    expect(decide(null, bucket, 0, 2)).toEqual({
+      result: { ok: true, value: 1, ts: T },
+      next: row(1),
+    });
+    expect(decide(row(1), bucket, 0, 1)).toEqual({
+      result: { ok: true, value: 0, ts: T },
+      next: row(0),
+    });
   });
 
   it("is denied for more tokens than there are, and writes nothing", () => {
@@ -56,17 +62,52 @@ describe("a call without reserve", () => {
   });
 });
 
+describe("a call for tokens that are there but for a rounding error", () => {
+  const quick: RateLimitConfig = { kind: "token bucket", rate: 10, period: 100 };
+
+  it("is granted, with nothing left and no wait", () => {
+    const { next = null } = decide(row(0), quick, 97, 9);
+    const { result, next: last } = decide(next, quick, 100, 1);
+    expect(result).toEqual({ ok: true, value: 0, ts: T + 100 });
+    // Nothing is added to the row, so rounding errors do not add up to a token.
+    expect(last!.value).toBeLessThan(0);
+    expect(decide(last!, quick, 100, 0).result).toMatchObject({ ok: true, value: 0 });
+  });
+
+  it("does not wait a millisecond too long, and never passes one too early", () => {
+    const minute: RateLimitConfig = { kind: "token bucket", rate: 10, period: 60_000 };
+    let state: RateLimitState | null = null;
+    for (let ms = 0; ms < 200_000; ms += 97) {
+      const { result, next }: RateLimitDecision = decide(state, minute, ms, 1);
+      state = next ?? state;
+      if (result.ok) continue;
+      // In whole numbers: a token is 6,000 parts, and every ms brings one of them.
+      const parts = Math.round(6000 * state!.value);
+      expect(result.retryAfter).toBe(6000 - parts - (T + ms - state!.ts));
+    }
+  });
+
+  it("is denied a ms before the token of a year is there", () => {
+    const year: RateLimitConfig = { kind: "token bucket", rate: 1, period: 365 * 86_400_000 };
+    expect(decide(row(0), year, year.period - 1, 1).result).toMatchObject({
+      ok: false,
+      retryAfter: 1,
+    });
+    expect(decide(row(0), year, year.period, 1).result.ok).toBe(true);
+  });
+});
+
 describe("a call with reserve", () => {
   const capped = { ...bucket, maxReserved: 2 };
 
   it("is granted without a wait while there are tokens", () => {
-    const granted = { result: { ok: true, value: 0 }, next: row(0) };
+    const granted = { result: { ok: true, value: 0, ts: T }, next: row(0) };
     expect(decide(row(2), capped, 0, 2, true)).toStrictEqual(granted);
   });
 
   it("owes tokens up to maxReserved, and says when they are repaid", () => {
     expect(decide(row(0), capped, 0, 2, true)).toEqual({
-      result: { ok: true, retryAfter: 2000, value: -2 },
+      result: { ok: true, retryAfter: 2000, value: -2, ts: T },
       next: row(-2),
     });
     expect(decide(row(3), capped, 0, 5, true).result).toMatchObject({ ok: true, value: -2 });
@@ -93,7 +134,7 @@ describe("a call with reserve", () => {
 
   it("waits for the next windows of a fixed window", () => {
     const config = { ...window, maxReserved: 2 };
-    const reserved = { ok: true, retryAfter: 6000, value: -2 };
+    const reserved = { ok: true, retryAfter: 6000, value: -2, ts: T };
     expect(decide(row(0), config, 4000, 2, true).result).toEqual(reserved);
     const denied = { ok: false, retryAfter: 6000, value: -2 };
     expect(decide(row(-2), config, 4000, 3, true).result).toEqual(denied);
@@ -107,20 +148,20 @@ describe("a call with reserve", () => {
     const never = { ...bucket, maxReserved: 0 };
     const denied = { ok: false, retryAfter: 1000, value: 0 };
     expect(decide(row(0), never, 0, 1, true).result).toEqual(denied);
-    expect(decide(row(1), never, 0, 1, true).result).toEqual({ ok: true, value: 0 });
+    expect(decide(row(1), never, 0, 1, true).result).toEqual({ ok: true, value: 0, ts: T });
   });
 
   it("owes any number of tokens if maxReserved is not set", () => {
-    const reserved = { ok: true, retryAfter: 1e9 - 3000, value: 3 - 1e6 };
+    const reserved = { ok: true, retryAfter: 1e9 - 3000, value: 3 - 1e6, ts: T };
     expect(decide(null, bucket, 0, 1e6, true).result).toEqual(reserved);
   });
 
   it("owes every token of a limit with capacity 0", () => {
     const empty = { ...bucket, capacity: 0, maxReserved: 2 };
     const first = decide(null, empty, 0, 1, true);
-    expect(first.result).toEqual({ ok: true, retryAfter: 1000, value: -1 });
+    expect(first.result).toEqual({ ok: true, retryAfter: 1000, value: -1, ts: T });
     const second = decide(first.next ?? null, empty, 0, 1, true);
-    expect(second.result).toEqual({ ok: true, retryAfter: 2000, value: -2 });
+    expect(second.result).toEqual({ ok: true, retryAfter: 2000, value: -2, ts: T });
     const third = decide(second.next ?? null, empty, 0, 1, true);
     expect(third.result).toEqual({ ok: false, retryAfter: 1000, value: -2 });
     expect(decide(second.next ?? null, empty, 1000, 1, true).result.ok).toBe(true);

@@ -83,7 +83,10 @@ describe("acquire", () => {
   it("treats a negative maxWait as 0", async () => {
     const { limiter, see } = setUp();
     see(AB, AB);
-    expect(await limiter.acquire("hot", { count: 4, maxWait: -5 })).toEqual({ ok: true, value: 0 });
+    expect(await limiter.acquire("hot", { count: 4, maxWait: -5 })).toMatchObject({
+      ok: true,
+      value: 0,
+    });
     const late: unknown = await limiter
       .acquire("hot", { count: 1, maxWait: -5 })
       .catch((error: unknown) => error);

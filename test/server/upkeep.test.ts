@@ -128,7 +128,13 @@ describe.each(stores)("on %s", (_name, open) => {
     await limiter.check("daily", { key: "u" });
     await limiter.limitAll([{ name: "daily", key: "u" }, { name: "tokens" }]);
     expect(events).toEqual([
-      { action: "limit", name: "daily", key: "u", count: 3, result: { ok: true, value: 0 } },
+      {
+        action: "limit",
+        name: "daily",
+        key: "u",
+        count: 3,
+        result: { ok: true, value: 0, ts: expect.any(Number) },
+      },
       expect.objectContaining({ action: "check", result: expect.objectContaining({ ok: false }) }),
       expect.objectContaining({ action: "limit", name: "daily", count: 1 }),
     ]);

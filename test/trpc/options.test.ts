@@ -102,11 +102,11 @@ describe("the router's mutations", () => {
 
   it("take the requested count, with reserve also tokens that are still to come", async () => {
     const admin = create().as({ user: "admin" });
-    expect(await admin.limit({ name: "one", count: 4 })).toEqual({ ok: true, value: 1 });
+    expect(await admin.limit({ name: "one", count: 4 })).toMatchObject({ ok: true, value: 1 });
     expect(await admin.limit({ name: "one", count: 4 })).toMatchObject({ ok: false });
     const reserved = await admin.limit({ name: "one", count: 4, reserve: true });
-    expect(reserved).toEqual({ ok: true, value: -3, retryAfter: (3 * MINUTE) / 5 });
+    expect(reserved).toMatchObject({ ok: true, value: -3, retryAfter: (3 * MINUTE) / 5 });
     await admin.reset({ name: "one" });
-    expect(await admin.check({ name: "one", count: 5 })).toEqual({ ok: true, value: 0 });
+    expect(await admin.check({ name: "one", count: 5 })).toMatchObject({ ok: true, value: 0 });
   });
 });
