@@ -4,7 +4,7 @@
  * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
  * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
-import { capacityOf, floorOf, type RateLimitConfig } from "./config.js";
+import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
@@ -47,7 +47,7 @@ export function calculateRateLimit(
   const held = stateAt(state, config, now);
   const value = roundUp(held.value - count, config);
   const retryAfter =
-    value < 0 ? waitFor(state, config, now, count, floorOf(config, false)) : undefined;
+    value < 0 ? waitFor(state, config, now, count, -toleranceOf(config)) : undefined;
   const windowStart =
     config.kind === "fixed window" ? (existing?.ts ?? config.start ?? held.ts) : undefined;
   return { value, ts: held.ts, retryAfter, windowStart };
@@ -85,7 +85,7 @@ export function waitFor(
 
 /** The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. */
 export function roundUp(value: number, config: RateLimitConfig): number {
-  return value < 0 && value >= floorOf(config, false) ? 0 : value;
+  return value < 0 && value >= -toleranceOf(config) ? 0 : value;
 }
 
 /** The state of a bucket without a row: full, in a window aligned with `start`. */

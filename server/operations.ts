@@ -159,8 +159,10 @@ export function createOperations(options: OperationsOptions) {
 
 /** In plain JavaScript it can be anything, such as a result that was sent as JSON in part. */
 function validateResult(result: RateLimitResult | undefined): void {
-  if (result === undefined || result?.ok === false) return;
-  if (result?.ok && Number.isFinite(result.ts) && Number.isFinite(result.value)) return;
+  if (result === undefined) return;
+  const { ok, value, ts }: { ok?: unknown; value?: unknown; ts?: unknown } = result ?? {};
+  if (ok === false) return;
+  if (ok === true && Number.isFinite(ts) && Number.isFinite(value)) return;
   throw new RateLimitInputError("result", "result must be what limit or acquire returned");
 }
 
