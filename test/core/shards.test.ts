@@ -71,7 +71,8 @@ describe("a call on two shards", () => {
         fc.pre(result.ok);
         const before = heldBy(pair, part, now);
         const after = heldBy([next[0] ?? pair[0], next[1] ?? pair[1]], part, now);
-        const noise = 1e-9 * Math.max(1, count, Math.abs(before));
+        // The rounding errors that `calculateRateLimit` leaves out, of two shards, and of the sum.
+        const noise = 3e-9 * Math.max(1, count, Math.abs(before));
         expect(Math.abs(before - count - after)).toBeLessThanOrEqual(noise);
         for (const [shard, state] of next.entries()) {
           if (state === undefined) continue;
