@@ -109,7 +109,10 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   store: RateLimitStore<TTransaction>;
   /** The limits by name. Checked at construction. */
   limits: TLimits;
-  /** The time, epoch ms. @default Date.now */
+  /**
+   * The time, epoch ms.
+   * @default the clock of the store's database, or else `Date.now`
+   */
   clock?: () => number;
   /** Between 0 and 1; picks shards. @default Math.random */
   random?: () => number;

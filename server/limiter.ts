@@ -34,7 +34,8 @@ const DEFAULT_TIMEOUT = 2000;
 export function createRateLimiter<const TLimits extends LimitConfigs, TTransaction = never>(
   options: RateLimiterOptions<TLimits, TTransaction>,
 ): RateLimiter<TLimits, TTransaction> {
-  const { store, limits, clock = () => Date.now(), random = Math.random } = options;
+  const { store, limits, random = Math.random } = options;
+  const { clock = store.clock ?? (() => Date.now()) } = options;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, onDecision, channel } = options;
   const configs = new Map<string, RateLimitConfig>();
   for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {

@@ -75,6 +75,8 @@ export interface RowAccess extends RowStatements {
   isConflict(error: unknown): boolean;
   /** The error that callers receive for an error of the database. */
   wrap(error: unknown): Error;
+  /** The database's clock, epoch ms. A plain take may go by it once it is known. */
+  readonly clock?: { readonly now: () => number; readonly isKnown: boolean } | undefined;
   /** Batches in flight at once, on different rows. */
   readonly maxInFlight: number;
 }

@@ -112,6 +112,9 @@ export interface RateLimitStore<TTransaction = unknown> {
     options: TransactionOptions,
   ): Promise<TResult>;
 
+  /** The time by which limits go, epoch ms, unless the limiter is given a clock. */
+  readonly clock?: (() => number) | undefined;
+
   /** Rows of a name in a fixed order, starting after `after`, at most `count` of them. */
   list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
 }

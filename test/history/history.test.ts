@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { HOUR } from "../../server/index.js";
 import { createPostgres, sharedDatabases } from "../support/database.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { checkHistory, UndecidedError } from "./check-history.js";
@@ -74,6 +75,21 @@ it.each(guarded)(
       await workers.stop();
       return workers.history;
     });
+  },
+);
+
+it.each([...guarded, ...serializable])(
+  "three processes on $name, isolation $isolation, have a linearizable history while their clocks jump by an hour",
+  { timeout: 60_000 },
+  async ({ kind, create, isolation }) => {
+    await using database = await create();
+    const { url } = database;
+    const skews = [HOUR, 0, -HOUR];
+    await using workers = await startWorkers({ kind, url, callers, isolation, skews });
+    await workers.answered(200);
+    await workers.stop();
+    expect(workers.history.every(({ answer }) => answer !== undefined)).toBe(true);
+    expectLinearizable(workers.history);
   },
 );
 

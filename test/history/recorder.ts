@@ -6,6 +6,8 @@
 import {
   createRateLimiter,
   DAY,
+  HOUR,
+  type RateLimitConfig,
   type RateLimiter,
   type RateLimitStore,
 } from "../../server/index.js";
@@ -17,7 +19,7 @@ const PAIRS = [
   ["c", "d"],
 ] as const;
 
-type Recorded = RateLimiter<{ bucket: { kind: "token bucket"; rate: number; period: number } }>;
+type Recorded = RateLimiter<{ bucket: RateLimitConfig }>;
 
 export interface RecorderOptions {
   process: string;
@@ -41,6 +43,12 @@ export function frozenLimiter(store: RateLimitStore, timeout = 30_000): Recorded
   const bucket = { kind: "token bucket", rate: CAPACITY, period: DAY } as const;
   const frozen = Date.UTC(2030, 0, 1);
   return createRateLimiter({ store, timeout, limits: { bucket }, clock: () => frozen });
+}
+
+/** A limiter on the store's own clock. Its buckets refill an hour after `start`, epoch ms. */
+export function hourlyLimiter(store: RateLimitStore, start: number): Recorded {
+  const bucket = { kind: "fixed window", rate: CAPACITY, period: HOUR, start } as const;
+  return createRateLimiter({ store, timeout: 30_000, limits: { bucket } }) as Recorded;
 }
 
 /** Runs operations until `shouldContinue` returns false. Resolves after the last answer. */

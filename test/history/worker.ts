@@ -4,18 +4,31 @@
  * input and stops at the end of its input.
  *
  * Arguments: the kind of store, the database's URL, the number of this process, the number of
- * callers, the limiter's `timeout` in ms, the time origin in ns, and the store's isolation.
+ * callers, the limiter's `timeout` in ms, the time origin in ns, the store's isolation, how far
+ * this process's clock jumps to and fro in ms, and when a window of its limiter starts.
  */
 import { once } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { openStore, type StoreKind } from "../support/open-store.js";
-import { frozenLimiter, record } from "./recorder.js";
+import { frozenLimiter, record, hourlyLimiter } from "./recorder.js";
 
-const [kind, url = "", number = "", callers = "", timeout = "", origin = "", isolation] =
-  process.argv.slice(2);
+const [
+  kind,
+  url = "",
+  number = "",
+  callers = "",
+  timeout = "",
+  origin = "",
+  isolation,
+  skew = "",
+  start,
+] = process.argv.slice(2);
 const options = isolation === "serializable" ? ({ isolation } as const) : {};
 const { store, run, close } = openStore(kind as StoreKind, url, options);
-const limiter = frozenLimiter(store, Number(timeout));
+const limiter =
+  skew === "" ? frozenLimiter(store, Number(timeout)) : hourlyLimiter(store, Number(start));
+const { now } = Date;
+if (skew !== "") Date.now = () => now() + (Math.random() < 0.5 ? 0 : Number(skew));
 
 await run("SELECT 1");
 console.log("ready");

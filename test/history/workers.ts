@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { HOUR } from "../../server/index.js";
 import type { StoreKind } from "../support/open-store.js";
 import type { Operation } from "./operation.js";
 
@@ -14,6 +15,11 @@ export interface WorkersOptions {
   isolation?: "serializable" | undefined;
   /** For each process, the number of operations in flight at once. */
   callers: readonly number[];
+  /**
+   * How far the clock of each process jumps to and fro, ms. Limits then go by the store's clock.
+   * @default a frozen clock that all processes share
+   */
+  skews?: readonly number[];
   /** The limiters' `timeout`, ms. @default 30_000 */
   timeout?: number;
 }
@@ -33,8 +39,10 @@ export interface Workers {
 
 /** Starts the processes. They begin to call when all of them are ready. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
-  const { kind, url, callers, timeout = 30_000, isolation = "" } = options;
+  const { kind, url, callers, skews, timeout = 30_000, isolation = "" } = options;
   const history: Operation[] = [];
+  /** Half an hour ago, so that the window ends in half an hour. */
+  const windowStart = Date.now() - HOUR / 2;
   const checks = new Set<() => void>();
   const origin = String(process.hrtime.bigint());
   const crashes: Promise<never>[] = [];
@@ -44,9 +52,20 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const inFlight = new Map<string, Operation>();
   const killed = new Set<ChildProcess>();
 
-  async function start(concurrency: number): Promise<ChildProcess> {
+  async function start(concurrency: number, index: number): Promise<ChildProcess> {
     const number = ++started;
-    const args = [kind, url, number, concurrency, timeout, origin, isolation].map(String);
+    const skew = skews?.[index] ?? "";
+    const args = [
+      kind,
+      url,
+      number,
+      concurrency,
+      timeout,
+      origin,
+      isolation,
+      skew,
+      windowStart,
+    ].map(String);
     const child = spawn(process.execPath, ["--import", "tsx", WORKER, ...args]);
     let log = "";
     child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
@@ -69,7 +88,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     return child;
   }
 
-  const children = await Promise.all(callers.map((concurrency) => start(concurrency)));
+  const children = await Promise.all(callers.map(start));
   /** The numbers of the running processes. */
   const numbers = children.map((_, index) => String(index + 1));
   for (const child of children) child.stdin!.write("begin\n");
@@ -117,7 +136,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
         inFlight.delete(name);
         history.push(operation);
       }
-      children[index] = await start(callers[index]!);
+      children[index] = await start(callers[index]!, index);
       numbers[index] = String(started);
       children[index].stdin!.write("begin\n");
     },

@@ -3,6 +3,8 @@
  * cases per database. The default is a few thousand, so that the suite stays quick.
  */
 import { expect, it } from "vitest";
+import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import { mysql } from "../../server/store/sql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql.js";
 import { sqlite } from "../../server/store/sql/sqlite.js";
@@ -23,7 +25,7 @@ async function onPostgres(): Promise<OpenSubject> {
   const run = async (text: string, values: readonly unknown[]) =>
     pool.query(text, values as unknown[]);
   return {
-    dialect: postgresql("RateLimit"),
+    dialect: postgresql("RateLimit", createDatabaseClock()),
     connection: {
       query: async (text, params) => (await run(text, params)).rows,
       execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
@@ -39,12 +41,12 @@ async function onPostgres(): Promise<OpenSubject> {
 
 async function onPrisma(
   opening: ReturnType<typeof createSqlite | typeof createMysql>,
-  make: (table: string) => Subject["dialect"],
+  make: CreateDialect,
   inserts: boolean,
 ): Promise<OpenSubject> {
   const database = await opening;
   const client = database.prisma as Awaited<ReturnType<typeof createSqlite>>["prisma"];
-  const dialect = make("RateLimit");
+  const dialect = make("RateLimit", createDatabaseClock());
   const connection: Subject["connection"] = {
     query: (text, params) => client.$queryRawUnsafe(text, ...params),
     execute: async (text, params) => client.$executeRawUnsafe(text, ...params),

@@ -97,6 +97,8 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
     if (detour !== undefined) return detour.way;
     const { plain, rows } = job.decision;
     if (plain === undefined) return "decide";
+    // The first statement reads the clock, and only then its calls are decided.
+    if (access.clock?.isKnown === false && plain.clock === access.clock.now) return "decide";
     return history.isSpent(rowKey(rows[0]!), () => timeOf(plain.clock) ?? NaN) ? "decide" : "take";
   }
 

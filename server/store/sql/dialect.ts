@@ -3,6 +3,7 @@ import type { RateLimitState } from "../../../core/calculate.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
 import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
 import type { RowId } from "../store.js";
+import type { DatabaseClock } from "./database-clock.js";
 import type { SqlConnection } from "./driver.js";
 
 /** Where a dialect's statements run. */
@@ -21,6 +22,12 @@ export interface Connection extends SqlConnection {
   readonly transaction?:
     (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
 }
+
+/**
+ * @param table the table's name, not quoted.
+ * @param clock reads the database's clock through the statements that select and take rows.
+ */
+export type CreateDialect = (table: string, clock: DatabaseClock) => Dialect;
 
 /**
  * The statements on one table. A row was written if the statement returns it. If a row is missing,

@@ -10,6 +10,7 @@
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
 import { rowKey, type RowId } from "../store.js";
+import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
 import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection, SqlRow } from "./driver.js";
@@ -47,7 +48,12 @@ const TS: Record<RateLimitConfig["kind"], string> = {
  * The plain take on MariaDB. It takes only from rows that exist: an insert into a gap that two
  * statements have locked is a deadlock.
  */
-function takeText(table: string, kind: RateLimitConfig["kind"], from: string): string {
+function takeText(
+  table: string,
+  kind: RateLimitConfig["kind"],
+  from: string,
+  withClock: boolean,
+): string {
   const left = `${HELD[kind]} - :total`;
   return `
     SET STATEMENT innodb_lock_wait_timeout = 1 FOR
@@ -55,40 +61,49 @@ function takeText(table: string, kind: RateLimitConfig["kind"], from: string): s
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
     FROM ${from} AND ${left} >= :floor FOR UPDATE
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
-    RETURNING ${ID}, \`value\`, \`ts\``;
+    RETURNING ${ID}, \`value\`, \`ts\` ${withClock ? `, ${CLOCK}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
-function takeMany(table: string, kind: RateLimitConfig["kind"]): string {
+function takeMany(table: string, kind: RateLimitConfig["kind"], withClock: boolean): string {
   const from = `${LINES} STRAIGHT_JOIN ${table} AS t WHERE ${SAME_ROW}`;
-  return takeText(table, kind, from).replace(/:(\w+)/g, "i.`$1`");
+  return takeText(table, kind, from, withClock).replace(/:(\w+)/g, "i.`$1`");
 }
 
 /**
  * For one row: the numbers are parameters, cast to doubles. Without the cast they and their
  * quotients would be decimals.
  */
-function takeOne(table: string, kind: RateLimitConfig["kind"]) {
+function takeOne(table: string, kind: RateLimitConfig["kind"], withClock: boolean) {
   const names: string[] = [];
   const from = `${table} AS t WHERE t.\`name\` = :name AND t.\`key\` = :key AND t.\`shard\` = :shard`;
-  const text = takeText(table, kind, from).replace(/:(\w+)/g, (_, name: string) => {
+  const text = takeText(table, kind, from, withClock).replace(/:(\w+)/g, (_, name: string) => {
     names.push(name);
     return NUMBERS.some((number) => number === name) ? "CAST(? AS DOUBLE)" : "?";
   });
   return { text, params: (values: Record<string, unknown>) => names.map((name) => values[name]) };
 }
 
-export function mysql(tableName: string): Dialect {
+/** The time at which the statement began, epoch ms. UTC, so that no change of the hour matters. */
+const CLOCK =
+  "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS DOUBLE) / 1000 " +
+  `AS ${CLOCK_COLUMN}`;
+
+export function mysql(tableName: string, clock: DatabaseClock): Dialect {
   const table = quoted(tableName, "`");
   let isMariaDb = false;
-  const many = {
-    "token bucket": takeMany(table, "token bucket"),
-    "fixed window": takeMany(table, "fixed window"),
-  };
-  const one = {
-    "token bucket": takeOne(table, "token bucket"),
-    "fixed window": takeOne(table, "fixed window"),
-  };
+  const takes = (withClock: boolean) => ({
+    many: {
+      "token bucket": takeMany(table, "token bucket", withClock),
+      "fixed window": takeMany(table, "fixed window", withClock),
+    },
+    one: {
+      "token bucket": takeOne(table, "token bucket", withClock),
+      "fixed window": takeOne(table, "fixed window", withClock),
+    },
+  });
+  const plainTakes = takes(false);
+  const clockTakes = takes(true);
 
   const lock = (onLocked: Connection["onLocked"]) => {
     if (onLocked === "skip") return "";
@@ -96,15 +111,18 @@ export function mysql(tableName: string): Dialect {
     return `ORDER BY t.\`name\`, t.\`key\`, t.\`shard\` FOR UPDATE ${wait}`;
   };
   // STRAIGHT_JOIN makes the list the outer table, so that rows are found by the primary key.
-  const read = async (connection: SqlConnection, rows: readonly RowId[], locking: string) =>
-    statesOf(
-      shownRows(
-        await connection.query(
-          `SELECT t.* FROM ${IDS} STRAIGHT_JOIN ${table} AS t ON ${SAME_ROW} ${locking}`,
-          [JSON.stringify(rows.map(idValues))],
-        ),
+  // LEFT JOIN does, too. With the clock, a row that does not exist is a row of nulls.
+  const read = async (connection: SqlConnection, rows: readonly RowId[], locking: string) => {
+    const params = [JSON.stringify(rows.map(idValues))];
+    const found = await clock.query((withClock) =>
+      connection.query(
+        `SELECT t.* ${withClock ? `, ${CLOCK}` : ""} FROM ${IDS} ` +
+          `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${table} AS t ON ${SAME_ROW} ${locking}`,
+        params,
       ),
     );
+    return statesOf(shownRows(found));
+  };
 
   /** Locks and compares rows that exist, and writes the groups that are as they were. */
   async function updateLocked(connection: Connection, groups: readonly WriteGroup[]) {
@@ -156,13 +174,20 @@ export function mysql(tableName: string): Dialect {
             const numbers: Numbers = { total, ...terms };
             return [...idValues(row), ...NUMBERS.map((name) => numbers[name])];
           });
-          const rows = await connection.query(many[kind], [JSON.stringify(values)], isWanted);
+          const lists = [JSON.stringify(values)];
+          const rows = await clock.query((withClock) => {
+            const { many } = withClock ? clockTakes : plainTakes;
+            return connection.query(many[kind], lists, isWanted);
+          });
           return statesOf(shownRows(rows));
         }
         const [name, key, shard] = idValues(first.row);
         const values = { name, key, shard, total: first.total, ...terms };
-        const { text, params } = one[kind];
-        return statesOf(shownRows(await connection.query(text, params(values), isWanted)));
+        const rows = await clock.query((withClock) => {
+          const { text, params } = (withClock ? clockTakes : plainTakes).one[kind];
+          return connection.query(text, params(values), isWanted);
+        });
+        return statesOf(shownRows(rows));
       } catch (error) {
         // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
         // too.
@@ -244,11 +269,11 @@ async function checkCollations(connection: SqlConnection, table: string): Promis
 }
 
 function shownRows(rows: readonly SqlRow[]): SqlRow[] {
-  return rows.map((row) => ({
-    ...row,
-    name: shownText(row["name"] as string),
-    key: shownText(row["key"] as string),
-  }));
+  return rows.map(({ name, key, ...rest }) =>
+    name === null
+      ? { name, key, ...rest }
+      : { name: shownText(name as string), key: shownText(key as string), ...rest },
+  );
 }
 
 function idValues({ name, key, shard }: RowId): [string, string, number] {

@@ -6,10 +6,11 @@
  * of the lock is about to change them, so the guard would fail after the wait. Neither can
  * deadlock.
  */
-import { capacityOf } from "../../../core/config.js";
+import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
 import { compareLockOrder, rowKey, type RowId } from "../store.js";
+import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
 import { isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
@@ -34,7 +35,10 @@ const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 const ID = `"name", "key", "shard"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-export function postgresql(tableName: string): Dialect {
+/** The time at which it is evaluated, epoch ms. */
+const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "${CLOCK_COLUMN}"`;
+
+export function postgresql(tableName: string, clock: DatabaseClock): Dialect {
   const table = quoted(tableName);
 
   const locks: Record<Connection["onLocked"], string> = {
@@ -43,13 +47,15 @@ export function postgresql(tableName: string): Dialect {
     wait: "FOR UPDATE OF t",
     "wait briefly": "FOR UPDATE OF t",
   };
-  const readText = (onLocked: Connection["onLocked"]) => `
-    SELECT t.* FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
-    CROSS JOIN LATERAL (
+  // With the clock, a row that does not exist is a row of nulls.
+  const readText = (onLocked: Connection["onLocked"], withClock: boolean) => `
+    SELECT t.* ${withClock ? `, ${CLOCK}` : ""}
+    FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
+    ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${ID}, "value", "ts" FROM ${table} AS t
       WHERE ${SAME_ROW} ${onLocked === "wait briefly" ? `AND ${patience(LONG_LOCK_WAIT)} <> ''` : ""}
       LIMIT 1 ${locks[onLocked]}
-    ) AS t`;
+    ) AS t ON true`;
 
   const INSERT = `
     INSERT INTO ${table} AS t (${ID}, "value", "ts")
@@ -81,10 +87,12 @@ export function postgresql(tableName: string): Dialect {
   const UPDATE = updateText(false);
   const UPDATE_GROUPS = updateText(true);
 
-  const takes = {
-    "token bucket": takeTexts(table, tokenBucket),
-    "fixed window": takeTexts(table, fixedWindow),
-  };
+  const takes = (clockColumn: string) => ({
+    "token bucket": takeTexts(table, tokenBucket, clockColumn),
+    "fixed window": takeTexts(table, fixedWindow, clockColumn),
+  });
+  const plainTakes = takes("");
+  const clockTakes = takes(`, ${CLOCK}`);
 
   return {
     maxInFlight: 2,
@@ -93,12 +101,16 @@ export function postgresql(tableName: string): Dialect {
     isConflict: isWriteConflict,
 
     async read(connection, rows) {
-      return statesOf(await connection.query(readText(connection.onLocked), idParams(rows)));
+      const params = idParams(rows);
+      const found = await clock.query((withClock) =>
+        connection.query(readText(connection.onLocked, withClock), params),
+      );
+      return statesOf(found);
     },
 
     async take(connection, terms, lines, options) {
       try {
-        return await take(connection, takes[terms.config.kind], terms, lines, options);
+        return await take(connection, clock, [plainTakes, clockTakes], terms, lines, options);
       } catch (error) {
         // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
         // too.
@@ -174,6 +186,8 @@ const fixedWindow: TakeFormula = {
   ts: `t."ts" + ${WINDOWS} * $7`,
 };
 
+type TakesByKind = Record<RateLimitConfig["kind"], TakeTexts>;
+
 interface TakeTexts {
   /**
    * For one line. It is short, because without prepared statements it is planned at every call. It
@@ -188,12 +202,12 @@ interface TakeTexts {
   manyWithTotals: string;
 }
 
-function takeTexts(table: string, { held, ts }: TakeFormula): TakeTexts {
+function takeTexts(table: string, { held, ts }: TakeFormula, clockColumn: string): TakeTexts {
   const text = (source: string, total: string, columns: string) => `
     INSERT INTO ${table} AS t (${ID}, "value", "ts") ${source}
     ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
     WHERE ${held} - ${total} >= $9
-    RETURNING ${columns}`;
+    RETURNING ${columns} ${clockColumn}`;
   const state = `t."value", t."ts"`;
   const all = `t."name", t."key", t."shard", ${state}`;
   // A subquery hides the number of rows from the planner. Otherwise it would plan the statement
@@ -217,17 +231,22 @@ function takeTexts(table: string, { held, ts }: TakeFormula): TakeTexts {
 
 async function take(
   connection: SqlConnection,
-  { one, oneBounded, many, manyWithTotals }: TakeTexts,
+  clock: DatabaseClock,
+  texts: readonly [without: TakesByKind, withClock: TakesByKind],
   { config, floor, now }: TakeTerms,
   lines: readonly TakeLine[],
   { mayWait, isWanted }: TakeOptions,
 ) {
+  const query = (name: (line: TakeTexts) => string, values: unknown[]) =>
+    clock.query((withClock) => {
+      return connection.query(name(texts[withClock ? 1 : 0][config.kind]), values, isWanted);
+    });
   const capacity = capacityOf(config);
   const terms = [config.rate, config.period, capacity, floor, now];
   if (lines.length === 1) {
     const { row, total, fresh } = lines[0]!;
     const params = [row.name, row.key, row.shard, fresh.value, fresh.ts, ...terms, total];
-    const [next] = await connection.query(mayWait ? one : oneBounded, params, isWanted);
+    const [next] = await query(({ one, oneBounded }) => (mayWait ? one : oneBounded), params);
     if (next === undefined) return new Map();
     return new Map([[rowKey(row), { value: Number(next["value"]), ts: Number(next["ts"]) }]]);
   }
@@ -238,7 +257,7 @@ async function take(
     ...terms,
   ];
   if (lines.every(({ total, fresh }) => capacity - fresh.value === total)) {
-    return statesOf(await connection.query(many, params, isWanted));
+    return statesOf(await query(({ many }) => many, params));
   }
   const totals = new Map<string, Record<string, string>>();
   for (const { row, total } of lines) {
@@ -248,7 +267,7 @@ async function take(
     totals.set(row.name, ofName);
   }
   params.push(JSON.stringify(Object.fromEntries(totals)));
-  return statesOf(await connection.query(manyWithTotals, params, isWanted));
+  return statesOf(await query(({ manyWithTotals }) => manyWithTotals, params));
 }
 
 /**

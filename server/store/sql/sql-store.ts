@@ -5,7 +5,8 @@ import { retryConflicts } from "../retry-conflicts.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
 import type { RateLimitStore } from "../store.js";
 import { createTransactionStore } from "../transaction-store.js";
-import type { Connection, Dialect } from "./dialect.js";
+import { createDatabaseClock } from "./database-clock.js";
+import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
@@ -19,7 +20,7 @@ export interface SqlStoreOptions {
   isolation?: "serializable" | undefined;
 }
 
-const DIALECTS: Record<DialectName, (table: string) => Dialect> = { postgresql, mysql, sqlite };
+const DIALECTS: Record<DialectName, CreateDialect> = { postgresql, mysql, sqlite };
 
 /** How long conflicts of a transaction are retried for, ms. */
 const RETRY_FOR = 10_000;
@@ -38,7 +39,8 @@ export function createSqlStore<TTransaction>(
     throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
   }
   const serializable = isolation === "serializable";
-  const dialect = DIALECTS[driver.dialect](table);
+  const clock = createDatabaseClock();
+  const dialect = DIALECTS[driver.dialect](table, clock);
   const isConflict = (error: unknown) =>
     dialect.isConflict(error) ||
     (driver.isConflict?.(error) ?? false) ||
@@ -95,10 +97,12 @@ export function createSqlStore<TTransaction>(
       locked: serializable || dialect.hasRowLocks ? locked : undefined,
       isConflict,
       wrap,
+      clock,
       serializable,
       // Two concurrent Serializable transactions would conflict over the pages that they share.
       maxInFlight: serializable ? 1 : dialect.maxInFlight,
     }),
+    clock: clock.now,
     using: (tx) => join(tx, "wait"),
     transaction(run, { retryFor = RETRY_FOR, timeout, maxWait }) {
       const once = () =>

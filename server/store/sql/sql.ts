@@ -19,14 +19,17 @@ export function rowIdOf({ name, key, shard }: SqlRow): RowId {
   return { name: name as string, key: key as string, shard: Number(shard) };
 }
 
-/** The states of rows that have the table's columns, by `rowKey`. */
+/**
+ * The states of rows that have the table's columns, by `rowKey`. A row of nulls only carries the
+ * database's clock.
+ */
 export function statesOf(rows: readonly SqlRow[]): Map<string, RateLimitState> {
-  return new Map(
-    rows.map((row) => [
-      rowKey(rowIdOf(row)),
-      { value: Number(row["value"]), ts: Number(row["ts"]) },
-    ]),
-  );
+  const states = new Map<string, RateLimitState>();
+  for (const row of rows) {
+    if (row["name"] === null) continue;
+    states.set(rowKey(rowIdOf(row)), { value: Number(row["value"]), ts: Number(row["ts"]) });
+  }
+  return states;
 }
 
 export function idsOf(rows: readonly SqlRow[]): Set<string> {

@@ -6,6 +6,7 @@
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { RowId } from "../store.js";
+import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
 import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
 import { idsOf, placeholders, quoted, rowIdOf, statesOf } from "./sql.js";
@@ -25,7 +26,10 @@ const TS: Record<RateLimitConfig["kind"], string> = {
   "fixed window": `t."ts" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."period"`,
 };
 
-export function sqlite(tableName: string): Dialect {
+/** The time of the statement, epoch ms. Some builds of SQLite have no unixepoch(). */
+const CLOCK = `(julianday('now') - 2440587.5) * 86400000.0 AS "${CLOCK_COLUMN}"`;
+
+export function sqlite(tableName: string, clock: DatabaseClock): Dialect {
   const table = quoted(tableName);
 
   /**
@@ -64,19 +68,24 @@ export function sqlite(tableName: string): Dialect {
 
     /** The rows are one JSON parameter, so the text of the statement is always the same. */
     async read(connection, rows) {
-      const found = await connection.query(
-        // CROSS JOIN makes the list the outer table, so that rows are found by the primary key.
-        `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" FROM json_each(?) AS i
-         CROSS JOIN ${table} AS t ON t."name" = i."value" ->> 0
-         AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
-        [JSON.stringify(rows.map(idValues))],
+      const params = [JSON.stringify(rows.map(idValues))];
+      const found = await clock.query((withClock) =>
+        // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
+        // key. With the clock, a row that does not exist is a row of nulls.
+        connection.query(
+          `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${withClock ? `, ${CLOCK}` : ""}
+           FROM json_each(?) AS i ${withClock ? "LEFT" : "CROSS"} JOIN ${table} AS t
+           ON t."name" = i."value" ->> 0
+           AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
+          params,
+        ),
       );
       return statesOf(found);
     },
 
     async take(connection, { config, floor, now }, lines, { isWanted }) {
       const held = HELD[config.kind];
-      const text = `
+      const textOf = (withClock: boolean) => `
         WITH c("rate", "period", "capacity", "floor", "now") AS (VALUES ${placeholders(1, 5)}),
         i(${ID}, "total", "freshValue", "freshTs") AS (VALUES ${placeholders(lines.length, 6)}),
         d AS (
@@ -87,12 +96,14 @@ export function sqlite(tableName: string): Dialect {
         SELECT ${ID}, coalesce("next", "freshValue"), coalesce("nextTs", "freshTs") FROM d
         WHERE "next" IS NULL OR "next" >= "floor"
         ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
-        RETURNING ${ID}, "value", "ts"`;
+        RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK}` : ""}`;
       const params: unknown[] = [config.rate, config.period, capacityOf(config), floor, now];
       for (const { row, total, fresh } of lines) {
         params.push(...idValues(row), total, fresh.value, fresh.ts);
       }
-      return statesOf(await connection.query(text, params, isWanted));
+      return statesOf(
+        await clock.query((withClock) => connection.query(textOf(withClock), params, isWanted)),
+      );
     },
 
     async update(connection, groups) {
