@@ -4,9 +4,10 @@
  * database that they share.
  *
  * It is learned from statements that are sent anyway: now and then one of them returns the time,
- * too. The reading was taken between sending and receiving, so half of the round trip bounds its
- * error, and the shortest round trip wins. Between two readings the monotonic clock goes on, which
- * does not jump when the time of this machine is set.
+ * too. The time was read between sending and receiving, which gives bounds, and further readings
+ * narrow them. Within the bounds this machine's own clock is believed: clocks that NTP keeps
+ * together agree better than a round trip can measure. Between two readings the monotonic clock goes
+ * on, which does not jump when the time of this machine is set.
  */
 import type { SqlRow } from "./driver.js";
 
@@ -14,6 +15,8 @@ import type { SqlRow } from "./driver.js";
 export const CLOCK_COLUMN = "clock";
 /** How old a reading may get before another one is taken, ms. */
 const REFRESH_AFTER = 5000;
+/** How exactly databases tell the time, ms. */
+const RESOLUTION = 1;
 /** How far two clocks may come apart per ms; the fastest correction that NTP makes. */
 const DRIFT = 0.0005;
 
@@ -29,12 +32,10 @@ export interface DatabaseClock {
   query(run: (withClock: boolean) => Promise<SqlRow[]>): Promise<SqlRow[]>;
 }
 
-interface Reading {
-  /** The database's clock minus the monotonic clock, ms. */
-  offset: number;
-  /** The bound of its error when it was taken, ms. */
-  error: number;
-  /** When it was taken, by the monotonic clock. */
+/** The bounds of the database's clock minus the monotonic clock, ms, at an instant of the latter. */
+interface Bounds {
+  low: number;
+  high: number;
   at: number;
 }
 
@@ -42,21 +43,20 @@ interface Reading {
 export function createDatabaseClock(
   monotonic: () => number = () => performance.now(),
 ): DatabaseClock {
-  let best: Reading | undefined;
+  let bounds: Bounds | undefined;
+  let offset = 0;
   let triedAt = -Infinity;
   /** This machine's clock minus the monotonic clock. It changes when the machine has slept. */
   let machine = Date.now() - monotonic();
 
   function learn(value: number, sentAt: number, receivedAt: number): void {
-    const error = (receivedAt - sentAt) / 2;
-    const reading = { offset: value - (sentAt + receivedAt) / 2, error, at: receivedAt };
-    if (best === undefined) {
-      best = reading;
-      return;
-    }
-    const bound = best.error + DRIFT * (receivedAt - best.at);
-    const hasMoved = Math.abs(reading.offset - best.offset) > error + bound;
-    if (hasMoved || error <= bound) best = reading;
+    const read = { low: value - receivedAt - RESOLUTION, high: value - sentAt + RESOLUTION };
+    const drift = bounds === undefined ? Infinity : DRIFT * (receivedAt - bounds.at);
+    const low = Math.max(read.low, (bounds?.low ?? 0) - drift);
+    const high = Math.min(read.high, (bounds?.high ?? 0) + drift);
+    // Readings that exclude each other mean that the database's clock was set.
+    bounds = { ...(low <= high ? { low, high } : read), at: receivedAt };
+    offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);
   }
 
   /** The monotonic clock may have stood still while the machine slept. */
@@ -67,13 +67,13 @@ export function createDatabaseClock(
   }
 
   return {
-    now: () => Math.floor(best === undefined ? Date.now() : monotonic() + best.offset),
+    now: () => (bounds === undefined ? Date.now() : Math.floor(monotonic() + offset)),
     get isKnown() {
-      return best !== undefined;
+      return bounds !== undefined;
     },
     async query(run) {
       const sentAt = monotonic();
-      if (!hasSlept(sentAt) && best !== undefined && sentAt - triedAt < REFRESH_AFTER) {
+      if (!hasSlept(sentAt) && bounds !== undefined && sentAt - triedAt < REFRESH_AFTER) {
         return run(false);
       }
       triedAt = sentAt;
