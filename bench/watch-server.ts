@@ -3,7 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { initTRPC } from "@trpc/server";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
-import { createRateLimiter, createRateLimitTRPC, prismaStore } from "trpc-rate-limit/server";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  prismaStore,
+  SHARED_BUCKET,
+} from "trpc-rate-limit/server";
 import { connectPostgres, urls } from "./databases.js";
 import { limits } from "./watch-limits.js";
 
@@ -25,7 +30,7 @@ const rl = createRateLimitTRPC({
   t,
   limiter,
   interval: Number(process.argv[2]),
-  key: ({ ctx, name }) => (name === "own" ? ctx.user : undefined),
+  key: ({ ctx, name }) => (name === "own" ? ctx.user : SHARED_BUCKET),
 });
 const server = createServer(
   createHTTPHandler({

@@ -53,7 +53,13 @@ export type {
 } from "./store/store.js";
 export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./trpc/create-rate-limit-trpc.js";
 export { formatRateLimitError, type RateLimitErrorShape, toTRPCError } from "./trpc/errors.js";
-export type { KeyResolver, KeyResolverOptions } from "./trpc/resolve-key.js";
+export {
+  type KeyAnswer,
+  type KeyResolver,
+  type KeyResolverOptions,
+  SHARED_BUCKET,
+  type SharedBucket,
+} from "./trpc/resolve-key.js";
 export type {
   ChargeOnErrorOptions,
   Granted,

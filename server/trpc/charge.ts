@@ -4,7 +4,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { throwingTRPCErrors, toTRPCError } from "./errors.js";
-import { type KeyResolver, resolveKey } from "./resolve-key.js";
+import { keyOf, type KeyResolver, resolveKey } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
   RateLimitedCall,
@@ -96,7 +96,7 @@ async function itemsOf(
         key:
           key === undefined
             ? await resolveKey(resolver, ctx, name, undefined)
-            : await valueOf(key, described),
+            : keyOf(await valueOf(key, described), name),
         count: await valueOf(count, described),
         config: await valueOf(config, described),
         reserve: await valueOf(reserve, described),

@@ -20,8 +20,9 @@ export interface RateLimitTRPCOptions<
   t: TRPCRootObject<TContext, TMeta, TOptions>;
   limiter: RateLimiter<TLimits, TTransaction>;
   /**
-   * The key of a request's bucket. Return `null` to reject the request.
-   * @default the one bucket that all callers share
+   * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share,
+   * and `null` to reject the request.
+   * @default () => SHARED_BUCKET
    */
   key?: KeyResolver<TContext, keyof TLimits & string>;
   /**

@@ -3,6 +3,7 @@ import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllResult } from "../limiter-types.js";
+import type { KeyAnswer } from "./resolve-key.js";
 
 /** A procedure call, as the functions among the options receive it. */
 export interface RateLimitedCall<TContext, TInput> {
@@ -19,8 +20,11 @@ export interface RateLimitedCall<TContext, TInput> {
 type OrFunction<TCall, TValue> = TValue | ((call: TCall) => TValue | Promise<TValue>);
 
 export interface RateLimitedOptions<TContext, TInput> {
-  /** The key of the bucket. @default the result of the `key` of `createRateLimitTRPC` */
-  key?: OrFunction<RateLimitedCall<TContext, TInput>, string | undefined>;
+  /**
+   * The key of the bucket; see `KeyAnswer`.
+   * @default the result of the `key` of `createRateLimitTRPC`
+   */
+  key?: OrFunction<RateLimitedCall<TContext, TInput>, KeyAnswer>;
   /** Tokens that a call takes. @default 1 */
   count?: OrFunction<RateLimitedCall<TContext, TInput>, number>;
   /** The limit's config for this call, such as a paying user's. */

@@ -3,7 +3,26 @@
  * reaches the application's resolver, which may use it or not.
  */
 import { TRPCError } from "@trpc/server";
+import { RateLimitConfigError } from "../../core/errors.js";
 import { validateKey } from "../../core/validate-key.js";
+
+/** Not a `unique symbol`: TypeScript widens that to `symbol` in the result of a function. */
+export type SharedBucket = symbol & { readonly description: "trpc-rate-limit.shared-bucket" };
+
+/**
+ * What a `key` function returns for the bucket that all callers share. It is a symbol, so that no
+ * key of a user is equal to it. `Symbol.for`, so that two copies of the package share it.
+ */
+export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as SharedBucket;
+
+/**
+ * - a string: the key;
+ * - `SHARED_BUCKET`: the bucket that all callers share;
+ * - `null`: the request is rejected.
+ *
+ * `undefined` does not compile, and is rejected: it is what a missing user id looks like.
+ */
+export type KeyAnswer = string | SharedBucket | null;
 
 export interface KeyResolverOptions<TContext, TName extends string> {
   ctx: TContext;
@@ -16,38 +35,33 @@ export interface KeyResolverOptions<TContext, TName extends string> {
   requested: string | undefined;
 }
 
-/**
- * Returns the key, `undefined` for the bucket that all callers share, or `null` to reject the
- * request. It may also throw a `TRPCError`.
- */
+/** Answers with the key of a request's bucket. It may also throw a `TRPCError`. */
 export type KeyResolver<TContext, TName extends string> = (
   options: KeyResolverOptions<TContext, TName>,
-) => string | undefined | null | Promise<string | undefined | null>;
+) => KeyAnswer | Promise<KeyAnswer>;
 
 /**
- * @throws TRPCError `BAD_REQUEST` when the resolver rejects the request or ignores the requested
- * key: an answer about another bucket would be silently wrong.
+ * @returns the key, or `undefined` for the bucket that all callers share.
+ * @throws TRPCError `BAD_REQUEST` when the resolver rejects the request, returns `undefined` or
+ * ignores the requested key: an answer about another bucket would be silently wrong.
  * @throws RateLimitInputError when the resolver returns a key that is not valid.
  */
 export async function resolveKey<TContext, TName extends string>(
-  resolver: KeyResolver<TContext, TName> = () => undefined,
+  resolver: KeyResolver<TContext, TName> = () => SHARED_BUCKET,
   ctx: TContext,
   name: TName,
   requested: string | undefined,
 ): Promise<string | undefined> {
-  const key = await resolver({ ctx, name, requested });
-  if (key === null) throw keyRejected(name, requested);
-  // Validate it here: all watched limits are read together, and one invalid key would fail them
-  // all.
-  validateKey(key);
+  const answer = await resolver({ ctx, name, requested });
+  const key = keyOf(answer, name, requested);
   // The resolver may make another key of the requested one. It ignored the requested key if it
-  // returns the same key without it.
-  if (requested !== undefined && key !== requested && key === (await ownKey())) {
+  // gives the same answer without it.
+  if (requested !== undefined && key !== requested && answer === (await ownAnswer())) {
     throw keyRejected(name, requested);
   }
   return key;
 
-  async function ownKey(): Promise<string | undefined | null> {
+  async function ownAnswer(): Promise<KeyAnswer> {
     try {
       return await resolver({ ctx, name, requested: undefined });
     } catch {
@@ -56,12 +70,36 @@ export async function resolveKey<TContext, TName extends string>(
   }
 }
 
-function keyRejected(name: string, requested: string | undefined): TRPCError {
+/** The key that an answer stands for, `undefined` for the shared bucket. Throws as `resolveKey`. */
+export function keyOf(
+  answer: KeyAnswer | undefined,
+  name: string,
+  requested?: string | undefined,
+): string | undefined {
+  if (answer === SHARED_BUCKET) return undefined;
+  if (answer === null) throw keyRejected(name, requested);
+  if (answer === undefined) throw keyRejected(name, requested, missingKey(name));
+  // Validate it here: all watched limits are read together, and one invalid key would fail them
+  // all.
+  validateKey(answer as string);
+  return answer as string;
+}
+
+/** For the developer, who finds it as the `cause` of the client's error. */
+function missingKey(name: string): RateLimitConfigError {
+  const message =
+    `the key function returned undefined for rate limit "${name}"; return the key, null to ` +
+    `reject the request, or SHARED_BUCKET for the bucket that all callers share`;
+  return new RateLimitConfigError("key", undefined, { message });
+}
+
+function keyRejected(name: string, requested: string | undefined, cause?: Error): TRPCError {
   return new TRPCError({
     code: "BAD_REQUEST",
     message:
       requested === undefined
         ? `Rate limit "${name}" has no key for this caller`
         : `This caller may not use the requested key of rate limit "${name}"`,
+    cause,
   });
 }

@@ -15,6 +15,7 @@ import {
   type LimitConfigs,
   memoryStore,
   type RateLimiter,
+  SHARED_BUCKET,
 } from "../../server/index.js";
 import { startServer } from "./http.js";
 
@@ -39,7 +40,7 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     limiter,
     interval,
     // Every caller may read every key except `secret`.
-    key: ({ requested }) => (requested === "secret" ? null : requested),
+    key: ({ requested }) => (requested === "secret" ? null : (requested ?? SHARED_BUCKET)),
   });
   const router = t.router({
     rateLimit: rl.router,

@@ -7,6 +7,7 @@ import {
   MINUTE,
   prismaStore,
   type RateLimitSnapshot,
+  SHARED_BUCKET,
 } from "../../server/index.js";
 import { createSqlite, intercept } from "../support/database.js";
 
@@ -40,7 +41,7 @@ async function startApp(interval = INTERVAL) {
     t,
     limiter: counted,
     interval,
-    key: ({ ctx, name }) => (name === "own" ? ctx.user : undefined),
+    key: ({ ctx, name }) => (name === "own" ? ctx.user : SHARED_BUCKET),
   });
   const createCaller = t.createCallerFactory(rl.router);
 

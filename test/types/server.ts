@@ -10,6 +10,7 @@ import {
   prismaStore,
   type RateLimitResult,
   SECOND,
+  SHARED_BUCKET,
   type TransactionOf,
 } from "trpc-rate-limit/server";
 import { z } from "zod";
@@ -107,6 +108,24 @@ const rl = createRateLimitTRPC({
 
 // @ts-expect-error a name that the limiter does not have
 rl.rateLimited("sendMesage");
+
+/** A resolver on its own, whose type is inferred. */
+const byUser = ({ ctx, name }: { ctx: { userId: string }; name: string }) =>
+  name === "signUp" ? SHARED_BUCKET : ctx.userId;
+createRateLimitTRPC({ t, limiter, key: byUser });
+createRateLimitTRPC({ t, limiter, key: async ({ ctx }) => ctx.userId || null });
+
+const anonymous = initTRPC.context<{ userId?: string }>().create();
+// @ts-expect-error without a user id, all visitors would share one bucket
+createRateLimitTRPC({ t: anonymous, limiter, key: ({ ctx }) => ctx.userId });
+// @ts-expect-error the same in a promise
+createRateLimitTRPC({ t: anonymous, limiter, key: async ({ ctx }) => ctx.userId });
+createRateLimitTRPC({ t: anonymous, limiter, key: ({ ctx }) => ctx.userId ?? SHARED_BUCKET });
+const visitors = createRateLimitTRPC({ t: anonymous, limiter });
+// @ts-expect-error without a user id, all visitors would share one bucket
+anonymous.procedure.use(visitors.rateLimited("signUp", { key: ({ ctx }) => ctx.userId }));
+anonymous.procedure.use(visitors.rateLimited("signUp", { key: ({ ctx }) => ctx.userId ?? null }));
+anonymous.procedure.use(visitors.rateLimited("signUp", { key: SHARED_BUCKET }));
 
 // @ts-expect-error a context without that field
 createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.teamId });
