@@ -3,7 +3,7 @@ import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
-import { throwingTRPCErrors, toTRPCError } from "./errors.js";
+import { throwingTRPCErrors, toTransactionError } from "./errors.js";
 import { keyOf, type KeyResolver, resolveKey } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
@@ -79,7 +79,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
   } catch (error) {
     forgetDecisions(call.getRawInput, noted);
     if (failure?.ok === false && failure.error === error) return failure;
-    throw toTRPCError(error);
+    throw toTransactionError(error);
   }
 }
 

@@ -32,9 +32,24 @@ export function toTRPCError(error: unknown): unknown {
     return make(reason === "unsatisfiable" ? "PAYLOAD_TOO_LARGE" : "BAD_REQUEST", error);
   }
   if (name === "RateLimitStoreError") {
-    return make("SERVICE_UNAVAILABLE", error, "Rate limits cannot be checked right now");
+    return unavailable(error);
   }
   return error;
+}
+
+/**
+ * The error for what a transaction rejects with while its procedure has not failed. Then the store
+ * has: it could not begin, lock or commit. An error of the driver would show internals.
+ */
+export function toTransactionError(error: unknown): unknown {
+  const known = toTRPCError(error);
+  const { name } = (error ?? {}) as { name?: unknown };
+  if (known instanceof TRPCError || name === "RateLimitConfigError") return known;
+  return unavailable(error);
+}
+
+function unavailable(cause: unknown): TRPCError {
+  return make("SERVICE_UNAVAILABLE", cause, "Rate limits cannot be checked right now");
 }
 
 function make(code: TRPC_ERROR_CODE_KEY, cause: unknown, message?: string): TRPCError {
