@@ -8,6 +8,10 @@ import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
 
 /** How often `watch` reads the changes of other processes, ms. */
 const DEFAULT_INTERVAL = 1000;
+/** How many streams one caller may have open; a page has one, and two for a moment. */
+const DEFAULT_MAX_STREAMS = 10;
+/** How often the keys of an open stream are resolved again, ms. */
+const DEFAULT_KEY_INTERVAL = 60_000;
 
 export interface RateLimitTRPCOptions<
   TContext extends object,
@@ -34,10 +38,25 @@ export interface RateLimitTRPCOptions<
   ) => boolean | Promise<boolean>;
   /** ms between two reads by `watch` for the changes of other processes, above 0. @default 1000 */
   interval?: number;
+  /**
+   * The most `watch` streams of one caller in this process: a whole number of at least 1, or
+   * `Infinity`. A further stream is rejected with `CONFLICT`, and its page polls. A stream counts
+   * for the keys that its caller has without requesting one. Streams of the shared bucket alone are
+   * not counted.
+   * @default 10
+   */
+  maxStreams?: number;
+  /**
+   * ms between two calls of `key` for each limit that a stream follows, above 0. The stream ends
+   * when the key is rejected or has changed. `ctx` is that of the stream's start, so only a resolver
+   * that looks a right up learns that it was revoked.
+   * @default 60000
+   */
+  keyInterval?: number;
 }
 
 /**
- * @throws RateLimitConfigError when the limiter has no named limits, or `interval` is not above 0.
+ * @throws RateLimitConfigError when the limiter has no named limits, or an option is out of its bounds.
  */
 export function createRateLimitTRPC<
   TContext extends object,
@@ -48,6 +67,7 @@ export function createRateLimitTRPC<
 >(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction>) {
   type TName = keyof TLimits & string;
   const { t, limiter, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
+  const { maxStreams = DEFAULT_MAX_STREAMS, keyInterval = DEFAULT_KEY_INTERVAL } = options;
   const names = Object.keys(limiter.limits) as TName[];
   if (names.length === 0) {
     const message = "the limiter has no limits; name at least one in createRateLimiter({ limits })";
@@ -55,6 +75,12 @@ export function createRateLimitTRPC<
   }
   if (!(interval > 0)) {
     throw new RateLimitConfigError("interval", interval, "a number of ms above 0");
+  }
+  if (!(keyInterval > 0)) {
+    throw new RateLimitConfigError("keyInterval", keyInterval, "a number of ms above 0");
+  }
+  if (!(maxStreams >= 1 && (Number.isInteger(maxStreams) || maxStreams === Infinity))) {
+    throw new RateLimitConfigError("maxStreams", maxStreams, "a whole number of at least 1");
   }
   return {
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(limiter, resolver),
@@ -64,6 +90,8 @@ export function createRateLimitTRPC<
       resolver,
       authorize,
       interval,
+      maxStreams,
+      keyInterval,
     }),
   };
 }

@@ -10,6 +10,7 @@ import { throwingTRPCErrors } from "./errors.js";
 import { type KeyResolver, resolveKey } from "./resolve-key.js";
 import { createRateLimitSchemas } from "./schemas.js";
 import { createWatchHub, type WatchSource } from "./watch-hub.js";
+import { createWatchStreams } from "./watch-streams.js";
 
 export interface AuthorizeOptions<TContext, TName extends string> {
   ctx: TContext;
@@ -27,6 +28,10 @@ export interface RouterOptions<TContext extends object, TName extends string> {
     ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>) | undefined;
   /** ms between two reads for the changes of other processes. */
   interval: number;
+  /** The most streams that one caller may have open. */
+  maxStreams: number;
+  /** ms between two checks of an open stream's keys. */
+  keyInterval: number;
 }
 
 export function createRateLimitRouter<
@@ -35,12 +40,21 @@ export function createRateLimitRouter<
   TName extends string,
 >(
   t: Pick<TRPCRootObject<TContext, TMeta, object>, "procedure" | "router">,
-  { limiter, names, resolver, authorize, interval }: RouterOptions<TContext, TName>,
+  {
+    limiter,
+    names,
+    resolver,
+    authorize,
+    interval,
+    maxStreams,
+    keyInterval,
+  }: RouterOptions<TContext, TName>,
 ) {
   const schemas = createRateLimitSchemas(names);
-  const hub = createWatchHub(limiter, interval);
   const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
     resolveKey(resolver, ctx as TContext, name, requested);
+  const hub = createWatchHub(limiter, interval);
+  const streams = createWatchStreams({ hub, maxStreams, keyInterval, keyFor });
 
   async function authorized(
     ctx: unknown,
@@ -80,16 +94,7 @@ export function createRateLimitRouter<
 
     /** Snapshots of several limits: one of each at once, and another one after each change. */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {
-      const items = await throwingTRPCErrors(() =>
-        Promise.all(
-          input.items.map(async ({ name, key }) => ({
-            name,
-            key: await keyFor(ctx, name, key),
-            requested: key,
-          })),
-        ),
-      );
-      yield* hub.watch(items, signal);
+      yield* streams.watch(ctx, input.items, signal);
     }),
 
     /** Consumes tokens, where `authorize` allows it. A denial is an answer, not an error. */

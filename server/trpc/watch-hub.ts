@@ -166,7 +166,8 @@ export function createWatchHub<TName extends string>(
   return { watch };
 }
 
-function idOf(name: string, key: string | undefined): string {
+/** Names and keys hold no NUL, so no two pairs make the same string. */
+export function idOf(name: string, key: string | undefined): string {
   return `${name}\0${key ?? ""}`;
 }
 

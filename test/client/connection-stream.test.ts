@@ -64,6 +64,30 @@ describe("the stream of an observer", () => {
     }
   });
 
+  it("is not opened again and again where the server has enough of them", async () => {
+    await using app = await startLimitServer(manyLimits(1), { maxStreams: 1 });
+    const item = { name: "limit0", key: "ada" };
+    const first = app.observer();
+    const stop = first.observe(item, 1, () => {});
+    await soon(() => expect(first.connection).toBe("live"));
+    const second = app.observer({ pollInterval: 50 });
+    second.observe(item, 1, () => {});
+    await soon(() => expect(second.connection).toBe("polling"));
+    await soon(() => expect(second.status(item, 1)).toEqual({ ok: true }));
+    await app.limiter.limit("limit0", { key: "ada", count: 3 });
+    await soon(() => expect(second.status(item, 1)?.ok).toBe(false));
+    // Polls come twenty times a second, and tries of a stream after a pause of half a second.
+    const before = app.server.requests("rateLimit.status");
+    await soon(() => {
+      expect(app.server.requests("rateLimit.status") - before).toBeGreaterThan(3);
+    });
+    expect(app.server.requests(WATCH)).toBeLessThanOrEqual(3);
+    expect(first.connection).toBe("live");
+    // It follows live as soon as there is room.
+    stop();
+    await soon(() => expect(second.connection).toBe("live"));
+  });
+
   it("is split at the server's maximum of a hundred limits", async () => {
     const limits = manyLimits(150);
     await using app = await startLimitServer(limits);

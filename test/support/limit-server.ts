@@ -24,11 +24,13 @@ export interface LimitServerOptions {
   clock?: () => number;
   /** How often the server polls for changes, ms. @default 100 */
   interval?: number;
+  /** The most streams of one caller. @default 10 */
+  maxStreams?: number;
 }
 
 export async function startLimitServer<const TLimits extends LimitConfigs>(
   limits: TLimits,
-  { clock, interval = 100 }: LimitServerOptions = {},
+  { clock, interval = 100, ...options }: LimitServerOptions = {},
 ) {
   const limiter = createRateLimiter({ store: memoryStore(), limits, ...(clock && { clock }) });
   const untyped = limiter as unknown as RateLimiter;
@@ -39,6 +41,7 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     t,
     limiter,
     interval,
+    ...options,
     // Every caller may read every key except `secret`.
     key: ({ requested }) => (requested === "secret" ? null : (requested ?? SHARED_BUCKET)),
   });

@@ -1,0 +1,153 @@
+/**
+ * The streams of `watch`. A stream follows each limit once, counts for its caller, and ends when
+ * one of its keys is no longer the caller's.
+ */
+import { TRPCError } from "@trpc/server";
+import { MAX_TIMEOUT } from "../../core/durations.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { throwingTRPCErrors } from "./errors.js";
+import { type createWatchHub, idOf, type WatchItem } from "./watch-hub.js";
+
+export interface WatchStreamsOptions<TName extends string> {
+  hub: ReturnType<typeof createWatchHub<TName>>;
+  /** The most streams that one caller may have open. */
+  maxStreams: number;
+  /** ms between two checks of an open stream's keys. */
+  keyInterval: number;
+  /** See `resolveKey`. */
+  keyFor(ctx: unknown, name: TName, requested: string | undefined): Promise<string | undefined>;
+}
+
+/** One limit, as the client asks for it. */
+interface RequestedItem<TName extends string> {
+  name: TName;
+  key?: string | undefined;
+}
+
+export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
+  const { hub, maxStreams, keyInterval, keyFor } = options;
+  /** The number of open streams, by the keys that they count for. */
+  const open = new Map<string, number>();
+
+  /** Yields as the hub does. Throws a `TRPCError` when the caller may not follow the items. */
+  async function* watch(
+    ctx: unknown,
+    requested: readonly RequestedItem<TName>[],
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<RateLimitSnapshot<TName>, void, undefined> {
+    const items = await resolve(ctx, requested);
+    const callers = await callersOf(ctx, items);
+    const close = admit(callers);
+    const checks = checkKeys(ctx, items, signal);
+    try {
+      yield* hub.watch(items, checks.signal);
+      checks.throwIfRejected();
+    } finally {
+      checks.stop();
+      close();
+    }
+  }
+
+  function resolve(ctx: unknown, requested: readonly RequestedItem<TName>[]) {
+    const distinct = new Map(requested.map((item) => [idOf(item.name, item.key), item]));
+    return throwingTRPCErrors(() =>
+      Promise.all(
+        [...distinct.values()].map(async ({ name, key }): Promise<WatchItem<TName>> => {
+          return { name, key: await keyFor(ctx, name, key), requested: key };
+        }),
+      ),
+    );
+  }
+
+  /**
+   * The keys that a stream counts for: those that its caller has without a request. A key that many
+   * callers may request, such as a team's, would otherwise let a few of them shut out the others.
+   * Callers without a key of their own share the count of the keys that they request.
+   */
+  async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]) {
+    const names = [...new Set(items.map(({ name }) => name))];
+    const own = await Promise.all(
+      names.map((name) => keyFor(ctx, name, undefined).catch(() => undefined)),
+    );
+    const callers = own.some((key) => key !== undefined) ? own : items.map(({ key }) => key);
+    return new Set(callers.filter((key) => key !== undefined));
+  }
+
+  /**
+   * Counts a stream, and returns a function that ends that.
+   *
+   * - The newest stream is rejected, because a client whose older stream was closed would open it
+   *   again at once, and close another one.
+   * - The code is not one of those on which tRPC's client reconnects. Clients of this package poll
+   *   instead, and try a stream again after growing pauses.
+   */
+  function admit(callers: ReadonlySet<string>): () => void {
+    for (const key of callers) {
+      if ((open.get(key) ?? 0) < maxStreams) continue;
+      throw new TRPCError({
+        code: "CONFLICT",
+        message: `This caller has ${maxStreams} streams open, and may not have more`,
+      });
+    }
+    for (const key of callers) open.set(key, (open.get(key) ?? 0) + 1);
+    return () => {
+      for (const key of callers) {
+        const others = open.get(key)! - 1;
+        if (others > 0) open.set(key, others);
+        else open.delete(key);
+      }
+    };
+  }
+
+  /**
+   * Resolves the keys of a stream again and again. Its signal is aborted with the caller's, and
+   * when a key is rejected or has changed. A client whose key has changed opens the stream anew.
+   */
+  function checkKeys(
+    ctx: unknown,
+    items: readonly WatchItem<TName>[],
+    signal: AbortSignal | undefined,
+  ) {
+    const controller = new AbortController();
+    const end = () => controller.abort();
+    let rejection: { error: unknown } | undefined;
+    let isChecking = false;
+
+    async function check(): Promise<void> {
+      if (isChecking) return;
+      isChecking = true;
+      try {
+        const current = await resolve(ctx, items.map(toRequested));
+        if (current.some(({ key }, i) => key !== items[i]!.key)) end();
+      } catch (error) {
+        // Also when the resolver itself has failed: the caller's right is not known then.
+        rejection = { error };
+        end();
+      }
+      isChecking = false;
+    }
+
+    const timer =
+      keyInterval === Infinity
+        ? undefined
+        : setInterval(() => void check(), Math.min(keyInterval, MAX_TIMEOUT));
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end);
+    return {
+      signal: controller.signal,
+      throwIfRejected() {
+        if (rejection !== undefined) throw rejection.error;
+      },
+      stop() {
+        clearInterval(timer);
+        signal?.removeEventListener("abort", end);
+      },
+    };
+  }
+
+  return { watch };
+}
+
+function toRequested<TName extends string>({ name, requested }: WatchItem<TName>) {
+  return { name, key: requested };
+}
