@@ -16,6 +16,7 @@ import {
   takeAll,
   takenBy,
 } from "./decisions.js";
+import { namesOf, rejectUnknownOptions } from "./known-options.js";
 import type {
   KeyOptions,
   LimitAllItem,
@@ -39,17 +40,36 @@ export interface OperationsOptions extends Executor {
   onChange(name: string, key: string | undefined): void;
 }
 
-interface RequestOptions extends LimitOptions {
-  maxWait?: number | undefined;
-}
+const LIMIT_OPTIONS = namesOf<LimitOptions>({
+  key: true,
+  config: true,
+  count: true,
+  reserve: true,
+  throws: true,
+});
+const ITEM_OPTIONS = namesOf<LimitAllItem>({
+  name: true,
+  key: true,
+  config: true,
+  count: true,
+  reserve: true,
+});
+const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true });
+const REFUND_OPTIONS = namesOf<RefundOptions>({
+  key: true,
+  config: true,
+  count: true,
+  result: true,
+});
+const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
 
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(options: OperationsOptions) {
   const { resolve, environment, apply, submit, onChange, onDecision } = options;
 
-  function toRequest(name: string, requestOptions: RequestOptions): LimitRequest {
-    const { count = 1, reserve = false, maxWait } = requestOptions;
+  function toRequest(name: string, requestOptions: LimitOptions, maxWait?: number): LimitRequest {
+    const { count = 1, reserve = false } = requestOptions;
     const limit = resolve(name, requestOptions);
     validateSatisfiable(name, limit.config, count, reserve);
     return { limit, count, reserve, maxWait };
@@ -67,10 +87,12 @@ export function createOperations(options: OperationsOptions) {
   function decide(
     consume: boolean,
     name: string,
-    callOptions: RequestOptions = {},
+    callOptions: LimitOptions = {},
+    maxWait?: number,
   ): Promise<RateLimitResult> {
     return new Promise((done, failed) => {
-      const { limit, count, reserve, maxWait } = toRequest(name, callOptions);
+      rejectUnknownOptions(callOptions, LIMIT_OPTIONS, consume ? "limit()" : "check()");
+      const { limit, count, reserve } = toRequest(name, callOptions);
       const take = new Take(limit, count, reserve, maxWait, !consume, environment);
       const settle = (result: RateLimitResult) => {
         report(consume, take, result);
@@ -82,14 +104,20 @@ export function createOperations(options: OperationsOptions) {
   }
 
   return {
-    limit: (name: string, callOptions?: RequestOptions) => decide(true, name, callOptions),
+    /** @param maxWait see `LimitRequest`; for `acquire`. */
+    limit: (name: string, callOptions?: LimitOptions, maxWait?: number) =>
+      decide(true, name, callOptions, maxWait),
     check: (name: string, callOptions?: LimitOptions) => decide(false, name, callOptions),
 
     async limitAll(
       items: readonly LimitAllItem[],
-      { throws = false }: LimitAllOptions = {},
+      callOptions: LimitAllOptions = {},
     ): Promise<LimitAllResult> {
-      const requests = items.map(({ name, ...item }) => toRequest(name, item));
+      rejectUnknownOptions(callOptions, LIMIT_ALL_OPTIONS, "limitAll()");
+      const requests = items.map((item) => {
+        rejectUnknownOptions(item, ITEM_OPTIONS, "an item of limitAll()");
+        return toRequest(item.name, item);
+      });
       validateTogether(requests);
       if (requests.length === 0) return { ok: true, results: [] };
       const [decided] = await apply([takeAll(requests, environment)]);
@@ -99,22 +127,23 @@ export function createOperations(options: OperationsOptions) {
       }
       if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };
       const slowest = slowestOf(results);
-      if (throws) throw denial(requests[slowest]!, { ...results[slowest]!, retryAfter }, now);
+      if (callOptions.throws)
+        throw denial(requests[slowest]!, { ...results[slowest]!, retryAfter }, now);
       return { ok, results, retryAfter, name: requests[slowest]!.limit.name };
     },
 
     async reset(name: string, keyOptions: KeyOptions = {}): Promise<void> {
+      rejectUnknownOptions(keyOptions, KEY_OPTIONS, "reset()");
       const limit = resolve(name, keyOptions);
       // The shards are independent rows, so each is reset by a decision of its own.
       await apply(allRows(limit).map(resetRow));
       onChange(limit.name, limit.key);
     },
 
-    async refund(
-      name: string,
-      { count = 1, result, ...keyOptions }: RefundOptions = {},
-    ): Promise<{ value: number }> {
-      const limit = resolve(name, keyOptions);
+    async refund(name: string, refundOptions: RefundOptions = {}): Promise<{ value: number }> {
+      rejectUnknownOptions(refundOptions, REFUND_OPTIONS, "refund()");
+      const { count = 1, result } = refundOptions;
+      const limit = resolve(name, refundOptions);
       validateCount(count);
       validateResult(result);
       const giveTo = async (
@@ -139,6 +168,7 @@ export function createOperations(options: OperationsOptions) {
     },
 
     async getValue(name: string, keyOptions: KeyOptions = {}): Promise<LimitValue> {
+      rejectUnknownOptions(keyOptions, KEY_OPTIONS, "getValue()");
       const limit = resolve(name, keyOptions);
       const [state] = await apply([readState(limit, environment)]);
       const { value, ts } = calculateRateLimit(state!, limit.config, state!.now);

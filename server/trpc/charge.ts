@@ -96,7 +96,7 @@ async function itemsOf(
         key:
           key === undefined
             ? await resolveKey(resolver, ctx, name, undefined)
-            : keyOf(await valueOf(key, described), name),
+            : keyOf(typeof key === "function" ? await key(described) : key, name),
         count: await valueOf(count, described),
         config: await valueOf(config, described),
         reserve: await valueOf(reserve, described),

@@ -1,6 +1,7 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
 import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
+import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { LimitConfigs, RateLimiter } from "../limiter-types.js";
 import type { KeyResolver } from "./resolve-key.js";
 import { createRateLimited } from "./rate-limited.js";
@@ -55,8 +56,26 @@ export interface RateLimitTRPCOptions<
   keyInterval?: number;
 }
 
+type AnyOptions = RateLimitTRPCOptions<
+  object,
+  object,
+  TRPCRuntimeConfigOptions<object, object>,
+  LimitConfigs,
+  unknown
+>;
+const OPTIONS = namesOf<AnyOptions>({
+  t: true,
+  limiter: true,
+  key: true,
+  authorize: true,
+  interval: true,
+  maxStreams: true,
+  keyInterval: true,
+});
+
 /**
- * @throws RateLimitConfigError when the limiter has no named limits, or an option is out of its bounds.
+ * @throws RateLimitConfigError when the limiter has no named limits, or an option is unknown or out of its
+ * bounds.
  */
 export function createRateLimitTRPC<
   TContext extends object,
@@ -66,12 +85,18 @@ export function createRateLimitTRPC<
   TTransaction,
 >(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction>) {
   type TName = keyof TLimits & string;
+  rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
   const { t, limiter, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
   const { maxStreams = DEFAULT_MAX_STREAMS, keyInterval = DEFAULT_KEY_INTERVAL } = options;
   const names = Object.keys(limiter.limits) as TName[];
   if (names.length === 0) {
     const message = "the limiter has no limits; name at least one in createRateLimiter({ limits })";
     throw new RateLimitConfigError("limits", limiter.limits, { message });
+  }
+  for (const [option, value] of Object.entries({ key: resolver, authorize })) {
+    if (value !== undefined && typeof value !== "function") {
+      throw new RateLimitConfigError(option, value, "a function");
+    }
   }
   if (!(interval > 0)) {
     throw new RateLimitConfigError("interval", interval, "a number of ms above 0");

@@ -24,7 +24,9 @@ export interface RateLimitedOptions<TContext, TInput> {
    * The key of the bucket; see `KeyAnswer`.
    * @default the result of the `key` of `createRateLimitTRPC`
    */
-  key?: OrFunction<RateLimitedCall<TContext, TInput>, KeyAnswer>;
+  key?:
+    | Exclude<KeyAnswer, null>
+    | ((call: RateLimitedCall<TContext, TInput>) => KeyAnswer | Promise<KeyAnswer>);
   /** Tokens that a call takes. @default 1 */
   count?: OrFunction<RateLimitedCall<TContext, TInput>, number>;
   /** The limit's config for this call, such as a paying user's. */

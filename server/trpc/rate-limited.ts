@@ -1,7 +1,6 @@
 /**
  * Creates the middleware: it charges limits for a procedure call, and denies it if they are empty.
  */
-import { RateLimitConfigError } from "../../core/errors.js";
 import type { UntypedRateLimiter } from "../limiter-types.js";
 import { type Call, charge, chargeInTransaction, type Charging } from "./charge.js";
 import type { KeyResolver } from "./resolve-key.js";
@@ -10,6 +9,7 @@ import type {
   RateLimited,
   RateLimitedOptions,
 } from "./rate-limited-types.js";
+import { validateRateLimited } from "./validate-rate-limited.js";
 
 /** The middleware treats every context and input alike. Their types are in `RateLimited`. */
 type Options = RateLimitedOptions<object, unknown>;
@@ -20,20 +20,17 @@ export function createRateLimited<TContext, TMeta, TName extends string, TTransa
 ): RateLimited<TContext, TMeta, TName, TTransaction> {
   type Names = TName | readonly TName[];
 
-  function toCharging(names: Names, options: Options = {}): Charging {
-    if (names.length === 0) {
-      const message = "rateLimited() needs the name of at least one limit";
-      throw new RateLimitConfigError("names", names, { message });
-    }
+  function toCharging(names: Names, options: Options, isTransaction: boolean): Charging {
+    validateRateLimited(limiter.limits, names, options, isTransaction);
     return { limiter, resolver: resolver as Charging["resolver"], names, options };
   }
 
-  const rateLimited = (names: Names, options?: Options & ChargeOnErrorOptions) => {
-    const charging = toCharging(names, options);
-    return (call: Call) => charge(charging, options ?? {}, call);
+  const rateLimited = (names: Names, options: Options & ChargeOnErrorOptions = {}) => {
+    const charging = toCharging(names, options, false);
+    return (call: Call) => charge(charging, options, call);
   };
-  const transaction = (names: Names, options?: Options) => {
-    const charging = toCharging(names, options);
+  const transaction = (names: Names, options: Options = {}) => {
+    const charging = toCharging(names, options, true);
     return (call: Call) => chargeInTransaction(charging, call);
   };
   return Object.assign(rateLimited, { transaction }) as RateLimited<

@@ -74,7 +74,7 @@ export async function resolveKey<TContext, TName extends string>(
 export function keyOf(
   answer: KeyAnswer | undefined,
   name: string,
-  requested?: string | undefined,
+  requested?: string,
 ): string | undefined {
   if (answer === SHARED_BUCKET) return undefined;
   if (answer === null) throw keyRejected(name, requested);

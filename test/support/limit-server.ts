@@ -30,7 +30,7 @@ export interface LimitServerOptions {
 
 export async function startLimitServer<const TLimits extends LimitConfigs>(
   limits: TLimits,
-  { clock, interval = 100, ...options }: LimitServerOptions = {},
+  { clock, interval = 100, maxStreams }: LimitServerOptions = {},
 ) {
   const limiter = createRateLimiter({ store: memoryStore(), limits, ...(clock && { clock }) });
   const untyped = limiter as unknown as RateLimiter;
@@ -41,7 +41,7 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     t,
     limiter,
     interval,
-    ...options,
+    ...(maxStreams !== undefined && { maxStreams }),
     // Every caller may read every key except `secret`.
     key: ({ requested }) => (requested === "secret" ? null : (requested ?? SHARED_BUCKET)),
   });

@@ -51,6 +51,57 @@ describe("throws at construction for", () => {
   });
 });
 
+/** In plain JavaScript, no compiler checks what is passed. */
+describe("in plain JavaScript, throws at definition for", () => {
+  it.each([
+    ["a misspelt name", ["typo"], 'the limiter has no limit "typo"; add it to its limits'],
+    ["one misspelt name of several", [["one", "typo"]], 'the limiter has no limit "typo"'],
+    ["a name of Object's prototype", ["toString"], 'the limiter has no limit "toString"'],
+    ["no name", [undefined], "rateLimited() needs the name of at least one limit"],
+    [
+      "a misspelt option",
+      ["one", { ky: "a" }],
+      'ky is not an option of rateLimited(), got "a"; use key, count, config, reserve, on, ' +
+        "resetOnSuccess",
+    ],
+    [
+      "an unknown value of on",
+      ["one", { on: "success" }],
+      'on must be "call", "error" or a function of the error, got "success"',
+    ],
+    ["a key that is null", ["one", { key: null }], "key must be a string, got null"],
+    ["an empty key", ["one", { key: "" }], "key must not be empty"],
+    ["a negative count", ["one", { count: -1 }], "count must be a finite number of at least 0"],
+    ["a count that is a string", ["one", { count: "2" }], "count must be a finite number"],
+    ["a config without a kind", ["one", { config: { rate: 1, period: 1 } }], "config.kind must be"],
+    ["a reserve that is a number", ["one", { reserve: 1 }], "reserve must be a boolean, got 1"],
+    [
+      "a resetOnSuccess that is a string",
+      ["one", { resetOnSuccess: "yes" }],
+      'resetOnSuccess must be a boolean, got "yes"',
+    ],
+  ] as [string, unknown[], string][])("%s", (_what, args, message) => {
+    const rateLimited = create().rl.rateLimited as unknown as (...all: unknown[]) => unknown;
+    expect(() => rateLimited(...args)).toThrow(message);
+  });
+
+  it("an option of rateLimited() that a transaction does not have", () => {
+    const { transaction } = create().rl.rateLimited;
+    expect(() => transaction("one", { on: "error" } as object)).toThrow(
+      'on is not an option of rateLimited.transaction(), got "error"; use key, count, config, reserve',
+    );
+  });
+
+  it("a misspelt option of createRateLimitTRPC, and a key that is no function", () => {
+    const { t, limiter } = create();
+    const construct = (options: object) => () => createRateLimitTRPC({ t, limiter, ...options });
+    expect(construct({ athorize: true })).toThrow(
+      "athorize is not an option of createRateLimitTRPC(), got true; use t, limiter, key,",
+    );
+    expect(construct({ key: "ada" })).toThrow('key must be a function, got "ada"');
+  });
+});
+
 describe("a middleware of several limits", () => {
   it("resolves a key for each of them", async () => {
     const { limiter, rl, t } = create();

@@ -1,6 +1,7 @@
 /** A charge after its procedure: with per-call configs, failing stores and repeated tries. */
 import { initTRPC, TRPCError } from "@trpc/server";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import {
   createRateLimiter,
   createRateLimitTRPC,
@@ -118,4 +119,42 @@ it("answers with the outcome of the last try, not with an earlier failure", asyn
     }),
   });
   expect(await codeOf(router.createCaller({}).ask())).toBe("TOO_MANY_REQUESTS");
+});
+
+it("an output that fails its validation gives the tokens back, with .output() after the middleware", async () => {
+  const { limiter, rl, t } = setUp();
+  const transaction = rl.rateLimited.transaction("few");
+  const onSuccess = rl.rateLimited("some", { on: () => false });
+  const wrong = () => "no number" as unknown as number;
+  const router = t.router({
+    inside: t.procedure.use(transaction).use(onSuccess).output(z.number()).mutation(wrong),
+    outside: t.procedure.output(z.number()).use(transaction).use(onSuccess).mutation(wrong),
+  });
+  const { inside, outside } = router.createCaller({});
+  expect(await codeOf(inside())).toBe("INTERNAL_SERVER_ERROR");
+  expect((await limiter.getValue("few")).value).toBe(3);
+  expect((await limiter.getValue("some")).value).toBe(5);
+  // Before the middleware, it is checked after the commit: the middleware has seen a success.
+  expect(await codeOf(outside())).toBe("INTERNAL_SERVER_ERROR");
+  expect((await limiter.getValue("few")).value).toBe(2);
+});
+
+it("the header fields are there when getRawInput is replaced after the middleware", async () => {
+  const { rl, t, procedure, fields } = setUp();
+  const replacing = t.middleware(({ next }) => next({ getRawInput: async () => "other" }));
+  const limited = rl.rateLimited("few");
+  const router = t.router({
+    after: procedure
+      .use(limited)
+      .use(replacing)
+      .query(() => true),
+    before: procedure
+      .use(replacing)
+      .use(limited)
+      .query(() => true),
+  });
+  await router.createCaller({}).after();
+  await router.createCaller({}).before();
+  expect(fields[0]).toBe('"few";q=3;w=60');
+  expect(fields[2]).toBeUndefined();
 });

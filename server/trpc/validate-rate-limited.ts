@@ -1,0 +1,71 @@
+/** Checks the arguments of `rateLimited` once, when a procedure is defined. */
+import { validateCount } from "../../core/count.js";
+import { describe, RateLimitConfigError } from "../../core/errors.js";
+import { validateConfig } from "../../core/validate-config.js";
+import { validateKey } from "../../core/validate-key.js";
+import { namesOf, rejectUnknownOptions } from "../known-options.js";
+import type { LimitConfigs } from "../limiter-types.js";
+import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
+import { SHARED_BUCKET } from "./resolve-key.js";
+
+type Options = RateLimitedOptions<object, unknown>;
+
+const TRANSACTION_OPTIONS = namesOf<Options>({
+  key: true,
+  count: true,
+  config: true,
+  reserve: true,
+});
+const OPTIONS = namesOf<Options & ChargeOnErrorOptions>({
+  key: true,
+  count: true,
+  config: true,
+  reserve: true,
+  on: true,
+  resetOnSuccess: true,
+});
+
+/**
+ * @throws RateLimitConfigError for a name that the limiter does not have, and for an option that
+ * does not exist or has a value that cannot work.
+ * @throws RateLimitInputError for a `key` or a `count` that is not valid.
+ */
+export function validateRateLimited(
+  limits: LimitConfigs,
+  names: string | readonly string[],
+  options: Options & ChargeOnErrorOptions,
+  isTransaction: boolean,
+): void {
+  const all = typeof names === "string" ? [names] : names;
+  if (!Array.isArray(all) || all.length === 0) {
+    const message = "rateLimited() needs the name of at least one limit";
+    throw new RateLimitConfigError("names", names, { message });
+  }
+  for (const name of all as readonly string[]) {
+    if (Object.hasOwn(limits, name)) continue;
+    const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
+    throw new RateLimitConfigError("names", name, { message });
+  }
+  const [known, of] = isTransaction
+    ? [TRANSACTION_OPTIONS, "rateLimited.transaction()"]
+    : [OPTIONS, "rateLimited()"];
+  rejectUnknownOptions(options, known, of);
+  const { key, count, config, reserve, on = "call", resetOnSuccess } = options;
+  if (key !== undefined && key !== SHARED_BUCKET && typeof key !== "function") {
+    validateKey(key as string);
+  }
+  if (count !== undefined && typeof count !== "function") validateCount(count);
+  if (config !== undefined && typeof config !== "function") {
+    validateConfig(config);
+  }
+  demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
+  demandBoolean("resetOnSuccess", resetOnSuccess);
+  if (on !== "call" && on !== "error" && typeof on !== "function") {
+    throw new RateLimitConfigError("on", on, '"call", "error" or a function of the error');
+  }
+}
+
+function demandBoolean(option: string, value: unknown): void {
+  if (value === undefined || typeof value === "boolean") return;
+  throw new RateLimitConfigError(option, value, "a boolean");
+}
