@@ -2,6 +2,9 @@
  * The start of a fixed window that has no `start`: an offset derived from name and key, so that
  * limits do not all refill at once. A random offset is no alternative: processes and browsers would
  * not agree on the current window before the first row exists.
+ *
+ * A client that reads the offset can test guesses of the key. A limit with secret keys needs a
+ * `start` of its own.
  */
 import type { RateLimitConfig } from "./config.js";
 

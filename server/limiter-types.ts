@@ -240,9 +240,9 @@ export interface RateLimiter<
    * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`
    * are the row's own, so that what a client predicts is exactly what the server decides.
    */
-  snapshots(
-    items: readonly { name: keyof TLimits & string; key?: string | undefined }[],
-  ): Promise<RateLimitSnapshot<keyof TLimits & string>[]>;
+  snapshots<TName extends keyof TLimits & string>(
+    items: readonly { name: TName; key?: string | undefined }[],
+  ): Promise<RateLimitSnapshot<TName>[]>;
 
   /**
    * Calls `listener` after each change by this process, and after each change by another process

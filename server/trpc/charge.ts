@@ -3,7 +3,7 @@ import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
-import { throwingTRPCErrors, toTransactionError } from "./errors.js";
+import { concealed, toTransactionError, toTRPCError } from "./errors.js";
 import { keyOf, type KeyResolver, resolveKey } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
@@ -22,6 +22,8 @@ export interface Charging {
   resolver: KeyResolver<object, string> | undefined;
   /** One name, or several that are charged together. */
   names: string | readonly string[];
+  /** Those of the names that clients may not know. */
+  hidden: readonly string[];
   options: Options;
 }
 
@@ -32,7 +34,7 @@ export async function charge(
   call: Call,
 ): ReturnType<Middleware> {
   const { limiter } = charging;
-  const { items, rateLimit, results, noted } = await throwingTRPCErrors(async () => {
+  const { items, rateLimit, results, noted } = await throwingPublicErrors(charging, async () => {
     const charged = await itemsOf(charging, call);
     return { items: charged, ...(await take(limiter, charging, charged, call)) };
   });
@@ -61,7 +63,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
       message: `Subscription "${call.path}" cannot run in a transaction, which it would outlive`,
     });
   }
-  const items = await throwingTRPCErrors(() => itemsOf(charging, call));
+  const items = await throwingPublicErrors(charging, () => itemsOf(charging, call));
   let failure: Awaited<ReturnType<Middleware>> | undefined;
   let noted: readonly NotedDecision[] = [];
   try {
@@ -79,7 +81,19 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
   } catch (error) {
     forgetDecisions(call.getRawInput, noted);
     if (failure?.ok === false && failure.error === error) return failure;
-    throw toTransactionError(error);
+    throw concealed(toTransactionError(error), charging.hidden);
+  }
+}
+
+/** Runs `work`. Its errors become `TRPCError`s that name no hidden limit. */
+async function throwingPublicErrors<TResult>(
+  { hidden }: Charging,
+  work: () => Promise<TResult>,
+): Promise<TResult> {
+  try {
+    return await work();
+  } catch (error) {
+    throw concealed(toTRPCError(error), hidden);
   }
 }
 
@@ -115,7 +129,7 @@ async function valueOf<TValue>(
 
 async function take(
   limits: Pick<UntypedRateLimiter, "limit" | "limitAll">,
-  { limiter, names }: Charging,
+  { limiter, names, hidden }: Charging,
   items: readonly LimitAllItem[],
   { getRawInput }: Call,
 ): Promise<{
@@ -135,10 +149,11 @@ async function take(
     results = rateLimit.results;
   }
   const now = limiter.clock();
-  const noted = items.map(({ name, key, config }, i) => {
+  const decided = items.map(({ name, key, config }, i) => {
     const { value } = results[i]!;
     return { name, key, value, now, config: config ?? limiter.limits[name]! };
   });
+  const noted = decided.filter(({ name }) => !hidden.includes(name));
   noteDecisions(getRawInput, noted);
   return { rateLimit, results, noted };
 }

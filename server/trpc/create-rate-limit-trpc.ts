@@ -20,6 +20,7 @@ export interface RateLimitTRPCOptions<
   TOptions extends TRPCRuntimeConfigOptions<TContext, TMeta>,
   TLimits extends LimitConfigs,
   TTransaction,
+  TExposed extends keyof TLimits & string = keyof TLimits & string,
 > {
   /** The result of `initTRPC.….create()`. */
   t: TRPCRootObject<TContext, TMeta, TOptions>;
@@ -30,6 +31,12 @@ export interface RateLimitTRPCOptions<
    * @default () => SHARED_BUCKET
    */
   key?: KeyResolver<TContext, keyof TLimits & string>;
+  /**
+   * The limits that clients may know: those that the router accepts, and that errors and header
+   * fields name. A denial by another limit is `TOO_MANY_REQUESTS` with `Retry-After` alone.
+   * @default all limits
+   */
+  expose?: readonly TExposed[];
   /**
    * Whether a caller may use the router's `limit` and `reset`.
    * @default no caller may
@@ -67,6 +74,7 @@ const OPTIONS = namesOf<AnyOptions>({
   t: true,
   limiter: true,
   key: true,
+  expose: true,
   authorize: true,
   interval: true,
   maxStreams: true,
@@ -83,7 +91,8 @@ export function createRateLimitTRPC<
   TOptions extends TRPCRuntimeConfigOptions<TContext, TMeta>,
   TLimits extends LimitConfigs,
   TTransaction,
->(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction>) {
+  TExposed extends keyof TLimits & string = keyof TLimits & string,
+>(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction, TExposed>) {
   type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
   const { t, limiter, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
@@ -92,6 +101,10 @@ export function createRateLimitTRPC<
   if (names.length === 0) {
     const message = "the limiter has no limits; name at least one in createRateLimiter({ limits })";
     throw new RateLimitConfigError("limits", limiter.limits, { message });
+  }
+  const exposed: readonly TName[] = options.expose ?? names;
+  if (!Array.isArray(exposed) || !exposed.every((name) => names.includes(name))) {
+    throw new RateLimitConfigError("expose", exposed, `a list of ${names.join(", ")}`);
   }
   for (const [option, value] of Object.entries({ key: resolver, authorize })) {
     if (value !== undefined && typeof value !== "function") {
@@ -108,10 +121,14 @@ export function createRateLimitTRPC<
     throw new RateLimitConfigError("maxStreams", maxStreams, "a whole number of at least 1");
   }
   return {
-    rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(limiter, resolver),
-    router: createRateLimitRouter<TContext, TMeta, TName>(t as never, {
+    rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(
       limiter,
-      names,
+      resolver,
+      exposed,
+    ),
+    router: createRateLimitRouter<TContext, TMeta, TExposed>(t as never, {
+      limiter,
+      names: exposed as readonly TExposed[],
       resolver,
       authorize,
       interval,

@@ -48,6 +48,37 @@ export function toTransactionError(error: unknown): unknown {
   return unavailable(error);
 }
 
+/** What clients learn of an error about a limit that they may not know. */
+const PUBLIC_MESSAGES: Partial<Record<TRPC_ERROR_CODE_KEY, string>> = {
+  TOO_MANY_REQUESTS: "Too many requests",
+  PAYLOAD_TOO_LARGE: "The request is too large",
+};
+
+/**
+ * The error, or one without facts where it is about a hidden limit. Server code finds the facts at
+ * `cause.cause`. Not at `cause`: `formatRateLimitError` sends those to the client.
+ */
+export function concealed(error: unknown, hidden: readonly string[]): unknown {
+  if (!(error instanceof TRPCError)) return error;
+  const rateLimit = isRateLimitError(error) ? error.data.rateLimit : undefined;
+  const isAbout = (name: string) =>
+    rateLimit ? rateLimit.name === name : error.message.includes(`"${name}"`);
+  if (!hidden.some(isAbout)) return error;
+  const message = PUBLIC_MESSAGES[error.code] ?? "The request is not valid";
+  const cause = new ConcealedError("about a rate limit that is not exposed", { cause: error });
+  cause.retryAfter = rateLimit?.retryAfter;
+  return new TRPCError({ code: error.code, message, cause });
+}
+
+class ConcealedError extends Error {
+  retryAfter: number | undefined;
+}
+
+/** ms until the denied call would pass, of a denial without facts. */
+export function concealedWait({ cause }: TRPCError): number {
+  return (cause instanceof ConcealedError && cause.retryAfter) || 0;
+}
+
 function unavailable(cause: unknown): TRPCError {
   return make("SERVICE_UNAVAILABLE", cause, "Rate limits cannot be checked right now");
 }

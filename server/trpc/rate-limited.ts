@@ -17,12 +17,15 @@ type Options = RateLimitedOptions<object, unknown>;
 export function createRateLimited<TContext, TMeta, TName extends string, TTransaction>(
   limiter: UntypedRateLimiter,
   resolver: KeyResolver<TContext, TName> | undefined,
+  exposed: readonly TName[],
 ): RateLimited<TContext, TMeta, TName, TTransaction> {
   type Names = TName | readonly TName[];
 
   function toCharging(names: Names, options: Options, isTransaction: boolean): Charging {
     validateRateLimited(limiter.limits, names, options, isTransaction);
-    return { limiter, resolver: resolver as Charging["resolver"], names, options };
+    const all = typeof names === "string" ? [names] : names;
+    const hidden = all.filter((name) => !exposed.includes(name));
+    return { limiter, resolver: resolver as Charging["resolver"], names, hidden, options };
   }
 
   const rateLimited = (names: Names, options: Options & ChargeOnErrorOptions = {}) => {

@@ -9,7 +9,7 @@ import { capacityOf } from "../../core/config.js";
 import { isRateLimitError } from "../../core/errors.js";
 import { withStart } from "../../core/phase.js";
 import { decisionsOf, type NotedDecision } from "./decisions-of-call.js";
-import { toTRPCError } from "./errors.js";
+import { concealedWait, toTRPCError } from "./errors.js";
 
 /** The arguments of `responseMeta` that are used here. */
 export interface RateLimitResponseMetaOptions {
@@ -55,11 +55,12 @@ export function rateLimitResponseMeta({
     const denied = isRateLimitError(made) ? made : error;
     if (isRateLimitError(denied)) add(denied.data.rateLimit);
   }
-  if (facts.size === 0) return {};
-  const headers = new Headers();
   const waits = [...facts.values()].map(({ retryAfter = 0 }) => retryAfter);
-  const longest = Math.max(...waits);
+  const longest = Math.max(0, ...waits, ...errors.map(concealedWait));
+  if (facts.size === 0 && longest === 0) return {};
+  const headers = new Headers();
   if (longest > 0) headers.set("Retry-After", `${seconds(longest)}`);
+  if (facts.size === 0) return { headers };
   const list = (parameters: (fact: Fact) => string) =>
     [...facts.values()].map((fact) => `${quoted(fact.name)};${parameters(fact)}`).join(", ");
   headers.set("RateLimit-Policy", list(policyOf));

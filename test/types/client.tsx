@@ -8,7 +8,7 @@ import {
   type RateLimitTransport,
 } from "trpc-rate-limit/client";
 import { createRateLimitReact, type RateLimitObserver } from "trpc-rate-limit/react";
-import type { AppRouter } from "./server.js";
+import type { AppRouter, PartlyRouter } from "./server.js";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -21,6 +21,8 @@ const nowhere = createRateLimitReact<AppRouter, "send">({ path: "send" });
 
 assert<Equal<Parameters<typeof useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof useRateLimitedMutation>[0], "sendMessage" | "signUp">>();
+const partly = createRateLimitReact<PartlyRouter>();
+assert<Equal<Parameters<typeof partly.useRateLimit>[0], "signUp">>();
 assert<Equal<Parameters<typeof nested.useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof nowhere.useRateLimit>[0], never>>();
 const missing = createRateLimitReact<AppRouter, "limits.mine">({ path: "limits.mine" });

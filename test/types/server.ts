@@ -130,6 +130,14 @@ anonymous.procedure.use(visitors.rateLimited("signUp", { key: SHARED_BUCKET }));
 // @ts-expect-error a context without that field
 createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.teamId });
 
+/** Only some limits are for clients. */
+const partly = createRateLimitTRPC({ t, limiter, expose: ["signUp"] });
+t.procedure.use(partly.rateLimited("sendMessage"));
+export const partlyRouter = t.router({ rateLimit: partly.router });
+export type PartlyRouter = typeof partlyRouter;
+// @ts-expect-error a name that the limiter does not have
+createRateLimitTRPC({ t, limiter, expose: ["signup"] });
+
 export const appRouter = t.router({
   rateLimit: rl.router,
   nested: t.router({ limits: rl.router }),
