@@ -67,7 +67,10 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]) {
     const names = [...new Set(items.map(({ name }) => name))];
     const own = await Promise.all(
-      names.map((name) => keyFor(ctx, name, undefined).catch(() => undefined)),
+      names.map((name) => {
+        const known = items.find((item) => item.name === name && item.requested === undefined);
+        return known ? known.key : keyFor(ctx, name, undefined).catch(() => undefined);
+      }),
     );
     const callers = own.some((key) => key !== undefined) ? own : items.map(({ key }) => key);
     return new Set(callers.filter((key) => key !== undefined));
