@@ -1,17 +1,9 @@
 /** Reserves tokens now, and resolves when the work may be done. */
 import type { RateLimitResult } from "../core/decide.js";
 import { RateLimitConfigError } from "../core/errors.js";
-import { namesOf, rejectUnknownOptions } from "./known-options.js";
+import { ACQUIRE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { AcquireOptions } from "./limiter-types.js";
 import type { Operations } from "./operations.js";
-
-const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
-  key: true,
-  config: true,
-  count: true,
-  maxWait: true,
-  signal: true,
-});
 
 /**
  * @throws RateLimitError when the wait would be longer than `maxWait`; nothing was consumed.

@@ -3,6 +3,14 @@
  * a misspelt `key` would charge the bucket that all callers share.
  */
 import { describe, RateLimitConfigError } from "../core/errors.js";
+import type {
+  AcquireOptions,
+  KeyOptions,
+  LimitAllItem,
+  LimitAllOptions,
+  LimitOptions,
+  RefundOptions,
+} from "./limiter-types.js";
 
 /** The names of the options of `TOptions`. The compiler checks that the list is complete. */
 export function namesOf<TOptions>(
@@ -35,3 +43,33 @@ export function rejectUnknownOptions(
     });
   }
 }
+
+export const LIMIT_OPTIONS = namesOf<LimitOptions>({
+  key: true,
+  config: true,
+  count: true,
+  reserve: true,
+  throws: true,
+});
+export const ITEM_OPTIONS = namesOf<LimitAllItem>({
+  name: true,
+  key: true,
+  config: true,
+  count: true,
+  reserve: true,
+});
+export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true });
+export const REFUND_OPTIONS = namesOf<RefundOptions>({
+  key: true,
+  config: true,
+  count: true,
+  result: true,
+});
+export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
+export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
+  key: true,
+  config: true,
+  count: true,
+  maxWait: true,
+  signal: true,
+});

@@ -16,7 +16,14 @@ import {
   takeAll,
   takenBy,
 } from "./decisions.js";
-import { namesOf, rejectUnknownOptions } from "./known-options.js";
+import {
+  ITEM_OPTIONS,
+  KEY_OPTIONS,
+  LIMIT_ALL_OPTIONS,
+  LIMIT_OPTIONS,
+  REFUND_OPTIONS,
+  rejectUnknownOptions,
+} from "./known-options.js";
 import type {
   KeyOptions,
   LimitAllItem,
@@ -39,29 +46,6 @@ export interface OperationsOptions extends Executor {
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
 }
-
-const LIMIT_OPTIONS = namesOf<LimitOptions>({
-  key: true,
-  config: true,
-  count: true,
-  reserve: true,
-  throws: true,
-});
-const ITEM_OPTIONS = namesOf<LimitAllItem>({
-  name: true,
-  key: true,
-  config: true,
-  count: true,
-  reserve: true,
-});
-const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true });
-const REFUND_OPTIONS = namesOf<RefundOptions>({
-  key: true,
-  config: true,
-  count: true,
-  result: true,
-});
-const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
 
 export type Operations = ReturnType<typeof createOperations>;
 

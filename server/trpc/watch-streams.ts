@@ -67,7 +67,7 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]) {
     const names = [...new Set(items.map(({ name }) => name))];
     const own = await Promise.all(
-      names.map((name) => {
+      names.map(async (name) => {
         const known = items.find((item) => item.name === name && item.requested === undefined);
         return known ? known.key : keyFor(ctx, name, undefined).catch(() => undefined);
       }),
