@@ -77,7 +77,7 @@ it("follows a database that sets its clock", async () => {
 
 it("is this machine's clock where the readings allow it, so that it does not waver", async () => {
   const now = vi.spyOn(Date, "now").mockReturnValue(T);
-  onTestFinished(() => void now.mockRestore());
+  onTestFinished(() => now.mockRestore());
   let monotonic = 0;
   const clock = createDatabaseClock(() => monotonic);
   for (const [there, back] of [
@@ -104,7 +104,7 @@ it("does not follow this machine's clock, and asks again when that has jumped", 
   await send(1, 1);
   const before = error();
   const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 7 * AHEAD);
-  onTestFinished(() => void now.mockRestore());
+  onTestFinished(() => now.mockRestore());
   expect(error()).toBe(before);
   expect(await send(1, 1)).toBe(true);
   expect(Math.abs(error())).toBeLessThanOrEqual(3);
