@@ -1,7 +1,10 @@
 /**
  * The calls that wait for one limit. Each starts when its time comes, first come, first served. The
- * link and the hooks share it, and each call says by itself how long it waits.
+ * link and the hooks share it, and each call says by itself how long it waits. A linked list, so that
+ * thousands of calls can wait: to enqueue a call, or to start or abort one, asks that call and the
+ * next first one, and no other.
  */
+import { SECOND } from "../core/durations.js";
 
 export interface QueuedCall {
   /** Lower tickets are ahead. Equal ones keep their order of arrival. */
@@ -22,49 +25,100 @@ export interface QueuedCall {
 }
 
 export interface CallQueue {
-  /** The calls that wait, in order. */
-  readonly calls: readonly QueuedCall[];
+  /** How many calls wait. */
+  length(): number;
   enqueue(call: QueuedCall): void;
-  /** Asks the calls again. For when a call has a reason of its own to leave, such as an abort. */
-  advance(): void;
+  /**
+   * Asks a call again, for when it has a reason of its own to leave, such as an abort.
+   *
+   * @param call one that was enqueued here. @default all calls
+   */
+  advance(call?: QueuedCall): void;
+}
+
+interface Place extends QueuedCall {
+  ahead: Place;
+  /** Kept when the call leaves, so that a walk through the list can go on from there. */
+  behind: Place;
+  isGone?: boolean;
 }
 
 /** @param onLength called with the length whenever it may have changed. */
 export function createCallQueue(onLength?: (length: number) => void): CallQueue {
-  const calls: QueuedCall[] = [];
+  /** Stands ahead of the first call and behind the last one. */
+  const ends = {} as Place;
+  ends.ahead = ends.behind = ends;
+  let length = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let unsubscribe: (() => void) | undefined;
+  /** The ms for which timers have run since all calls were asked. */
+  let waited = 0;
 
   function stopWaiting(): void {
     clearTimeout(timer);
     unsubscribe?.();
   }
 
-  function advance(): void {
-    stopWaiting();
-    for (let i = 0, call; (call = calls[i]); i++) {
+  function onTimer(ms: number): void {
+    waited += ms;
+    // The calls behind the first one can only give up. Once a second is soon enough for that.
+    if (waited < SECOND) askFrom(ends.behind);
+    else askAll();
+  }
+
+  /** Returns whether the call left. */
+  function ask(call: Place): boolean {
+    const isFirst = call === ends.behind;
+    if (isFirst) {
+      stopWaiting();
       // Subscribe before asking: a change in between would otherwise be missed.
-      if (i === 0) unsubscribe = call.subscribe?.(advance);
-      const next = call.next(i === 0);
-      if (typeof next === "function") {
-        stopWaiting();
-        calls.splice(i, 1);
-        next();
-        // Start over: the call that left may have called back, and moved others on.
-        return advance();
-      }
-      if (i === 0 && next) timer = setTimeout(advance, next);
+      unsubscribe = call.subscribe?.(() => askFrom(ends.behind));
     }
-    onLength?.(calls.length);
+    const next = call.next(isFirst);
+    if (typeof next === "function") {
+      if (isFirst) stopWaiting();
+      call.isGone = true;
+      call.ahead.behind = call.behind;
+      call.behind.ahead = call.ahead;
+      length--;
+      next();
+      return true;
+    }
+    if (isFirst && next) timer = setTimeout(onTimer, next, next);
+    return false;
+  }
+
+  /** Asks a call. While the first call leaves, asks the one that is first then. */
+  function askFrom(call: Place): void {
+    let isFirst: boolean;
+    do {
+      isFirst = call === ends.behind;
+    } while (!call.isGone && ask(call) && isFirst && (call = ends.behind) !== ends);
+    onLength?.(length);
+  }
+
+  function askAll(): void {
+    waited = 0;
+    for (let call = ends.behind; call !== ends; call = call.behind) {
+      if (!call.isGone) ask(call);
+    }
+    onLength?.(length);
   }
 
   return {
-    calls,
+    length: () => length,
     enqueue(call) {
-      calls.push(call);
-      calls.sort((a, b) => a.ticket - b.ticket);
-      advance();
+      let { ahead } = ends;
+      while (ahead !== ends && ahead.ticket > call.ticket) ({ ahead } = ahead);
+      const { behind } = ahead;
+      const place: Place = Object.assign(call, { ahead, behind });
+      ahead.behind = behind.ahead = place;
+      length++;
+      askFrom(place);
     },
-    advance,
+    advance(call) {
+      if (call) askFrom(call as Place);
+      else askAll();
+    },
   };
 }

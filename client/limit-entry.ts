@@ -20,8 +20,6 @@ export interface Debit {
   count: number;
   /** Set when the call has been charged, so that every later read includes it. */
   isCharged?: true;
-  /** Set when a call that is being sent has claimed it. */
-  isClaimed?: true;
 }
 
 export interface Entry {
@@ -31,8 +29,10 @@ export interface Entry {
   /** The sequence number of `serverSnapshot`, counted over all limits of the observer. */
   sequence: number;
   /** The debits that `serverSnapshot` does not include yet, in order. */
-  debits: Debit[];
-  /** `serverSnapshot` after `debits`. */
+  debits: Set<Debit>;
+  /** Those of `debits` that no call has claimed. */
+  unclaimed: Set<Debit>;
+  /** `serverSnapshot` after `debits`; `undefined` until {@link snapshotOf} computes it. */
   snapshot?: RateLimitSnapshot | undefined;
   /** By count: when the server grants it, on the server's clock. Time alone does not change it. */
   availableAt: Map<number, number>;
@@ -55,7 +55,8 @@ export function createEntry({ name, key }: RateLimitItem): Entry {
   return {
     item: key === undefined ? { name } : { name, key },
     sequence: 0,
-    debits: [],
+    debits: new Set(),
+    unclaimed: new Set(),
     availableAt: new Map(),
     statuses: new Map(),
     changedAt: -Infinity,
@@ -79,27 +80,58 @@ export function setServerSnapshot(
   // An equal config stays the same object, so that nothing renders because of it.
   const isSame = JSON.stringify(known) === JSON.stringify(snapshot.config);
   entry.serverSnapshot = isSame ? { ...snapshot, config: known! } : snapshot;
-  // Keep a debit that is newer than the snapshot. Drop a debit from the future: its clock was set
-  // back since.
-  setDebits(
-    entry,
-    entry.debits.filter(({ at, isCharged }) => !isCharged && at > snapshot.now && at <= serverNow),
-  );
+  for (const debit of entry.debits) {
+    const { at, isCharged } = debit;
+    // Keep a debit that is newer than the snapshot. Drop a debit from the future: its clock was set
+    // back since.
+    if (isCharged || at <= snapshot.now || at > serverNow) drop(entry, debit);
+  }
+  forget(entry);
 }
 
-export function setDebits(entry: Entry, debits: Debit[]): void {
-  entry.debits = debits;
+/** What is known of the limit, after the debits. */
+export function snapshotOf(entry: Entry): RateLimitSnapshot | undefined {
+  if (!entry.snapshot) {
+    entry.snapshot = entry.serverSnapshot;
+    for (const debit of entry.debits) takeDebit(entry, debit);
+  }
+  return entry.snapshot;
+}
+
+function takeDebit(entry: Entry, { at, count }: Debit): void {
+  entry.snapshot &&= take(entry.snapshot, at, count);
+}
+
+/** Adds one to the others without computing those again, since thousands may be open. */
+export function addDebit(entry: Entry, debit: Debit): void {
+  snapshotOf(entry);
   entry.availableAt.clear();
-  entry.snapshot = debits.reduce(
-    (snapshot, { at, count }) => snapshot && take(snapshot, at, count),
-    entry.serverSnapshot,
-  );
+  takeDebit(entry, debit);
+  entry.debits.add(debit);
+  entry.unclaimed.add(debit);
+}
+
+/** Drops a debit as if it had never been there. All others are computed again at the next read. */
+export function giveBack(entry: Entry, debit: Debit): void {
+  drop(entry, debit);
+  forget(entry);
+}
+
+function drop({ debits, unclaimed }: Entry, debit: Debit): void {
+  debits.delete(debit);
+  unclaimed.delete(debit);
+}
+
+function forget(entry: Entry): void {
+  entry.snapshot = undefined;
+  entry.availableAt.clear();
 }
 
 export function statusOf(entry: Entry, time: Time, count: number): RateLimitStatus | undefined {
   // Throw a wrong count at its caller. Thrown out of a timer, it would stop every notification.
   validateCount(count);
-  const { snapshot, availableAt: instants, statuses } = entry;
+  const { availableAt: instants, statuses } = entry;
+  const snapshot = snapshotOf(entry);
   if (!snapshot) return undefined;
   if (!instants.has(count)) instants.set(count, availableAt(snapshot, count));
   const { now, offset } = time;
@@ -109,7 +141,8 @@ export function statusOf(entry: Entry, time: Time, count: number): RateLimitStat
 }
 
 export function recomputeRemaining(entry: Entry, { now, offset }: Time): void {
-  const remaining = entry.snapshot && remainingAt(entry.snapshot, now + offset);
+  const snapshot = snapshotOf(entry);
+  const remaining = snapshot && remainingAt(snapshot, now + offset);
   // The second condition repairs an instant in the future, where the clock was set back.
   if (remaining === entry.remaining && entry.changedAt <= now) return;
   entry.remaining = remaining;
@@ -125,13 +158,14 @@ export function recomputeRemaining(entry: Entry, { now, offset }: Time): void {
 export function recompute(entry: Entry, time: Time, isTimer: boolean): Watcher[] {
   const { remaining, changedAt } = entry;
   const watchers = [...entry.watchers];
-  const changed = watchers.filter((watcher) => {
+  const changed = new Set<Watcher>();
+  for (const watcher of watchers) {
     const before = watcher.lastStatus;
     watcher.lastStatus = statusOf(entry, time, watcher.count);
-    return watcher.lastStatus !== before;
-  });
+    if (watcher.lastStatus !== before) changed.add(watcher);
+  }
   // A status that turns ok updates `remaining` too, so that no page shows "0 left" beside it.
-  if (!isTimer || changed.length > 0 || time.now >= changedAt + REFILL_INTERVAL) {
+  if (!isTimer || changed.size > 0 || time.now >= changedAt + REFILL_INTERVAL) {
     recomputeRemaining(entry, time);
   }
   entry.isShown = watchers.some((watcher) => watcher.wantsRemaining());
@@ -139,14 +173,17 @@ export function recompute(entry: Entry, time: Time, isTimer: boolean): Watcher[]
     nextRefill(entry, time),
     ...watchers.map(({ lastStatus }) => lastStatus?.retryAt ?? Infinity),
   );
-  if (entry.remaining === remaining) return changed;
-  return watchers.filter((watcher) => changed.includes(watcher) || watcher.wantsRemaining());
+  const isNew = entry.remaining !== remaining;
+  return watchers.filter((watcher) => changed.has(watcher) || (isNew && watcher.wantsRemaining()));
 }
 
 /** When `remaining` changes next, if a watcher shows it. */
 function nextRefill(entry: Entry, { offset }: Time): number {
-  const { snapshot, remaining } = entry;
+  const { remaining } = entry;
   if (!entry.isShown || remaining === undefined) return Infinity;
   // Count from this limit's own last change: snapshots of other limits must not delay it.
-  return Math.max(refillsAt(snapshot!, remaining) - offset, entry.changedAt + REFILL_INTERVAL);
+  return Math.max(
+    refillsAt(snapshotOf(entry)!, remaining) - offset,
+    entry.changedAt + REFILL_INTERVAL,
+  );
 }

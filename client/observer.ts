@@ -10,13 +10,15 @@ import { createServerClock } from "./clocks.js";
 import { createStreamOrPoll } from "./stream-or-poll.js";
 import { snapshotOfDenial } from "./denial.js";
 import {
+  addDebit,
   createEntry,
   type Debit,
   type Entry,
+  giveBack,
   idOf,
   recomputeRemaining,
-  setDebits,
   setServerSnapshot,
+  snapshotOf,
   statusOf,
 } from "./limit-entry.js";
 import { predict } from "./prediction.js";
@@ -42,6 +44,7 @@ export function createRateLimitObserver<TName extends string = string>(
   let sequence = 0;
   const recorded = new WeakSet<RateLimitErrorData>();
   let isSyncing = false;
+  const givenBack = new Set<Entry>();
 
   const { read, roundTrip, push } = createServerClock(clock, monotonic, () => {
     // Notify later, since the caller that reads the clock may be rendering.
@@ -112,6 +115,18 @@ export function createRateLimitObserver<TName extends string = string>(
     if (entry) connection.ask([entry.item]);
   }
 
+  /** Updates a microtask later: thousands of calls may fail in one tick, and each gives back. */
+  function updateSoon(entry: Entry): void {
+    if (givenBack.size === 0) {
+      queueMicrotask(() => {
+        const some = [...givenBack];
+        givenBack.clear();
+        update(some);
+      });
+    }
+    givenBack.add(entry);
+  }
+
   /**
    * Adjusts timer and stream to the current watchers. A microtask later, because mounting a page
    * adds many limits in one tick, and remounting removes some and adds them again.
@@ -161,9 +176,10 @@ export function createRateLimitObserver<TName extends string = string>(
       }
       return entry?.remaining;
     },
-    config: (item) => find(item)?.snapshot?.config,
+    config: (item) => find(item)?.serverSnapshot?.config,
     check(item, at, count) {
-      const snapshot = find(item)?.snapshot;
+      const entry = find(item);
+      const snapshot = entry && snapshotOf(entry);
       return snapshot && predict(snapshot, read().offset, at, count);
     },
     get connection() {
@@ -173,34 +189,35 @@ export function createRateLimitObserver<TName extends string = string>(
       validateCount(count);
       const entry = find(item);
       // The server writes nothing for a count of 0, so its row does not change.
-      if (!entry?.snapshot || count === 0) return () => {};
+      if (!entry?.serverSnapshot || count === 0) return () => {};
       const { now, offset } = read();
       const debit: Debit = { at: now + offset, count };
       let isSettled = false;
-      const change = (debits: Debit[]) => {
-        setDebits(entry, debits);
-        update([entry]);
-      };
-      change([...entry.debits, debit]);
+      addDebit(entry, debit);
+      update([entry]);
       return (isCharged) => {
         if (isSettled) return;
         isSettled = true;
-        const stands = entry.debits.includes(debit);
+        const stands = entry.debits.has(debit);
         if (isCharged) {
+          debit.isCharged = true;
           // No later call may claim the debit.
-          debit.isCharged = debit.isClaimed = true;
+          entry.unclaimed.delete(debit);
           // Ask if the debit still stands: where the server's clock was believed to be ahead, the
           // snapshot with the charge was taken for older than the debit. Every later read includes
           // the charge. Ask too if there is no stream: then the snapshot that replaced the debit may
           // have been read before the charge.
           if (stands || connectionState !== "live") ask(item);
-        } else if (stands) change(entry.debits.filter((other) => other !== debit));
+        } else if (stands) {
+          giveBack(entry, debit);
+          updateSoon(entry);
+        }
       };
     },
     claimDebit(item) {
-      const debit = find(item)?.debits.find(({ isClaimed }) => !isClaimed);
-      if (debit) debit.isClaimed = true;
-      return debit !== undefined;
+      const unclaimed = find(item)?.unclaimed;
+      const [debit] = unclaimed ?? [];
+      return debit !== undefined && unclaimed!.delete(debit);
     },
     receive,
     recordDenial(item, data, count = 1) {
@@ -211,9 +228,9 @@ export function createRateLimitObserver<TName extends string = string>(
       ask(item);
     },
     refresh(item) {
+      if (item) return ask(item);
       update(entries.values());
-      if (item) ask(item);
-      else connection.refresh();
+      connection.refresh();
     },
     close() {
       entries.clear();

@@ -7,7 +7,7 @@ import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
 import { SECOND } from "../core/durations.js";
 import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
-import { type CallQueue, createCallQueue } from "./call-queue.js";
+import { type CallQueue, createCallQueue, type QueuedCall } from "./call-queue.js";
 import { createKnownDenials } from "./known-denials.js";
 import { idOf } from "./limit-entry.js";
 import type { ProcedurePath, RouterLimitName } from "./limit-names.js";
@@ -115,7 +115,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           stop = () => {
             unlisten();
             isGone = true;
-            queue.advance();
+            queue.advance(call);
           };
           signal?.addEventListener("abort", abort);
 
@@ -131,7 +131,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
             }
           }
 
-          queue.enqueue({
+          const call: QueuedCall = {
             ticket: 0,
             next(isFirst) {
               if (isGone) return unlisten;
@@ -147,14 +147,15 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
               // Ask again every second: limits are reset, and a timer sleeps when the machine does.
               return startAt > now ? Math.min(startAt - now, SECOND) : start;
             },
-          });
+          };
+          queue.enqueue(call);
         }
 
         if (!use || whenLimited === "send" || op.signal?.aborted || known.claimDebit(use)) send();
         else {
           const data = denial();
           if (data && whenLimited === "reject") reject(data);
-          else if (whenLimited === "wait" && (data || queueOf(use).calls.length > 0)) hold(use);
+          else if (whenLimited === "wait" && (data || queueOf(use).length() > 0)) hold(use);
           else send();
         }
         return () => stop();
