@@ -26,6 +26,11 @@ export interface Entry {
   item: RateLimitItem;
   /** The last snapshot of the server, or one that the cache kept. */
   serverSnapshot?: RateLimitSnapshot;
+  /**
+   * Server time minus this machine's when the cache got its snapshot, ms. It tells the age of that
+   * snapshot, and counts for no other limit. `NaN` where nothing was cached.
+   */
+  cachedOffset: number;
   /** The sequence number of `serverSnapshot`, counted over all limits of the observer. */
   sequence: number;
   /** The debits that `serverSnapshot` does not include yet, in order. */
@@ -54,6 +59,7 @@ const REFILL_INTERVAL = 1000;
 export function createEntry({ name, key }: RateLimitItem): Entry {
   return {
     item: key === undefined ? { name } : { name, key },
+    cachedOffset: NaN,
     sequence: 0,
     debits: new Set(),
     unclaimed: new Set(),

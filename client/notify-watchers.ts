@@ -18,17 +18,20 @@ const HEARTBEAT = 1000;
  */
 export type Update = (some: Iterable<Entry>, isTimer?: boolean) => void;
 
-/** @param onSlept called when the machine has slept, so that other callers' use is unknown. */
+/**
+ * @param read the time, for a limit or for this machine alone.
+ * @param onSlept called when the machine has slept, so that other callers' use is unknown.
+ */
 export function createNotifier(
   entries: ReadonlyMap<string, Entry>,
-  read: () => Time,
+  read: (entry?: Entry) => Time,
   onSlept: () => void,
 ): Update {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function update(some: Iterable<Entry>, isTimer: boolean = false): void {
     // Read the clock for each entry: a watcher that was just notified may have corrected it.
-    for (const entry of some) notify(recompute(entry, read(), isTimer));
+    for (const entry of some) notify(recompute(entry, read(entry), isTimer));
     setTimer();
   }
 

@@ -6,9 +6,9 @@
 import { validateCount } from "../core/count.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { createServerClock } from "./clocks.js";
-import { createStreamOrPoll } from "./stream-or-poll.js";
+import { createServerClock, type Time } from "./clocks.js";
 import { snapshotOfDenial } from "./denial.js";
+import { isSnapshot } from "./is-snapshot.js";
 import {
   addDebit,
   createEntry,
@@ -30,6 +30,7 @@ import type {
   RateLimitTransport,
 } from "./types.js";
 import { createNotifier, notify } from "./notify-watchers.js";
+import { createStreamOrPoll } from "./stream-or-poll.js";
 
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,
@@ -39,6 +40,11 @@ export function createRateLimitObserver<TName extends string = string>(
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
   const entries = new Map<string, Entry>();
   const find = (item: RateLimitItem) => entries.get(idOf(item));
+  /** The time for one limit: by its cached snapshot until the server has told the time. */
+  const timeOf = (entry?: Entry): Time => {
+    const { now, offset } = read();
+    return { now, offset: entry && Number.isNaN(offset) ? entry.cachedOffset : offset };
+  };
   let connectionState: ConnectionState = "polling";
   /** How many snapshots have been taken from the server. */
   let sequence = 0;
@@ -52,7 +58,7 @@ export function createRateLimitObserver<TName extends string = string>(
     connection.refresh();
   });
 
-  const update = createNotifier(entries, read, () => connection.refresh());
+  const update = createNotifier(entries, timeOf, () => connection.refresh());
 
   const connection = createStreamOrPoll({
     transport,
@@ -61,6 +67,7 @@ export function createRateLimitObserver<TName extends string = string>(
     async request(item) {
       const [before, sentAt] = [sequence, monotonic()];
       const snapshot = await transport.status(item);
+      if (!isSnapshot(snapshot)) throw new TypeError("the answer is not a snapshot");
       accept(snapshot, roundTrip(monotonic() - sentAt, snapshot.now), before);
     },
     onState(state) {
@@ -75,17 +82,19 @@ export function createRateLimitObserver<TName extends string = string>(
     if (known) return known;
     const entry = createEntry(item);
     entries.set(idOf(item), entry);
-    // However old, it is a start. It proves that the server's clock was at least at its `now`.
     const cached = cache?.get(entry.item);
-    if (cached) {
-      push(cached.now);
+    if (isSnapshot(cached)) {
+      const { now } = read();
+      // Not in the future: a denial must not last longer than it did when it was received.
+      const updatedAt = Math.min(cache!.updatedAt?.(entry.item) ?? now, now);
+      entry.cachedOffset = cached.now - updatedAt;
       setServerSnapshot(entry, cached, cached.now);
     }
     return entry;
   }
 
   function receive(snapshot: RateLimitSnapshot): void {
-    accept(snapshot, push(snapshot.now));
+    if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now));
   }
 
   /**
@@ -154,7 +163,7 @@ export function createRateLimitObserver<TName extends string = string>(
     observe(item, count, onChange, wantsRemaining = () => false) {
       const entry = open(item);
       const { statuses, watchers } = entry;
-      const lastStatus = statusOf(entry, read(), count);
+      const lastStatus = statusOf(entry, timeOf(entry), count);
       const watcher = { count, lastStatus, onChange, wantsRemaining };
       watchers.add(watcher);
       sync();
@@ -165,12 +174,15 @@ export function createRateLimitObserver<TName extends string = string>(
       };
     },
     // Computed anew, since the timer may be late, and from the cache where nothing is followed yet.
-    status: (item, count) => statusOf(open(item), read(), count),
+    status(item, count) {
+      const entry = open(item);
+      return statusOf(entry, timeOf(entry), count);
+    },
     remaining(item) {
       const entry = find(item);
       // The first reader gets the number of this instant, and is notified from then on.
       if (entry && !entry.isShown) {
-        recomputeRemaining(entry, read());
+        recomputeRemaining(entry, timeOf(entry));
         entry.isShown = true;
         sync();
       }
@@ -180,7 +192,7 @@ export function createRateLimitObserver<TName extends string = string>(
     check(item, at, count) {
       const entry = find(item);
       const snapshot = entry && snapshotOf(entry);
-      return snapshot && predict(snapshot, read().offset, at, count);
+      return snapshot && predict(snapshot, timeOf(entry).offset, at, count);
     },
     get connection() {
       return connectionState;
@@ -190,7 +202,7 @@ export function createRateLimitObserver<TName extends string = string>(
       const entry = find(item);
       // The server writes nothing for a count of 0, so its row does not change.
       if (!entry?.serverSnapshot || count === 0) return () => {};
-      const { now, offset } = read();
+      const { now, offset } = timeOf(entry);
       const debit: Debit = { at: now + offset, count };
       let isSettled = false;
       addDebit(entry, debit);

@@ -70,6 +70,11 @@ export interface RateLimitTransport<TName extends string = string> {
 export interface SnapshotCache {
   get(item: RateLimitItem): RateLimitSnapshot | undefined;
   set(item: RateLimitItem, snapshot: RateLimitSnapshot): void;
+  /**
+   * When the snapshot was received, epoch ms on this machine's clock. Until the server answers, its
+   * age says how long a denial in it still is. @default when the observer reads it
+   */
+  updatedAt?(item: RateLimitItem): number | undefined;
 }
 
 export interface RateLimitObserverOptions<TName extends string = string> {

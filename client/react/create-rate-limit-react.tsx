@@ -13,7 +13,7 @@ import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { LimitNames } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
 import { createTRPCTransport } from "../transport.js";
-import type { RateLimitObserver } from "../types.js";
+import type { RateLimitObserver, RateLimitTransport } from "../types.js";
 import { announce } from "./announce.js";
 import { hydrationCache } from "./hydration-cache.js";
 import { RateLimitCountdown } from "./rate-limit-countdown.js";
@@ -75,14 +75,16 @@ export function createRateLimitReact<
     const { client, observer: given, pollInterval, children } = props;
     const queryClient = useContext(QueryClientContext);
     const value = useMemo((): RateLimitContextValue => {
-      const cache = queryClient && hydrationCache(queryClient, path, received);
-      const observer =
-        given ??
-        createRateLimitObserver({
-          transport: createTRPCTransport(client, path),
-          cache,
-          pollInterval,
+      const transport: RateLimitTransport | undefined = client && createTRPCTransport(client, path);
+      const cache =
+        queryClient &&
+        hydrationCache(queryClient, path, received, async (item) => {
+          const snapshot = await transport!.status(item);
+          observer.receive(snapshot);
+          return snapshot;
         });
+      const observer =
+        given ?? createRateLimitObserver({ transport: transport!, cache, pollInterval });
       return { observer, cache };
     }, [client, given, queryClient, pollInterval]);
     useEffect(() => {

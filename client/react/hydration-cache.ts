@@ -1,9 +1,10 @@
 /**
- * Keeps snapshots in the application's `QueryClient`. There they survive remounts and show in its
- * devtools, and the snapshots that a server has put there for hydration are used.
+ * Keeps snapshots in the application's `QueryClient`. There they survive remounts, show in its
+ * devtools and can be refetched. The snapshots that a server has put there for hydration are used.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { isSnapshot } from "../is-snapshot.js";
 import type { RateLimitItem, SnapshotCache } from "../types.js";
 
 export interface HydrationCache extends SnapshotCache {
@@ -14,15 +15,21 @@ export interface HydrationCache extends SnapshotCache {
 /**
  * @param received snapshots that an observer has put into a cache. The server's page cannot have
  * shown those, so hydration must not show them either.
+ * @param request asks the server, for an application that refetches through its QueryClient.
  */
 export function hydrationCache(
   queryClient: QueryClient,
   path: string,
   received: WeakSet<RateLimitSnapshot>,
+  request: (item: RateLimitItem) => Promise<RateLimitSnapshot>,
 ): HydrationCache {
   const first = new Map<string, RateLimitSnapshot>();
   const keyOf = ({ name, key }: RateLimitItem) => [path, "status", name].concat(key ?? []);
-  const get = (item: RateLimitItem) => queryClient.getQueryData<RateLimitSnapshot>(keyOf(item));
+
+  function get(item: RateLimitItem): RateLimitSnapshot | undefined {
+    const held: unknown = queryClient.getQueryData(keyOf(item));
+    return isSnapshot(held) ? held : undefined;
+  }
 
   function prefetched(item: RateLimitItem): RateLimitSnapshot | undefined {
     const id = keyOf(item).join("\0");
@@ -38,9 +45,22 @@ export function hydrationCache(
       prefetched(item);
       return get(item);
     },
+    updatedAt: (item) => queryClient.getQueryState(keyOf(item))?.dataUpdatedAt,
     set(item, snapshot) {
+      const options = queryClient.defaultQueryOptions({
+        queryKey: keyOf(item),
+        async queryFn() {
+          const answer = await request(item);
+          // The observer has put it into the cache, if it follows the limit.
+          received.add(answer);
+          return answer;
+        },
+      });
+      const query = queryClient.getQueryCache().build(queryClient, options);
+      // An entry that was there before, such as a hydrated one, has no `queryFn`.
+      query.setOptions(options);
       // Remember what the cache returns, since it may keep a copy.
-      received.add(queryClient.setQueryData<RateLimitSnapshot>(keyOf(item), snapshot) ?? snapshot);
+      received.add(query.setData(snapshot, { manual: true }));
     },
   };
 }

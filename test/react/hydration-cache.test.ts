@@ -5,11 +5,13 @@ import { snapshotOf } from "../support/hand-transport.js";
 
 const item = { name: "a" };
 
+const request = () => Promise.resolve(snapshotOf("a", 3));
+
 function startCache(heard = new WeakSet()) {
   const queryClient = new QueryClient();
   const put = (value: number) =>
     queryClient.setQueryData(["p", "status", "a"], snapshotOf("a", value));
-  return { cache: hydrationCache(queryClient, "p", heard), put, queryClient };
+  return { cache: hydrationCache(queryClient, "p", heard, request), put, queryClient };
 }
 
 it("keeps what the page was rendered with, whatever is received later", () => {
@@ -36,5 +38,5 @@ it("ignores what an observer has received, even one of another provider", () => 
   const { cache, queryClient } = startCache(heard);
   cache.set(item, snapshotOf("a", 1));
   expect(cache.prefetched(item)).toBeUndefined();
-  expect(hydrationCache(queryClient, "p", heard).prefetched(item)).toBeUndefined();
+  expect(hydrationCache(queryClient, "p", heard, request).prefetched(item)).toBeUndefined();
 });

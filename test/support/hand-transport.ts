@@ -24,7 +24,9 @@ export function snapshotOf(
 interface StatusRequest {
   name: string;
   answer(value: number, more?: Partial<RateLimitSnapshot>): void;
-  fail(): void;
+  /** Answers with anything at all. */
+  answerWith(snapshot: RateLimitSnapshot): void;
+  fail(error?: unknown): void;
 }
 
 interface Stream extends WatchHandlers {
@@ -50,13 +52,18 @@ export function createHandTransport(isStreamless: boolean = false) {
         };
         const request = {
           name,
-          answer(value: number, more?: Partial<RateLimitSnapshot>) {
+          answerWith(snapshot: RateLimitSnapshot) {
             remove(request);
-            resolve(snapshotOf(name, value, { ...(key !== undefined && { key }), ...more }));
+            resolve(snapshot);
           },
-          fail() {
+          answer(value: number, more?: Partial<RateLimitSnapshot>) {
+            request.answerWith(
+              snapshotOf(name, value, { ...(key !== undefined && { key }), ...more }),
+            );
+          },
+          fail(error: unknown = new Error("the status request failed")) {
             remove(request);
-            reject(new Error("the status request failed"));
+            reject(error);
           },
         };
         requests.push(request);

@@ -34,6 +34,8 @@ export interface PageOptions extends RenderOptions {
   strict?: boolean;
   /** Whether there is a QueryClient above the provider. @default true */
   query?: boolean;
+  /** ms between two polls. @default 100 */
+  pollInterval?: number;
 }
 
 /** @param links the links of the page's client before the terminating links. */
@@ -47,9 +49,12 @@ export async function startPage({
   const rendered: RenderResult[] = [];
 
   /** Wraps children in the providers of an application. */
-  function around(children: ReactNode, { strict = false, query = true }: PageOptions = {}) {
+  function around(
+    children: ReactNode,
+    { strict = false, query = true, pollInterval = 100 }: PageOptions = {},
+  ) {
     const withProvider = (
-      <RateLimitProvider client={client} pollInterval={100}>
+      <RateLimitProvider client={client} pollInterval={pollInterval}>
         {children}
       </RateLimitProvider>
     );

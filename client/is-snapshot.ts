@@ -1,0 +1,23 @@
+/** Tells snapshots from other data: what arrives, or is in a cache, may be of another version. */
+import type { RateLimitState } from "../core/calculate.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+
+/** Whether predictions can use it. With a number missing, each status would be a new object. */
+export function isSnapshot(given: unknown): given is RateLimitSnapshot {
+  const snapshot = Object(given) as RateLimitSnapshot;
+  const { now, config, fullest = [snapshot] } = snapshot;
+  const { kind, rate, period, capacity = rate, shards = 1 } = Object(config) as typeof config;
+  return (
+    (kind === "token bucket" || kind === "fixed window") &&
+    [now, rate, period, capacity, shards].every(Number.isFinite) &&
+    Math.min(rate, period, shards) > 0 &&
+    // The prediction needs at least one row.
+    Array.isArray(fullest) &&
+    fullest.length > 0 &&
+    [snapshot, ...fullest].every(isState)
+  );
+}
+
+function isState(row: RateLimitState | null): boolean {
+  return [row?.value, row?.ts].every(Number.isFinite);
+}
