@@ -51,6 +51,8 @@ export interface Entry {
   /** The first instant at which something that is shown changes. */
   nextChangeAt: number;
   watchers: Set<Watcher>;
+  /** Why the server refuses to tell about the limit. */
+  error?: Error | undefined;
 }
 
 /** How often a refill is shown at most, ms: some limits gain hundreds of tokens a second. */

@@ -51,6 +51,7 @@ export function createRateLimitObserver<TName extends string = string>(
   const recorded = new WeakSet<RateLimitErrorData>();
   let isSyncing = false;
   const givenBack = new Set<Entry>();
+  let hasWarned = false;
 
   const { read, roundTrip, push } = createServerClock(clock, monotonic, () => {
     // Notify later, since the caller that reads the clock may be rendering.
@@ -69,6 +70,16 @@ export function createRateLimitObserver<TName extends string = string>(
       const snapshot = await transport.status(item);
       if (!isSnapshot(snapshot)) throw new TypeError("the answer is not a snapshot");
       accept(snapshot, roundTrip(monotonic() - sentAt, snapshot.now), before);
+    },
+    onRefused(item, error) {
+      const entry = find(item);
+      if (!entry) return;
+      entry.error = error as Error;
+      notify([...entry.watchers]);
+      if (!hasWarned && isDevelopment()) {
+        console.warn(`The server refuses to tell about rate limit "${item.name}":`, error);
+      }
+      hasWarned = true;
     },
     onState(state) {
       if (state === connectionState) return;
@@ -112,6 +123,10 @@ export function createRateLimitObserver<TName extends string = string>(
     if (entry && !isOld) {
       const { now, offset } = read();
       entry.sequence = ++sequence;
+      if (entry.error) {
+        entry.error = undefined;
+        notify([...entry.watchers]);
+      }
       setServerSnapshot(entry, snapshot, now + offset);
       cache?.set(entry.item, entry.serverSnapshot!);
     }
@@ -194,6 +209,7 @@ export function createRateLimitObserver<TName extends string = string>(
       const snapshot = entry && snapshotOf(entry);
       return snapshot && predict(snapshot, timeOf(entry).offset, at, count);
     },
+    error: (item) => find(item)?.error,
     get connection() {
       return connectionState;
     },
@@ -251,4 +267,13 @@ export function createRateLimitObserver<TName extends string = string>(
     },
   };
   return observer;
+}
+
+/** Bundlers replace the condition; without one there may be no `process`. */
+function isDevelopment(): boolean {
+  try {
+    return (process.env as { NODE_ENV?: string }).NODE_ENV !== "production";
+  } catch {
+    return false;
+  }
 }

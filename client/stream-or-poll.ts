@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   onSnapshot(snapshot: RateLimitSnapshot): void;
   /** Asks the server for one limit and takes the answer; rejects where none comes. */
   request(item: RateLimitItem): Promise<void>;
+  /** The server refuses to tell about this limit. */
+  onRefused(item: RateLimitItem, error: unknown): void;
   onState(state: ConnectionState): void;
 }
 
@@ -33,9 +35,19 @@ const LAST_RETRY = 30_000;
 /** How long an answer may hold up the next requests, ms. */
 const ANSWER_TIMEOUT = 10_000;
 
+/** Whether asking again gives the same: a 4xx, but no timeout, denial or aborted request. */
+function isRefusal(error: unknown): boolean {
+  const { data } = Object(error) as { data?: { httpStatus?: unknown } | null };
+  return /^4(?!08|29|99)/.test(String(data?.httpStatus));
+}
+
 export function createStreamOrPoll(options: ConnectionOptions): Connection {
-  const { transport, pollInterval, onSnapshot, request, onState } = options;
+  const { transport, pollInterval, onSnapshot, request, onRefused, onState } = options;
+  let followed: readonly RateLimitItem[] = [];
+  /** Those of `followed` that the server tells about. One refused item fails a whole stream. */
   let items: readonly RateLimitItem[] = [];
+  /** Neither streamed nor polled. They are asked for when the page changes or wakes up. */
+  const refused = new WeakSet<RateLimitItem>();
   let streams: (() => void)[] = [];
   let failures = 0;
   /** The items to ask for. */
@@ -59,14 +71,20 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     for (;;) {
       const [group] = groupsOf([...wanted], BATCH_OVERHEAD);
       if (!group) break;
-      const answers = group.map((item) => {
+      const answers = group.map(async (item) => {
         wanted.delete(item);
         answered.delete(item);
-        return request(item).then(
-          () => answered.add(item),
+        try {
+          await request(item);
+          answered.add(item);
+          refused.delete(item);
+        } catch (error) {
           // Do not repeat it: the request itself may be what the server denies.
-          () => wanted.delete(item),
-        );
+          wanted.delete(item);
+          if (!isRefusal(error)) return;
+          refused.add(item);
+          onRefused(item, error);
+        }
       });
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise((resolve) => {
@@ -74,9 +92,13 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       });
       await Promise.race([Promise.all(answers), late]);
       clearTimeout(timer);
-      if (!isPolling) continue;
-      // One answer is enough: the server may be there, and forbid the other limits.
-      onState(items.some((item) => answered.has(item)) ? "polling" : "offline");
+      if (isPolling) {
+        // One answer is enough: the server may be there, and forbid the other limits.
+        const isThere = followed.some((item) => answered.has(item) || refused.has(item));
+        onState(isThere ? "polling" : "offline");
+      }
+      const next = allowed();
+      if (next.length !== items.length || next.some((item, i) => item !== items[i])) setItems(next);
     }
     isAsking = false;
   }
@@ -91,6 +113,14 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     clearInterval(pollTimer);
     pollTimer = undefined;
     isPolling = false;
+  }
+
+  const allowed = () => followed.filter((item) => !refused.has(item));
+
+  function setItems(next: readonly RateLimitItem[]): void {
+    items = next;
+    if (items.length === 0) stopPolling();
+    open();
   }
 
   function open(): void {
@@ -148,21 +178,19 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
 
   function refresh(): void {
     if (retryTimer !== undefined) open();
-    ask(items);
+    ask(followed);
   }
 
   return {
     follow(next) {
-      const added = next.filter((item) => !items.includes(item));
+      const before = new Set(followed);
+      const added = next.filter((item) => !before.has(item));
       // A limit that was rendered but never followed changes nothing.
-      if (added.length === 0 && next.length === items.length) return;
-      items = next;
-      if (items.length === 0) {
-        stopPolling();
-        wanted.clear();
-      }
-      open();
-      ask(added);
+      if (added.length === 0 && next.length === followed.length) return;
+      followed = next;
+      if (followed.length === 0) wanted.clear();
+      setItems(allowed());
+      ask(followed.filter((item) => !before.has(item) || refused.has(item)));
     },
     ask,
     refresh,

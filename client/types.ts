@@ -95,7 +95,7 @@ export interface RateLimitObserverOptions<TName extends string = string> {
 export interface RateLimitObserver<TName extends string = string> {
   /**
    * Follows a limit until the returned function is called. `onChange` is called after the status
-   * for `count` or the connection has changed. While `wantsRemaining` returns true, it is also
+   * for `count`, the error or the connection has changed. While `wantsRemaining` returns true, it is also
    * called after `remaining` has changed.
    *
    * @throws RateLimitInputError when `count` is negative or not finite.
@@ -111,6 +111,11 @@ export interface RateLimitObserver<TName extends string = string> {
   /** Whole tokens that remain, 0 while the limit is in debt; follows refills once a second at most. */
   remaining(item: RateLimitItem<TName>): number | undefined;
   config(item: RateLimitItem<TName>): RateLimitConfig | undefined;
+  /**
+   * Why the server refuses to tell about the limit, such as for want of a right to its key. It is
+   * not polled then. The server is asked again by `refresh`, and when the observed limits change.
+   */
+  error(item: RateLimitItem<TName>): Error | undefined;
   /** Predicts the answer to a call for `count` tokens at `at` (epoch ms, this machine's clock). */
   check(item: RateLimitItem<TName>, at: number, count: number): CheckedRateLimit | undefined;
   readonly connection: ConnectionState;

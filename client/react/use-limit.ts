@@ -34,6 +34,12 @@ export interface UseRateLimitResult {
   readonly config: RateLimitConfig | undefined;
   readonly connection: ConnectionState;
   /**
+   * Why the server refuses to tell about the limit: the tRPC error, such as `BAD_REQUEST` for a key
+   * that this caller may not use. The server is asked again on focus, on reconnect, and when the
+   * page follows other limits.
+   */
+  readonly error: Error | undefined;
+  /**
    * Predicts the answer to a call.
    *
    * @param ts when, epoch ms on this machine's clock. @default now
@@ -74,6 +80,7 @@ export function useLimit(
       value: readsValue.current ? observer.remaining(item) : undefined,
       config: observer.config(item),
       connection: observer.connection,
+      error: observer.error(item),
       isLive: true,
     };
     // React needs the same object while nothing in it has changed.
@@ -85,6 +92,7 @@ export function useLimit(
       status: shown.status,
       config: shown.config,
       connection: shown.connection,
+      error: shown.error,
       get value() {
         readsValue.current = true;
         return shown.value ?? (shown.isLive ? observer.remaining(item) : undefined);
@@ -106,6 +114,7 @@ const UNKNOWN: Shown = {
   value: undefined,
   config: undefined,
   connection: "polling",
+  error: undefined,
   isLive: false,
 };
 

@@ -116,7 +116,7 @@ describe("the stream of an observer", () => {
     }
   });
 
-  it("does not count as live while a part of it is rejected", async () => {
+  it("does not count as live until the limit that the server refuses is left out", async () => {
     await using app = await startLimitServer(manyLimits(101));
     const observer = app.observer({ pollInterval: 50 });
     const items = Object.keys(app.limiter.limits).map((name) => ({ name }));
@@ -125,12 +125,14 @@ describe("the stream of an observer", () => {
     observer.observe({ name: "limit0", key: "secret" }, 1, () => {});
     await soon(() => expect(app.server.requests(WATCH)).toBe(2));
     for (const item of items) await soon(() => expect(observer.status(item, 1)?.ok).toBe(true));
-    // The first hundred have a stream, the last one is asked for together with the forbidden one.
+    // The last one was in one stream with the refused one.
     for (const name of ["limit0", "limit100"]) {
       await app.limiter.limit(name, { count: 3 });
       await soon(() => expect(observer.status({ name }, 1)?.ok).toBe(false));
     }
-    expect([...states]).toEqual(["polling"]);
+    await soon(() => expect(observer.connection).toBe("live"));
+    expect([...states]).toEqual(["polling", "live"]);
+    expect(app.server.open(WATCH)).toBe(2);
     expect(observer.status({ name: "limit0", key: "secret" }, 1)).toBeUndefined();
   });
 
