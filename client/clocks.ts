@@ -13,6 +13,8 @@ export interface Time {
   now: number;
   /** Server time minus this machine's, whole ms; `NaN` while nothing is known. */
   offset: number;
+  /** How far `offset` may be off, ms; `Infinity` where it is only a lower bound. */
+  uncertainty: number;
 }
 
 export interface ServerClock {
@@ -52,7 +54,6 @@ export function createServerClock(
   onStep: () => void,
 ): ServerClock {
   let offset = NaN;
-  /** How far `offset` may be off, ms; `Infinity` where it is only a lower bound. */
   let uncertainty = Infinity;
   /** The wall clock minus the monotonic one at the last read. */
   let skew = clock() - monotonic();
@@ -76,7 +77,7 @@ export function createServerClock(
       correct(offset - step, Infinity);
       onStep();
     }
-    return { now, offset };
+    return { now, offset, uncertainty };
   }
 
   return {

@@ -27,9 +27,10 @@ export interface KnownDenials {
    * Records that a held call is sent: its tokens are not there for the next call.
    *
    * @returns a function to call on the answer. A full bucket refills from the instant of the
-   * charge, and the charge may have been as late as the answer.
+   * charge, and the charge may have been as late as the answer. After a failure, only the server
+   * knows whether it charged the call, and it pushes nothing if not.
    */
-  recordSend(use: LimitUse): () => void;
+  recordSend(use: LimitUse): (hasFailed?: boolean) => void;
 }
 
 export function createKnownDenials(
@@ -70,13 +71,16 @@ export function createKnownDenials(
         observer.claimDebit(use);
         return settle;
       });
-      const settle = () => settles.forEach((each) => each(true));
+      const settle = (hasFailed?: boolean) => {
+        for (const each of settles) each(true);
+        if (hasFailed) for (const observer of observers) observer.refresh(use);
+      };
       if (known === undefined) return settle;
       const before = known.snapshot;
       const takeNow = () => take(before, known.serverNow(), count);
       const after = (known.snapshot = takeNow());
-      return () => {
-        settle();
+      return (hasFailed) => {
+        settle(hasFailed);
         if (known.snapshot === after) known.snapshot = takeNow();
       };
     },

@@ -17,9 +17,13 @@ export interface Watcher {
 export interface Debit {
   /** When, on the server's clock. */
   at: number;
+  /** The same, if the server's clock is as far behind as it can be. */
+  earliest: number;
   count: number;
   /** Set when the call has been charged, so that every later read includes it. */
   isCharged?: true;
+  /** Set when a snapshot from about its time came, which may include the charge or not. */
+  isDoubtful?: boolean;
 }
 
 export interface Entry {
@@ -78,23 +82,32 @@ export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;
 }
 
-/** @param serverNow the server's time, as far as is known. */
+/**
+ * @param serverNow the server's time, as far as is known.
+ * @returns whether a call has been charged that the snapshot is too old for.
+ */
 export function setServerSnapshot(
   entry: Entry,
   snapshot: RateLimitSnapshot,
   serverNow: number,
-): void {
+): boolean {
   const known = entry.serverSnapshot?.config;
   // An equal config stays the same object, so that nothing renders because of it.
   const isSame = JSON.stringify(known) === JSON.stringify(snapshot.config);
   entry.serverSnapshot = isSame ? { ...snapshot, config: known! } : snapshot;
+  let isUnconfirmed = false;
   for (const debit of entry.debits) {
-    const { at, isCharged } = debit;
+    const { at, earliest, isCharged } = debit;
+    const isOlder = snapshot.now < earliest;
+    if (!isOlder) debit.isDoubtful = true;
+    else if (isCharged) isUnconfirmed = true;
     // Keep a debit that is newer than the snapshot. Drop a debit from the future: its clock was set
     // back since.
-    if (isCharged || at <= snapshot.now || at > serverNow) drop(entry, debit);
+    const isNewer = isCharged ? isOlder : at > snapshot.now;
+    if (!isNewer || at > serverNow) drop(entry, debit);
   }
   forget(entry);
+  return isUnconfirmed;
 }
 
 /** What is known of the limit, after the debits. */

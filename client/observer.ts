@@ -7,14 +7,12 @@ import { validateCount } from "../core/count.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { createServerClock, type Time } from "./clocks.js";
+import { createDebits } from "./debits.js";
 import { snapshotOfDenial } from "./denial.js";
 import { isSnapshot } from "./is-snapshot.js";
 import {
-  addDebit,
   createEntry,
-  type Debit,
   type Entry,
-  giveBack,
   idOf,
   recomputeRemaining,
   setServerSnapshot,
@@ -42,15 +40,15 @@ export function createRateLimitObserver<TName extends string = string>(
   const find = (item: RateLimitItem) => entries.get(idOf(item));
   /** The time for one limit: by its cached snapshot until the server has told the time. */
   const timeOf = (entry?: Entry): Time => {
-    const { now, offset } = read();
-    return { now, offset: entry && Number.isNaN(offset) ? entry.cachedOffset : offset };
+    const time = read();
+    if (!entry || !Number.isNaN(time.offset)) return time;
+    return { ...time, offset: entry.cachedOffset };
   };
   let connectionState: ConnectionState = "polling";
   /** How many snapshots have been taken from the server. */
   let sequence = 0;
   const recorded = new WeakSet<RateLimitErrorData>();
   let isSyncing = false;
-  const givenBack = new Set<Entry>();
   let hasWarned = false;
 
   const { read, roundTrip, push } = createServerClock(clock, monotonic, () => {
@@ -86,6 +84,14 @@ export function createRateLimitObserver<TName extends string = string>(
       connectionState = state;
       for (const { watchers } of entries.values()) notify([...watchers]);
     },
+  });
+
+  const openDebit = createDebits({
+    timeOf,
+    update,
+    // A limit that is no longer followed is not asked for.
+    ask: ({ item }) => ask(item),
+    isLive: () => connectionState === "live",
   });
 
   function open(item: RateLimitItem): Entry {
@@ -127,7 +133,9 @@ export function createRateLimitObserver<TName extends string = string>(
         entry.error = undefined;
         notify([...entry.watchers]);
       }
-      setServerSnapshot(entry, snapshot, now + offset);
+      const isUnconfirmed = setServerSnapshot(entry, snapshot, now + offset);
+      // Not after an answer: it was read after the charge, whatever the clocks say.
+      if (isUnconfirmed && before === Infinity) connection.ask([entry.item]);
       cache?.set(entry.item, entry.serverSnapshot!);
     }
     if (isClockCorrected) update(entries.values());
@@ -137,18 +145,6 @@ export function createRateLimitObserver<TName extends string = string>(
   function ask(item: RateLimitItem): void {
     const entry = find(item);
     if (entry) connection.ask([entry.item]);
-  }
-
-  /** Updates a microtask later: thousands of calls may fail in one tick, and each gives back. */
-  function updateSoon(entry: Entry): void {
-    if (givenBack.size === 0) {
-      queueMicrotask(() => {
-        const some = [...givenBack];
-        givenBack.clear();
-        update(some);
-      });
-    }
-    givenBack.add(entry);
   }
 
   /**
@@ -218,29 +214,7 @@ export function createRateLimitObserver<TName extends string = string>(
       const entry = find(item);
       // The server writes nothing for a count of 0, so its row does not change.
       if (!entry?.serverSnapshot || count === 0) return () => {};
-      const { now, offset } = timeOf(entry);
-      const debit: Debit = { at: now + offset, count };
-      let isSettled = false;
-      addDebit(entry, debit);
-      update([entry]);
-      return (isCharged) => {
-        if (isSettled) return;
-        isSettled = true;
-        const stands = entry.debits.has(debit);
-        if (isCharged) {
-          debit.isCharged = true;
-          // No later call may claim the debit.
-          entry.unclaimed.delete(debit);
-          // Ask if the debit still stands: where the server's clock was believed to be ahead, the
-          // snapshot with the charge was taken for older than the debit. Every later read includes
-          // the charge. Ask too if there is no stream: then the snapshot that replaced the debit may
-          // have been read before the charge.
-          if (stands || connectionState !== "live") ask(item);
-        } else if (stands) {
-          giveBack(entry, debit);
-          updateSoon(entry);
-        }
-      };
+      return openDebit(entry, count);
     },
     claimDebit(item) {
       const unclaimed = find(item)?.unclaimed;

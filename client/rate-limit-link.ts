@@ -81,7 +81,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           observer.error(denialError(op, data));
         }
 
-        function send(onAnswer = () => {}): void {
+        function send(onAnswer: (hasFailed?: boolean) => void = () => {}): void {
           const sent = next(op).subscribe({
             next(value) {
               onAnswer();
@@ -94,8 +94,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
                 if (given === undefined) learnt.set(op.path, charged);
                 known.learn(charged, rateLimit);
               }
-              // Only the server knows whether it charged the call, and it pushes nothing if not.
-              onAnswer();
+              onAnswer(true);
               observer.error(error);
             },
             complete: () => observer.complete(),
@@ -126,7 +125,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
               send(onAnswer);
             } catch (error) {
               // Thrown out of a timer, it would not reach the caller.
-              onAnswer();
+              onAnswer(true);
               observer.error(TRPCClientError.from(error as Error));
             }
           }

@@ -55,6 +55,21 @@ async function startMutation(
 }
 
 describe("useRateLimitedMutation", () => {
+  it("sends one request for each call while the stream reports the charges", async () => {
+    await using page = await startMutation();
+    await settled(() => page.page.server.requests());
+    const requests = page.page.server.requests();
+    for (let call = 1; call <= 3; call++) {
+      await page.mutate();
+      await soon(() => expect(page.now().isSuccess).toBe(true));
+      await soon(() => expect(page.now().left).toBe(3 - call));
+    }
+    // Longer than the server may take to report a charge.
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(page.page.server.requests()).toBe(requests + 3);
+    expect(page.now().left).toBe(0);
+  });
+
   it("takes the tokens at once, before the server has the call", async () => {
     let open = () => {};
     const gate = new Promise<void>((resolve) => (open = resolve));

@@ -189,9 +189,12 @@ export async function follow(
       const actual = await onPair(pair, (of) => of.limit(name, { count: tokens }));
       steady.advance(answerMs);
       // Without latency, the debit and the charge have the same time, so the debit is exact.
-      if (!actual.ok || requestMs + answerMs > 0) settle(actual.ok);
+      const isSettled = !actual.ok || requestMs + answerMs > 0;
+      if (isSettled) settle(actual.ok);
       if (stale) stream!.onSnapshot(stale);
       await settled();
+      // A live stream reports every change.
+      if (isSettled && actual.ok && observer.connection === "live") await deliver("pushed");
       return { predicted, actual };
     },
     [Symbol.dispose]: () => observer.close(),

@@ -1,0 +1,68 @@
+/** The tokens that calls are assumed to take, from before they are sent until the server reports it. */
+import type { Time } from "./clocks.js";
+import { addDebit, type Debit, type Entry, giveBack } from "./limit-entry.js";
+import type { Update } from "./notify-watchers.js";
+
+export interface DebitOptions {
+  timeOf(entry: Entry): Time;
+  update: Update;
+  /** Asks the server for the limit. */
+  ask(entry: Entry): void;
+  /** Whether the server reports changes by itself. */
+  isLive(): boolean;
+}
+
+/**
+ * How long the stream may take to report a charge, ms. By default, a server reads the changes of
+ * other processes every second.
+ */
+const REPORT_TIMEOUT = 2000;
+/** The same where the report may have come, ms: the charge may be counted twice meanwhile. */
+const DOUBT_TIMEOUT = 100;
+
+/** @returns opens a debit, see `RateLimitObserver.debit`. */
+export function createDebits({ timeOf, update, ask, isLive }: DebitOptions) {
+  const givenBack = new Set<Entry>();
+
+  /** Updates a microtask later: thousands of calls may fail in one tick, and each gives back. */
+  function updateSoon(entry: Entry): void {
+    if (givenBack.size === 0) {
+      queueMicrotask(() => {
+        const some = [...givenBack];
+        givenBack.clear();
+        update(some);
+      });
+    }
+    givenBack.add(entry);
+  }
+
+  return (entry: Entry, count: number): ((isCharged?: boolean) => void) => {
+    const { now, offset, uncertainty } = timeOf(entry);
+    const at = now + offset;
+    const debit: Debit = { at, earliest: at - uncertainty, count };
+    const askIfOpen = () => {
+      if (entry.debits.has(debit)) ask(entry);
+    };
+    let isSettled = false;
+    addDebit(entry, debit);
+    update([entry]);
+    return (isCharged) => {
+      if (isSettled) return;
+      isSettled = true;
+      if (isCharged) {
+        debit.isCharged = true;
+        // No later call may claim the debit.
+        entry.unclaimed.delete(debit);
+        // Without a stream, ask: the snapshot that replaced the debit may have been read before the
+        // charge. Else the stream has yet to report the charge. It is late where a snapshot from
+        // about the time of the debit came: that one may have been the report, and was taken for
+        // older because the server's clock was believed to be ahead.
+        if (!isLive()) ask(entry);
+        else setTimeout(askIfOpen, debit.isDoubtful ? DOUBT_TIMEOUT : REPORT_TIMEOUT);
+      } else if (entry.debits.has(debit)) {
+        giveBack(entry, debit);
+        updateSoon(entry);
+      }
+    };
+  };
+}
