@@ -1,5 +1,5 @@
 /** Predicts from a snapshot what a call gets at an instant, in the reader's own time. Pure. */
-import { calculateRateLimit, firstWhole, type RateLimitState } from "../core/calculate.js";
+import { calculateRateLimit, firstWhole, type RateLimitState, stateAt } from "../core/calculate.js";
 import { capacityOf, type RateLimitConfig, shardConfig, toleranceOf } from "../core/config.js";
 import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
@@ -53,8 +53,8 @@ export function availableAt(
   const { shards = 1 } = config;
   const seen = Math.min(shards, 2);
   const capacity = mostHeld(config);
-  if (count > capacity) return Infinity;
   const part = shardConfig(config);
+  if (count - capacity > seen * toleranceOf(part)) return Infinity;
   if (fullest) return heldAt(fullest, part, count);
   const held = Math.max(value, (value * seen) / shards);
   return heldAt([{ value: held, ts }], { ...part, rate: seen * part.rate, capacity }, count);
@@ -75,14 +75,17 @@ function heldAt(rows: readonly RateLimitState[], config: RateLimitConfig, count:
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
   const tolerance = toleranceOf(config);
   const missing = (ms: number) => {
-    const held = rows.map((row) => calculateRateLimit(row, config, since + ms).value + tolerance);
+    const held = rows.map((row) => stateAt(row, config, since + ms).value);
     const sum = held.reduce((total, value) => total + value);
-    return count - Math.max(...held, sum);
+    return [count - Math.max(...held), count - sum] as const;
   };
-  const now = missing(0);
-  if (now <= 0) return -Infinity;
-  const guess = (now * config.period) / (rows.length * config.rate);
-  return since + firstWhole(Math.ceil(guess), (ms) => missing(ms) <= 0);
+  const isEnough = (ms: number) => {
+    const [alone, together] = missing(ms);
+    return alone <= tolerance || together <= rows.length * tolerance;
+  };
+  if (isEnough(0)) return -Infinity;
+  const guess = (Math.min(...missing(0)) * config.period) / (rows.length * config.rate);
+  return since + firstWhole(Math.ceil(guess), isEnough);
 }
 
 /**
