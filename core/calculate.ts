@@ -117,6 +117,25 @@ export function stateAt(
   };
 }
 
+/** Whether a row is full, so that it says no more than a missing row does. */
+export function isFullAt(state: RateLimitState, config: RateLimitConfig, now: number): boolean {
+  return stateAt(state, config, now).value >= capacityOf(config);
+}
+
+/** About the instant at which a row will be full, epoch ms: off by no more than rounding. */
+export function fullAt(state: RateLimitState, config: RateLimitConfig): number {
+  const periods = Math.max(0, capacityOf(config) - state.value) / config.rate;
+  const whole = config.kind === "token bucket" ? periods : Math.ceil(periods);
+  return state.ts + whole * config.period;
+}
+
+/** The part of the capacity that was used at `state.ts`: from 0, full, to 1, exhausted or in debt. */
+export function usageOf(state: RateLimitState, config: RateLimitConfig): number {
+  const capacity = capacityOf(config);
+  if (state.value >= capacity) return 0;
+  return capacity > 0 ? Math.min(1, 1 - state.value / capacity) : 1;
+}
+
 /**
  * The smallest whole number above 0 for which `holds` is true. It must be false below that number,
  * and true from there on. Gallops from the guess, then bisects: two calls when the guess is right.

@@ -4,6 +4,7 @@
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
 import { type LazyTimer, lazyTimer } from "./lazy-timer.js";
+import type { OutageLog } from "./logger.js";
 import type { Call } from "./store/store.js";
 
 /** A call that waits for one decision or for several, and its callbacks. */
@@ -26,11 +27,15 @@ export class Waiting<TDecision = unknown, TResult = never> implements Call {
 
   /** Only the first `resolve` or `reject` counts. */
   resolve(result: TResult): void {
-    if (this.deadline.forget(this)) this.done(result);
+    if (!this.deadline.forget(this)) return;
+    if (this.deadline.outage.isOngoing) this.deadline.outage.end();
+    this.done(result);
   }
 
   reject(error: unknown): void {
-    if (this.deadline.forget(this)) this.failed(error);
+    if (!this.deadline.forget(this)) return;
+    this.deadline.outage.failed(error);
+    this.failed(error);
   }
 
   expire(error: Error): void {
@@ -47,10 +52,12 @@ export class Deadline {
   /**
    * @param timeout ms; `Infinity` for no bound.
    * @param late makes the error of a call that has expired.
+   * @param outage is told of each failure, and of the first success after it.
    */
   constructor(
     private readonly timeout: number,
     private readonly late: () => Error,
+    readonly outage: OutageLog,
   ) {}
 
   /** Exactly one of `done` and `failed` is called, once: with the answer, or at the deadline. */

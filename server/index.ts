@@ -2,6 +2,7 @@ export * from "../core/index.js";
 export { createRateLimiter } from "./limiter.js";
 export type {
   AcquireOptions,
+  AutoPruneOptions,
   ChangeChannel,
   ChangeListener,
   DecisionEvent,
@@ -21,6 +22,7 @@ export type {
   RefundOptions,
   WithConfig,
 } from "./limiter-types.js";
+export type { RateLimitLogger } from "./logger.js";
 export {
   postgresChannel,
   type PostgresChannelOptions,

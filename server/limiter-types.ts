@@ -3,6 +3,7 @@ import type { RateLimitState } from "../core/calculate.js";
 import type { RateLimitConfig } from "../core/config.js";
 import type { RateLimitResult } from "../core/decide.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import type { RateLimitLogger } from "./logger.js";
 import type { RateLimitStore, TransactionOptions } from "./store/store.js";
 
 export type LimitConfigs = Record<string, RateLimitConfig>;
@@ -92,6 +93,13 @@ export interface PruneOptions {
   alsoConfigs?: Readonly<Record<string, readonly RateLimitConfig[]>>;
 }
 
+export interface AutoPruneOptions extends PruneOptions {
+  /** How often, ms: whole, at least 1. @default 5 minutes */
+  every?: number | undefined;
+  /** Ends it when it is aborted. */
+  signal?: AbortSignal | undefined;
+}
+
 /** The argument of `onDecision`. */
 export interface DecisionEvent {
   action: "limit" | "check";
@@ -129,6 +137,18 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    * @default none: `watch` finds the changes of other processes when it next reads the store
    */
   channel?: ChangeChannel;
+  /**
+   * Deletes rows that are full again, now and then: `true`, or how often and with which configs.
+   * However many processes there are, only one of them does it per interval. Its timer does not
+   * keep the process alive. Its errors reach the `logger`.
+   * @default false
+   */
+  autoPrune?: boolean | AutoPruneOptions | undefined;
+  /**
+   * Receives what no caller is told: once per outage why the store fails. `false` for no messages.
+   * @default console
+   */
+  logger?: RateLimitLogger | false | undefined;
   /** Called after every decision, for metrics. Its errors and rejections are ignored. */
   onDecision?: (event: DecisionEvent) => void | Promise<void>;
 }

@@ -7,22 +7,31 @@ import { RateLimitConfigError, RateLimitStoreError } from "../core/errors.js";
 import { validateName } from "../core/validate-key.js";
 import { validateConfig } from "../core/validate-config.js";
 import { acquire } from "./acquire.js";
+import { CLAIM, startAutoPrune } from "./auto-prune.js";
 import { Deadline } from "./deadline.js";
 import type {
   AcquireOptions,
   ChangeListener,
   LimitConfigs,
+  PruneOptions,
   RateLimiter,
   RateLimiterOptions,
 } from "./limiter-types.js";
+import { loggerOf, OutageLog } from "./logger.js";
 import { notify } from "./notify.js";
 import { createOperations, type OperationsOptions } from "./operations.js";
-import { prune } from "./prune.js";
+import { checkPrune, prune, type PruneContext } from "./prune.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { sleep as realSleep } from "./sleep.js";
 import type { RateLimitStore } from "./store/store.js";
 import { unsupported } from "./unsupported.js";
-import { type Executor, withDeadline, withoutDeadline } from "./with-deadline.js";
+import {
+  type Executor,
+  reportStoreError,
+  withDeadline,
+  withinDeadline,
+  withoutDeadline,
+} from "./with-deadline.js";
 
 /** How long a call may wait for the store, ms. */
 const DEFAULT_TIMEOUT = 2000;
@@ -37,6 +46,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const { store, limits, random = Math.random } = options;
   const { clock = store.clock ?? (() => Date.now()) } = options;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, onDecision, channel } = options;
+  const { autoPrune = false } = options;
   const configs = new Map<string, RateLimitConfig>();
   for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
     validateName(name);
@@ -46,11 +56,13 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   }
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 
+  const outage = new OutageLog(loggerOf(options.logger));
   const listeners = new Set<ChangeListener>();
   const publish = channel?.publish.bind(channel);
   const deadline = new Deadline(
     timeout,
     () => new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`),
+    outage,
   );
   const shared: Omit<OperationsOptions, keyof Executor> = {
     resolve: createLimitResolver(configs),
@@ -63,11 +75,34 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     },
   };
   const executor = withDeadline(deadline, store);
+  const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
   const operations = createOperations({ ...shared, ...executor });
 
   /** The operations inside a transaction, whose owner bounds its time. */
   function inside(transactionStore: Pick<RateLimitStore, "apply">, onChange = shared.onChange) {
-    return createOperations({ ...shared, onChange, ...withoutDeadline(transactionStore) });
+    return createOperations({ ...shared, onChange, ...withoutDeadline(transactionStore, outage) });
+  }
+
+  const runPrune = (pruneOptions: PruneOptions = {}) =>
+    prune({ store, configs, clock, bound }, pruneOptions);
+  if (autoPrune !== false) {
+    checkPrune({ store, configs }, autoPrune === true ? {} : autoPrune);
+    // Its claims are of no interest to `onDecision` and to the channel.
+    const claims = createOperations({
+      ...shared,
+      ...executor,
+      onDecision: undefined,
+      onChange() {},
+    });
+    startAutoPrune(autoPrune, {
+      async claim(every) {
+        const config = { kind: "fixed window", rate: 1, period: every } as const;
+        return (await claims.limit(CLAIM, { config })).ok;
+      },
+      prune: runPrune,
+      failed: (error) => outage.failed(error),
+      random,
+    });
   }
 
   return {
@@ -76,7 +111,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     clock,
     acquire: (name: string, acquireOptions?: AcquireOptions) =>
       acquire(operations, sleep, name, acquireOptions),
-    prune: (pruneOptions = {}) => prune({ store, configs, clock, executor }, pruneOptions),
+    prune: runPrune,
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
       return inside(store.using(tx));
@@ -84,12 +119,16 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     async transaction(run, transactionOptions = {}) {
       if (store.transaction === undefined) throw unsupported(store, "transaction");
       let changes: [name: string, key: string | undefined][] = [];
-      const result = await store.transaction((tx, transactionStore) => {
+      const running = store.transaction((tx, transactionStore) => {
         // The changes of an earlier try were rolled back.
         changes = [];
         const noteChange = (...change: (typeof changes)[number]) => void changes.push(change);
         return run({ ...inside(transactionStore, noteChange), tx });
       }, transactionOptions);
+      const result = await running.catch((error: unknown) => {
+        reportStoreError(outage, error);
+        throw error;
+      });
       // After the commit: before it, a reader would still find the old state.
       for (const change of changes) shared.onChange(...change);
       return result;

@@ -1,10 +1,11 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
-import { capacityOf, type RateLimitConfig, reservableOf, shardConfig } from "../core/config.js";
+import { type RateLimitConfig, shardConfig } from "../core/config.js";
 import { describe, RateLimitInputError } from "../core/errors.js";
 import { validateKey, validateName } from "../core/validate-key.js";
 import { withStart } from "../core/phase.js";
 import { validateConfig } from "../core/validate-config.js";
 import type { KeyOptions } from "./limiter-types.js";
+import { isInRangeOfSql } from "./store/sql-range.js";
 import { rowId, type RowId } from "./store/store.js";
 
 /** One limit for one key, resolved and checked. */
@@ -75,20 +76,11 @@ function resolveLimit(
   const config = withStart(given, name, key);
   const part = shardConfig(config);
   const isPlain = (config.shards ?? 1) === 1 && isInRangeOfSql(part);
-  return { name, key, config, part, isPlain, rows: [rowId(name, key ?? "", 0)] };
+  return { name, key, config, part, isPlain, rows: [rowId(name, key ?? "", 0, part)] };
 }
 
-/**
- * Whether the formula of a take stays clear of overflow and underflow. There, databases raise an
- * error, and JavaScript goes on with `Infinity` or 0.
- */
-function isInRangeOfSql(config: RateLimitConfig): boolean {
-  const { rate } = config;
-  return rate >= 2 ** -64 && Math.max(rate, capacityOf(config), reservableOf(config)) <= 2 ** 128;
-}
-
-export function rowOf({ name, key, rows }: ResolvedLimit, shard: number): RowId {
-  return shard === 0 ? rows[0] : rowId(name, key ?? "", shard);
+export function rowOf({ name, key, part, rows }: ResolvedLimit, shard: number): RowId {
+  return shard === 0 ? rows[0] : rowId(name, key ?? "", shard, part);
 }
 
 export function allRows(limit: ResolvedLimit): RowId[] {

@@ -3,6 +3,7 @@
  */
 import { RateLimitStoreError } from "../core/errors.js";
 import type { Deadline } from "./deadline.js";
+import type { OutageLog } from "./logger.js";
 import type { Call, Decision, RateLimitStore } from "./store/store.js";
 
 /** Executes decisions on a store. */
@@ -41,12 +42,44 @@ export function withDeadline(deadline: Deadline, store: RateLimitStore): Executo
   };
 }
 
+/** Any other work on a store, bounded in the same way. */
+export function withinDeadline<TResult>(
+  deadline: Deadline,
+  work: () => Promise<TResult>,
+): Promise<TResult> {
+  return new Promise((done, failed) => {
+    const waiting = deadline.wait(undefined, done, failed);
+    work().then(
+      (result) => waiting.resolve(result),
+      (error: unknown) => waiting.reject(error),
+    );
+  });
+}
+
 /** For a store inside a transaction: the transaction's owner bounds its time. */
-export function withoutDeadline(store: Pick<RateLimitStore, "apply">): Executor {
-  return {
-    apply: (decisions) => store.apply(decisions),
-    submit: (decision, done, failed) => applyOne(store, decision, undefined, done, failed),
+export function withoutDeadline(store: Pick<RateLimitStore, "apply">, outage: OutageLog): Executor {
+  const reporting: typeof store = {
+    async apply(decisions) {
+      try {
+        const results = await store.apply(decisions);
+        if (outage.isOngoing) outage.end();
+        return results;
+      } catch (error) {
+        reportStoreError(outage, error);
+        throw error;
+      }
+    },
   };
+  return {
+    apply: (decisions) => reporting.apply(decisions),
+    submit: (decision, done, failed) => applyOne(reporting, decision, undefined, done, failed),
+  };
+}
+
+/** Not the errors of the application, and not conflicts, which the owner retries. */
+export function reportStoreError(outage: OutageLog, error: unknown): void {
+  const { name } = (error ?? {}) as { name?: unknown };
+  if (name === "RateLimitStoreError") outage.failed(error);
 }
 
 function applyOne<TResult>(

@@ -2,8 +2,10 @@
  * Limits in the memory of this process: for tests, for a single process, and for limits that may be
  * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
-import type { RateLimitState } from "../../core/calculate.js";
-import { planWrites } from "./plan-writes.js";
+import { isFullAt, type RateLimitState } from "../../core/calculate.js";
+import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
+import { planWrites, type RowStates } from "./plan-writes.js";
+import { nextTick } from "./next-tick.js";
 import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
 import {
   type Call,
@@ -14,14 +16,17 @@ import {
   type RowId,
 } from "./store.js";
 
+/** Rows that `prune` looks at before it lets other work of this process run. */
+const SLICE = 1000;
 /** The default of `maxRows`. */
 const DEFAULT_MAX_ROWS = 1_000_000;
 
 export interface MemoryStoreOptions {
   /**
-   * The most rows held: whole, at least 1. If there are more, the rows that were written longest
-   * ago are dropped, which makes their limits full again. So choose it well above the number of
-   * keys that are active within one period.
+   * The most rows held: whole, at least 1. If there are more, rows that are full again are dropped
+   * first, which changes nothing. If there are none, the least used rows are dropped, and their
+   * limits are full again too early. So choose it well above the number of keys that are active
+   * within one period.
    * @default 1_000_000
    */
   maxRows?: number;
@@ -40,22 +45,37 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   if (!Number.isSafeInteger(maxRows) || maxRows < 1) {
     throw new RangeError(`maxRows must be a whole number above 0, got ${maxRows}`);
   }
-  const rows = new Map<string, RateLimitState>();
-  const ids = new Map<string, RowId>();
+  const entries = new Map<string, MemoryRow>();
+  const evictions = new EvictionQueue();
+  /** The latest time that was written. A row that is full at this time is not needed. */
+  let latest = -Infinity;
+  const states: RowStates = { get: (id) => entries.get(id)?.state };
+  /** The rows of one name in order, until a row comes or goes. */
+  let listed: { name: string; rows: RowId[] } | undefined;
 
-  function put(id: string, row: RowId | undefined, next: RateLimitState | null): void {
-    // Delete it first, so that the map is in the order of the last writes.
-    rows.delete(id);
+  function put(id: string, row: RowId, next: RateLimitState | null): void {
+    const existing = entries.get(id);
     if (next === null) {
-      ids.delete(id);
+      if (existing !== undefined) drop(existing);
       return;
     }
-    rows.set(id, next);
-    if (row !== undefined) ids.set(id, row);
-    if (rows.size <= maxRows) return;
-    const oldest = rows.keys().next().value!;
-    rows.delete(oldest);
-    ids.delete(oldest);
+    latest = Math.max(latest, next.ts);
+    if (existing !== undefined) {
+      existing.row = row;
+      existing.state = next;
+      return;
+    }
+    if (entries.size === maxRows) drop(evictions.next(latest));
+    const entry = { id, row, state: next, second: 0, level: 0 };
+    entries.set(id, entry);
+    evictions.add(entry);
+    listed = undefined;
+  }
+
+  function drop(entry: MemoryRow): void {
+    entries.delete(entry.id);
+    evictions.remove(entry);
+    listed = undefined;
   }
 
   function using(tx: MemoryTransaction): Pick<RateLimitStore, "apply"> {
@@ -64,7 +84,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
         const seen = new Map<string, RateLimitState>();
         for (const row of decisions.flatMap((decision) => decision.rows)) {
           const id = rowKey(row);
-          if (!tx.was.has(id)) tx.was.set(id, rows.get(id) ?? null);
+          if (!tx.was.has(id)) tx.was.set(id, states.get(id) ?? null);
           const state = tx.next.has(id) ? tx.next.get(id) : tx.was.get(id);
           if (state) seen.set(id, state);
         }
@@ -78,15 +98,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
 
   function commit({ was, next, rows: written }: MemoryTransaction): void {
     for (const [id, state] of was) {
-      if ((rows.get(id) ?? null) !== state) throw new WriteConflictError();
+      if ((states.get(id) ?? null) !== state) throw new WriteConflictError();
     }
-    for (const [id, state] of next) put(id, written.get(id), state);
+    for (const [id, state] of next) put(id, written.get(id)!, state);
   }
 
   return {
     async apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       if (call?.expired) throw expiredError();
-      return run(decisions, rows, (row, next) => put(rowKey(row), row, next));
+      return run(decisions, states, (row, next) => put(rowKey(row), row, next));
     },
     using,
     transaction(body, { retryFor = 10_000 }) {
@@ -102,8 +122,32 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       );
     },
     async list(name, after, count) {
-      const named = [...ids.values()].filter((row) => row.name === name).sort(compareRows);
-      return named.filter((row) => !after || compareRows(row, after) > 0).slice(0, count);
+      if (listed?.name !== name) {
+        const rows = [...entries.values()].map(({ row }) => row);
+        listed = { name, rows: rows.filter((row) => row.name === name).sort(compareRows) };
+      }
+      const { rows } = listed;
+      const start = after === undefined ? 0 : firstAfter(rows, after);
+      return rows.slice(start, start + count);
+    },
+    async *prune({ configs, before }) {
+      // Not the rows that come meanwhile, or there might be no end.
+      let remaining = entries.size;
+      let dropped = 0;
+      for (const entry of entries.values()) {
+        const all = configs.get(entry.row.name);
+        if (all?.every((config) => isFullAt(entry.state, config, before))) {
+          drop(entry);
+          dropped++;
+        }
+        remaining--;
+        if (remaining % SLICE !== 0) continue;
+        yield dropped;
+        dropped = 0;
+        if (remaining === 0) return;
+        await nextTick();
+      }
+      yield dropped;
     },
   };
 }
@@ -111,7 +155,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
 /** Applies a list of decisions to these states. If one of them throws, nothing is written. */
 function run<TResult>(
   decisions: readonly Decision<TResult>[],
-  states: ReadonlyMap<string, RateLimitState>,
+  states: RowStates,
   put: (row: RowId, next: RateLimitState | null) => void,
 ): TResult[] {
   const { settled, groups } = planWrites(decisions, states);
@@ -124,4 +168,15 @@ function run<TResult>(
 function compareRows(a: RowId, b: RowId): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return a.shard - b.shard;
+}
+
+/** The index of the first of these sorted rows that comes after `row`. */
+function firstAfter(rows: readonly RowId[], row: RowId): number {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareRows(rows[middle]!, row) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

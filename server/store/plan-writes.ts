@@ -55,11 +55,10 @@ interface Group {
   decisions: number[];
 }
 
-/** @param states by {@link rowKey}. A row that is not in the map does not exist. */
-export function planWrites(
-  decisions: readonly Decision<unknown>[],
-  states: ReadonlyMap<string, RateLimitState>,
-): Plan {
+/** The states of rows, by {@link rowKey}. A row that is missing does not exist. */
+export type RowStates = Pick<ReadonlyMap<string, RateLimitState>, "get">;
+
+export function planWrites(decisions: readonly Decision<unknown>[], states: RowStates): Plan {
   const entries = new Map<string, Entry>();
   const settled: Settled[] = [];
   const relied: Plan["relied"] = [];
@@ -80,11 +79,7 @@ export function planWrites(
   return { settled, relied, groups: collect(entries, relied) };
 }
 
-function entryOf(
-  entries: Map<string, Entry>,
-  states: ReadonlyMap<string, RateLimitState>,
-  row: RowId,
-): Entry {
+function entryOf(entries: Map<string, Entry>, states: RowStates, row: RowId): Entry {
   const id = rowKey(row);
   let entry = entries.get(id);
   if (entry === undefined) {

@@ -14,6 +14,11 @@ export interface RowId {
   shard: number;
   /** The {@link rowKey}, where it was computed before. Every call needs it several times. */
   id?: string;
+  /**
+   * One shard's part of the config that the call was made with, if the caller knows it. A store may
+   * need it to tell when the row will be full again.
+   */
+  config?: RateLimitConfig | undefined;
 }
 
 /** The result of a decision on the states that it received. */
@@ -117,6 +122,26 @@ export interface RateLimitStore<TTransaction = unknown> {
 
   /** Rows of a name in a fixed order, starting after `after`, at most `count` of them. */
   list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
+
+  /**
+   * Deletes rows that are full, page by page. Yields the number of rows deleted by each page. A row
+   * may be kept although it is full, but only a full row may be deleted: the test and the deletion
+   * are one atomic step. No page holds locks for long, or waits for a locked row. Optional: without
+   * it, the limiter uses `list` and `apply`, which takes longer.
+   */
+  prune?(terms: PruneTerms): AsyncIterable<number>;
+}
+
+/** Which rows are full. */
+export interface PruneTerms {
+  /**
+   * By the name of a limit: one shard's part of each config that its rows may be charged with. A
+   * row is full only if it is full under all of them. Their `start` has no meaning here: a row has
+   * the start of its own window.
+   */
+  readonly configs: ReadonlyMap<string, readonly RateLimitConfig[]>;
+  /** The instant at which the rows have to be full, epoch ms. */
+  readonly before: number;
 }
 
 export interface TransactionOptions {
@@ -134,8 +159,8 @@ export function expiredError(): RateLimitStoreError {
 }
 
 /** A row with its {@link rowKey} computed. */
-export function rowId(name: string, key: string, shard: number): RowId {
-  return { name, key, shard, id: `${name}\0${key}\0${shard}` };
+export function rowId(name: string, key: string, shard: number, config?: RateLimitConfig): RowId {
+  return { name, key, shard, id: `${name}\0${key}\0${shard}`, config };
 }
 
 /** One string per row, for maps. Names and keys hold no NUL, so no two rows share one. */

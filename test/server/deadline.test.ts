@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deadline, type Waiting } from "../../server/deadline.js";
+import { loggerOf, OutageLog } from "../../server/logger.js";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Calls that wait for up to 100 ms, and the answer of each. */
 function start(timeout = 100) {
-  const deadline = new Deadline(timeout, () => new Error("late"));
+  const deadline = new Deadline(timeout, () => new Error("late"), new OutageLog(loggerOf(false)));
   const answers: string[] = [];
   const wait = (name: string): Waiting<string, string> =>
     deadline.wait(

@@ -32,6 +32,17 @@ it.each(databases)("a server that is an hour ahead grants no more, on %s", async
   expect((await right.limit("few")).retryAfter).toBeLessThanOrEqual(20 * MINUTE);
 });
 
+it.each(databases)(
+  "a server that is hours ahead keeps rows that are not full, on %s",
+  async (_, create) => {
+    skew(5 * HOUR);
+    await using opened = await create();
+    await open(opened.store).limit("few", { count: 3 });
+    expect(await open(opened.peer).prune()).toBe(0);
+    expect((await open(opened.store).check("few")).ok).toBe(false);
+  },
+);
+
 it.each(databases)("a server with a wrong date locks no key, on %s", async (_, create) => {
   await using opened = await create();
   skew(Date.UTC(2099, 0, 1) - Date.now());

@@ -142,14 +142,14 @@ function randomCase(
 }
 
 /** The next larger or smaller double. */
-function neighbour(value: number, step: 1 | -1): number {
+export function neighbour(value: number, step: 1 | -1): number {
   const bits = new BigInt64Array(new Float64Array([value]).buffer);
   bits[0]! += BigInt(value < 0 ? -step : step);
   return new Float64Array(bits.buffer)[0]!;
 }
 
 /** George Marsaglia's xorshift32. */
-function xorshift(seed: number): () => number {
+export function xorshift(seed: number): () => number {
   let x = seed | 0 || 1;
   return () => {
     x ^= x << 13;

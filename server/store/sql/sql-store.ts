@@ -10,6 +10,7 @@ import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
+import { pruneSql } from "./prune.js";
 import { sqlite } from "./sqlite.js";
 import { writeGroups } from "./write-groups.js";
 
@@ -89,20 +90,45 @@ export function createSqlStore<TTransaction>(
         : transact("ReadCommitted", "wait briefly", (tx) => run(statements(tx))),
     );
 
+  const groupCommit = createGroupCommit({
+    read: (rows) => grounded(() => dialect.read(own, rows)),
+    write: (groups) => writeGroups(dialect, own, groups),
+    take: (...take) => grounded(() => dialect.take(single, ...take)),
+    locked: serializable || dialect.hasRowLocks ? locked : undefined,
+    isConflict,
+    wrap,
+    clock,
+    serializable,
+    // Two concurrent Serializable transactions would conflict over the pages that they share.
+    maxInFlight: serializable ? 1 : dialect.maxInFlight,
+  });
+  const list: RateLimitStore["list"] = (name, after, count) =>
+    grounded(() => dialect.list(single, name, after, count)).catch((error: unknown) => {
+      throw wrap(error);
+    });
+
   return {
-    ...createGroupCommit({
-      read: (rows) => grounded(() => dialect.read(own, rows)),
-      write: (groups) => writeGroups(dialect, own, groups),
-      take: (...take) => grounded(() => dialect.take(single, ...take)),
-      locked: serializable || dialect.hasRowLocks ? locked : undefined,
-      isConflict,
-      wrap,
-      clock,
-      serializable,
-      // Two concurrent Serializable transactions would conflict over the pages that they share.
-      maxInFlight: serializable ? 1 : dialect.maxInFlight,
-    }),
+    ...groupCommit,
     clock: clock.now,
+    list,
+    async *prune(terms) {
+      try {
+        await grounded(async () => {});
+        const { apply } = groupCommit;
+        yield* pruneSql(
+          {
+            dialectName: driver.dialect,
+            table,
+            connection: own,
+            store: { apply, list },
+            isConflict,
+          },
+          terms,
+        );
+      } catch (error) {
+        throw wrap(error);
+      }
+    },
     using: (tx) => join(tx, "wait"),
     transaction(run, { retryFor = RETRY_FOR, timeout, maxWait }) {
       const once = () =>
@@ -113,14 +139,11 @@ export function createSqlStore<TTransaction>(
         });
       return retryConflicts(once, { retryFor, isConflict });
     },
-    list: (name, after, count) =>
-      dialect.list(single, name, after, count).catch((error: unknown) => {
-        throw wrap(error);
-      }),
   };
 }
 
 function storeError(cause: unknown, table: string): RateLimitStoreError {
+  if (cause instanceof RateLimitStoreError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   // Prisma's messages begin with the call site. The database's own message is in the last line.
   const said = text.trim().split("\n").at(-1);

@@ -1,0 +1,61 @@
+/** Where the package reports what no caller is told. */
+import { MINUTE } from "../core/durations.js";
+import { stateAt } from "../core/calculate.js";
+import type { TokenBucketConfig } from "../core/config.js";
+import { notify } from "./notify.js";
+
+/** `console` is one. */
+export interface RateLimitLogger {
+  /** @param cause usually the error that was the cause. */
+  error(message: string, cause?: unknown): void;
+  warn(message: string, cause?: unknown): void;
+}
+
+export type LoggerOption = RateLimitLogger | false | undefined;
+
+/** @param option `false` for no messages. @default console */
+export function loggerOf(option: LoggerOption): RateLimitLogger {
+  if (option === false) return { error() {}, warn() {} };
+  // Looked up at each message, because an application or a test may replace the console's methods.
+  const to = option ?? console;
+  return {
+    error: (...message) => notify(() => to.error(...message)),
+    warn: (...message) => notify(() => to.warn(...message)),
+  };
+}
+
+/** Bounds the messages about a store that fails and recovers all the time. */
+const MESSAGES: TokenBucketConfig = { kind: "token bucket", rate: 5, period: MINUTE };
+
+/** Reports the first failure of each outage. An outage ends with the next success. */
+export class OutageLog {
+  /** Read before each call of `end`, so that a success costs no call. */
+  isOngoing = false;
+  private messages = { value: MESSAGES.rate, ts: 0 };
+
+  constructor(
+    private readonly logger: RateLimitLogger,
+    /** Monotonic, ms. */
+    private readonly clock: () => number = () => performance.now(),
+  ) {}
+
+  failed(error: unknown): void {
+    // The caller's mistake, and not the store's.
+    if ((error as { name?: unknown } | undefined)?.name === "RateLimitInputError") return;
+    if (this.isOngoing) return;
+    this.isOngoing = true;
+    const { value, ts } = stateAt(this.messages, MESSAGES, this.clock());
+    if (value < 1) return;
+    this.messages = { value: value - 1, ts };
+    const reason = error instanceof Error ? error.message : String(error);
+    this.logger.error(
+      `trpc-rate-limit: rate limits cannot be checked: ${reason}. This is reported once, until a ` +
+        "call succeeds.",
+      error,
+    );
+  }
+
+  end(): void {
+    this.isOngoing = false;
+  }
+}
