@@ -32,6 +32,8 @@ describe("prismaStore on SQLite", () => {
     let queries = 0;
     const store = prismaStore(intercept(database.prisma, async () => void queries++));
     const limiter = createRateLimiter({ store, limits });
+    await limiter.limit("once");
+    queries = 0;
     await Promise.all(
       Array.from({ length: 100 }, (_, i) => limiter.limit("once", { key: `${i}` })),
     );
@@ -67,8 +69,8 @@ describe("prismaStore on SQLite", () => {
     const limiter = createRateLimiter({ store: prismaStore(database.prisma), limits });
     const failure = limiter.limit("once");
     await expect(failure).rejects.toBeInstanceOf(RateLimitStoreError);
-    await expect(failure).rejects.toThrow(/no such table.*"RateLimit".*migrated/);
-    await expect(failure).rejects.toHaveProperty("cause.code", "P2010");
+    await expect(failure).rejects.toThrow(/table "RateLimit" does not exist.*migrated/);
+    await expect(failure).rejects.toHaveProperty("cause.name", "TableError");
   });
 
   it("throws for an unknown model, isolation or provider", async () => {

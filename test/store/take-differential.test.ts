@@ -25,7 +25,7 @@ async function onPostgres(): Promise<OpenSubject> {
   const run = async (text: string, values: readonly unknown[]) =>
     pool.query(text, values as unknown[]);
   return {
-    dialect: postgresql("RateLimit", createDatabaseClock()),
+    dialect: postgresql({ name: "RateLimit" }, createDatabaseClock()),
     connection: {
       query: async (text, params) => (await run(text, params)).rows,
       execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
@@ -46,12 +46,12 @@ async function onPrisma(
 ): Promise<OpenSubject> {
   const database = await opening;
   const client = database.prisma as Awaited<ReturnType<typeof createSqlite>>["prisma"];
-  const dialect = make("RateLimit", createDatabaseClock());
+  const dialect = make({ name: "RateLimit" }, createDatabaseClock());
   const connection: Subject["connection"] = {
     query: (text, params) => client.$queryRawUnsafe(text, ...params),
     execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
   };
-  await dialect.checkGround?.(connection);
+  await dialect.prepare?.(connection);
   return {
     dialect,
     connection,

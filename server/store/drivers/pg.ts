@@ -46,6 +46,8 @@ export interface PgDriverOptions {
 export interface PgStoreOptions extends PgDriverOptions {
   /** The table's name, as in `prisma/postgresql/migrations`. @default "RateLimit" */
   table?: string;
+  /** The schema of the table. @default the connection's search_path */
+  schema?: string;
   /** See `PrismaStoreOptions.isolation`. */
   isolation?: SqlStoreOptions["isolation"];
 }
@@ -58,9 +60,9 @@ export interface PgStoreOptions extends PgDriverOptions {
  */
 export function pgStore(
   pool: PgPoolLike,
-  { table = "RateLimit", isolation, ...options }: PgStoreOptions = {},
+  { table = "RateLimit", schema, isolation, ...options }: PgStoreOptions = {},
 ): RateLimitStore<PgQueryable> {
-  return createSqlStore(pgDriver(pool, options), { table, isolation });
+  return createSqlStore(pgDriver(pool, options), { table: { name: table, schema }, isolation });
 }
 
 /** How long to wait for a connection, ms; the default of Prisma. */

@@ -26,5 +26,9 @@ export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] 
 /** The schema inside a generated client, which is not in the types of the client. */
 export interface ClientInternals {
   _activeProvider?: string;
-  _runtimeDataModel?: { models?: Record<string, { dbName?: string | null }> };
+  _runtimeDataModel?: {
+    models?: Record<string, { dbName?: string | null; schema?: string | null }>;
+  };
+  /** The adapter's own options, as it was constructed with. */
+  _engineConfig?: { adapter?: { options?: { schema?: unknown } } };
 }

@@ -4,6 +4,7 @@
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import type { TableName } from "../sql/sql.js";
 import { createSqlStore } from "../sql/sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import { pgDriver, type PgDriverOptions, type PgPoolLike } from "./pg.js";
@@ -11,7 +12,8 @@ import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./pr
 
 export interface PrismaStoreOptions extends PgDriverOptions {
   /**
-   * The name of the model in the Prisma schema; a `@@map` on it is followed.
+   * The name of the model in the Prisma schema; `@@map` and `@@schema` on it are
+   * followed, and so is the option `schema` of the adapter.
    * @default "RateLimit"
    */
   model?: string;
@@ -67,7 +69,10 @@ export function prismaStore<TClient extends PrismaLike>(
       `one of the Prisma schema's models (${Object.keys(models).join(", ")})`,
     );
   }
-  const table = models?.[model]?.dbName ?? model;
+  const table: TableName = {
+    name: models?.[model]?.dbName ?? model,
+    schema: models?.[model]?.schema ?? schemaOfAdapter(prisma as ClientInternals),
+  };
   const driver = prismaDriver(prisma, dialect);
   return pool === undefined
     ? createSqlStore(driver, { table, isolation })
@@ -76,6 +81,12 @@ export function prismaStore<TClient extends PrismaLike>(
         { table, isolation },
         pgDriver(pool, prepare === undefined ? {} : { prepare }),
       );
+}
+
+/** The schema that the models without an `@@schema` are in; the `search_path` does not change it. */
+function schemaOfAdapter(prisma: ClientInternals): string | undefined {
+  const schema = prisma._engineConfig?.adapter?.options?.schema;
+  return typeof schema === "string" ? schema : undefined;
 }
 
 function prismaDriver<TClient extends PrismaLike>(

@@ -4,6 +4,7 @@ import type { Write, WriteGroup } from "../plan-writes.js";
 import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
 import type { RowId } from "../store.js";
 import type { DatabaseClock } from "./database-clock.js";
+import type { TableName } from "./sql.js";
 import type { SqlConnection } from "./driver.js";
 
 /** Where a dialect's statements run. */
@@ -27,7 +28,7 @@ export interface Connection extends SqlConnection {
  * @param table the table's name, not quoted.
  * @param clock reads the database's clock through the statements that select and take rows.
  */
-export type CreateDialect = (table: string, clock: DatabaseClock) => Dialect;
+export type CreateDialect = (table: TableName, clock: DatabaseClock) => Dialect;
 
 /**
  * The statements on one table. A row was written if the statement returns it. If a row is missing,
@@ -38,8 +39,8 @@ export interface Dialect {
   readonly maxInFlight: number;
   /** Whether reads inside a transaction lock rows, and wait for rows that others have locked. */
   readonly hasRowLocks: boolean;
-  /** Resolves if the table is fit for limits. Rejects with an error that says what is wrong. */
-  checkGround?(connection: SqlConnection): Promise<void>;
+  /** Learns what its statements depend on, before the first of them. */
+  prepare?(connection: SqlConnection): Promise<void>;
   /** Whether an error is a conflict with another transaction, so that nothing was written. */
   isConflict(error: unknown): boolean;
   /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */

@@ -15,7 +15,7 @@ import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection, SqlRow } from "./driver.js";
 import { shownText, storedText } from "./mysql-text.js";
-import { quoted, rowIdOf, statesOf } from "./sql.js";
+import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = "`name`, `key`, `shard`";
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
@@ -89,8 +89,8 @@ const CLOCK =
   "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS DOUBLE) / 1000 " +
   `AS ${CLOCK_COLUMN}`;
 
-export function mysql(tableName: string, clock: DatabaseClock): Dialect {
-  const table = quoted(tableName, "`");
+export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
+  const table = quotedTable(tableName, "`");
   let isMariaDb = false;
   const takes = (withClock: boolean) => ({
     many: {
@@ -155,10 +155,9 @@ export function mysql(tableName: string, clock: DatabaseClock): Dialect {
     canUpsert: false,
     isConflict: isWriteConflict,
 
-    async checkGround(connection) {
+    async prepare(connection) {
       const [row] = await connection.query("SELECT VERSION() AS `version`", []);
       isMariaDb = /mariadb/i.test(String(row?.["version"]));
-      await checkCollations(connection, tableName);
     },
 
     read: (connection, rows) => read(connection, rows, lock(connection.onLocked)),
@@ -247,25 +246,6 @@ export function mysql(tableName: string, clock: DatabaseClock): Dialect {
       return shownRows(rows).map(rowIdOf);
     },
   };
-}
-
-/**
- * Rejects every call if the columns fold case or accents, as in Prisma's own migrations. Otherwise
- * one key would silently spend the tokens of another one.
- */
-async function checkCollations(connection: SqlConnection, table: string): Promise<void> {
-  const columns = await connection.query(
-    "SELECT COLUMN_NAME AS `name`, COLLATION_NAME AS `collation` FROM information_schema.COLUMNS " +
-      "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME IN ('name', 'key')",
-    [table],
-  );
-  for (const { name, collation } of columns) {
-    if (String(collation).endsWith("_bin")) continue;
-    throw new Error(
-      `column ${String(name)} of table ${table} has the collation ${String(collation)}, under ` +
-        `which different keys are one bucket; give it utf8mb4_bin, as in prisma/mysql/migrations`,
-    );
-  }
 }
 
 function shownRows(rows: readonly SqlRow[]): SqlRow[] {

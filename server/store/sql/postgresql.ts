@@ -14,7 +14,7 @@ import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
 import { isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
-import { idsOf, quoted, rowIdOf, statesOf } from "./sql.js";
+import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 /**
  * How long a single statement may wait for one row, ms. Less than `deadlock_timeout`, so that the
@@ -38,8 +38,8 @@ const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."s
 /** The time at which it is evaluated, epoch ms. */
 const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "${CLOCK_COLUMN}"`;
 
-export function postgresql(tableName: string, clock: DatabaseClock): Dialect {
-  const table = quoted(tableName);
+export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect {
+  const table = quotedTable(tableName);
 
   const locks: Record<Connection["onLocked"], string> = {
     skip: "",

@@ -15,7 +15,7 @@ import type { PruneTerms, RateLimitStore } from "../store.js";
 import type { Connection } from "./dialect.js";
 import type { DialectName } from "./driver.js";
 import { storedText } from "./mysql-text.js";
-import { quoted } from "./sql.js";
+import { quoted, quotedTable, type TableName } from "./sql.js";
 
 /** The keys of a name that are above `after`, up to and including `last`. */
 interface KeyRange {
@@ -171,8 +171,7 @@ const LARGEST = "1e60";
 
 export interface SqlPruneOptions {
   dialectName: DialectName;
-  /** The table's name, not quoted. */
-  table: string;
+  table: TableName;
   connection: Connection;
   isConflict(error: unknown): boolean;
   /** For limits with numbers that SQL cannot calculate with. */
@@ -184,7 +183,7 @@ export async function* pruneSql(
   { configs, before }: PruneTerms,
 ): AsyncGenerator<number, void, undefined> {
   const syntax = SYNTAX[dialectName];
-  const table = quoted(tableName, syntax.quote);
+  const table = quotedTable(tableName, syntax.quote);
   const column = (name: string) => `t.${quoted(name, syntax.quote)}`;
 
   function isFull(made: Params, config: RateLimitConfig): string {

@@ -6,17 +6,18 @@ import type { RowAccess, RowStatements } from "../row-access.js";
 import type { RateLimitStore } from "../store.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
+import { checkTable, TableError } from "./check-table.js";
 import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
 import { pruneSql } from "./prune.js";
 import { sqlite } from "./sqlite.js";
+import type { TableName } from "./sql.js";
 import { writeGroups } from "./write-groups.js";
 
 export interface SqlStoreOptions {
-  /** The table's name, not quoted. */
-  table: string;
+  table: TableName;
   /** See `PrismaStoreOptions.isolation`. */
   isolation?: "serializable" | undefined;
 }
@@ -46,15 +47,23 @@ export function createSqlStore<TTransaction>(
     dialect.isConflict(error) ||
     (driver.isConflict?.(error) ?? false) ||
     (single.isConflict?.(error) ?? false);
-  const wrap = (error: unknown) => storeError(error, table);
+  const wrap = (error: unknown) => {
+    const wrapped = storeError(error, table);
+    if (MISSING.test(wrapped.message)) isChecked = false;
+    return wrapped;
+  };
 
   const inside = (connection: SqlConnection, onLocked: Connection["onLocked"]): Connection => ({
     query: (...query) => connection.query(...query),
     execute: (...query) => connection.execute(...query),
     onLocked,
   });
+  /** The statements of a transaction. Each of them begins with a read. */
   const statements = (connection: Connection): RowStatements => ({
-    read: (rows) => dialect.read(connection, rows),
+    read: (rows) =>
+      isChecked
+        ? dialect.read(connection, rows)
+        : check(connection).then(() => dialect.read(connection, rows)),
     write: (groups) => writeGroups(dialect, connection, groups),
   });
   const transact = <TResult>(
@@ -71,15 +80,18 @@ export function createSqlStore<TTransaction>(
   const join = (tx: TTransaction, onLocked: Connection["onLocked"]) =>
     createTransactionStore(statements(inside(driver.within(tx), onLocked)), { isConflict, wrap });
 
-  /** The check of the table. It runs once; after a failure, the next call runs it again. */
-  let checked: Promise<void> | undefined;
+  let isChecked = false;
+  let checking: Promise<void> | undefined;
+  /** Runs once; after a failure, and after the table was dropped, the next call runs it again. */
+  async function check(connection: SqlConnection): Promise<void> {
+    await checkTable(driver.dialect, connection, table);
+    await dialect.prepare?.(connection);
+    isChecked = true;
+  }
   const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {
-    if (dialect.checkGround === undefined) return run();
-    checked ??= dialect.checkGround(single).catch((error: unknown) => {
-      checked = undefined;
-      throw error;
-    });
-    await checked;
+    if (isChecked) return run();
+    checking ??= check(single).finally(() => (checking = undefined));
+    await checking;
     return run();
   };
 
@@ -142,13 +154,16 @@ export function createSqlStore<TTransaction>(
   };
 }
 
-function storeError(cause: unknown, table: string): RateLimitStoreError {
+const MISSING = /no such table|does not exist|doesn't exist/;
+
+function storeError(cause: unknown, { name }: TableName): RateLimitStoreError {
   if (cause instanceof RateLimitStoreError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   // Prisma's messages begin with the call site. The database's own message is in the last line.
   const said = text.trim().split("\n").at(-1);
-  const hint = /no such table|does not exist|doesn't exist/.test(text)
-    ? ` (the model of table "${table}" must be in the Prisma schema, and migrated)`
-    : "";
+  const hint =
+    MISSING.test(text) && !(cause instanceof TableError)
+      ? ` (the model of table "${name}" must be in the Prisma schema, and migrated)`
+      : "";
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
 }

@@ -8,6 +8,19 @@ export function quoted(identifier: string, mark: '"' | "`" = '"'): string {
   return mark + identifier.replaceAll(mark, mark + mark) + mark;
 }
 
+/** A table, not quoted. */
+export interface TableName {
+  name: string;
+  /** Without it, the database looks the table up as it does for any statement. */
+  schema?: string | undefined;
+}
+
+export function quotedTable({ schema, name }: TableName, mark: '"' | "`" = '"'): string {
+  return schema === undefined
+    ? quoted(name, mark)
+    : `${quoted(schema, mark)}.${quoted(name, mark)}`;
+}
+
 /** One row of `?` per item, for `VALUES`. */
 export function placeholders(rows: number, columns: number): string {
   const row = `(${Array<string>(columns).fill("?").join(", ")})`;

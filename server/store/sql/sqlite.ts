@@ -9,7 +9,7 @@ import type { RowId } from "../store.js";
 import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
 import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
-import { idsOf, placeholders, quoted, rowIdOf, statesOf } from "./sql.js";
+import { idsOf, placeholders, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = `"name", "key", "shard"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
@@ -29,8 +29,8 @@ const TS: Record<RateLimitConfig["kind"], string> = {
 /** The time of the statement, epoch ms. Some builds of SQLite have no unixepoch(). */
 const CLOCK = `(julianday('now') - 2440587.5) * 86400000.0 AS "${CLOCK_COLUMN}"`;
 
-export function sqlite(tableName: string, clock: DatabaseClock): Dialect {
-  const table = quoted(tableName);
+export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
+  const table = quotedTable(tableName);
 
   /**
    * Writes the groups with all guards true, in one statement.

@@ -1,0 +1,140 @@
+/**
+ * Checks a table before the first decision, and says what is wrong and what to do. One statement per
+ * store. Otherwise a wrong table would show itself late: as an error of a statement that few people
+ * know, or not at all.
+ */
+import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
+import { quotedTable, type TableName } from "./sql.js";
+
+/** Its message says what is wrong with the table and what to do. */
+export class TableError extends Error {
+  override readonly name = "TableError";
+}
+
+interface Column {
+  name: string;
+  type: string;
+  /** The name of its collation, if it has one, and whether that is known to fold case. */
+  collation: string | undefined;
+  folds: boolean;
+}
+
+interface FoundTable {
+  columns: Column[];
+  /** Where the database looked, and other places that have such a table. */
+  searched: string;
+  elsewhere: string[];
+}
+
+const COLUMNS = ["name", "key", "shard", "value", "ts"];
+
+/** 64-bit floating point. Other types would round, and then no guard would ever be true. */
+const DOUBLE: Record<DialectName, RegExp> = {
+  postgresql: /^(float8|double precision)$/i,
+  mysql: /^double/i,
+  sqlite: /real|floa|doub/i,
+};
+
+/** @throws TableError */
+export async function checkTable(
+  dialect: DialectName,
+  connection: SqlConnection,
+  table: TableName,
+): Promise<void> {
+  const { columns, searched, elsewhere } = await LOOK_UP[dialect](connection, table);
+  const shown = `table "${table.name}"`;
+  if (columns.length === 0) {
+    const hint =
+      elsewhere.length === 0
+        ? `the model of table "${table.name}" must be in the Prisma schema, and migrated`
+        : `there is one in ${elsewhere.join(", ")}: name its schema by @@schema on the model, by ` +
+          "the adapter's or the store's option schema, or add it to the search_path";
+    throw new TableError(`${shown} does not exist in ${searched} (${hint})`);
+  }
+  const missing = COLUMNS.filter((name) => !columns.some((column) => column.name === name));
+  if (missing.length > 0) {
+    throw new TableError(
+      `${shown} in ${searched} is not a table of rate limits: it has no column ` +
+        `${missing.join(", ")}; another package may use this name, so give the model of the ` +
+        "limits another one, and name it by the option model (or table)",
+    );
+  }
+  for (const { name, type, collation, folds } of columns) {
+    if ((name === "value" || name === "ts") && !DOUBLE[dialect].test(type)) {
+      throw new TableError(`column ${name} of ${shown} has the type ${type}; it must be a double`);
+    }
+    if ((name === "name" || name === "key") && folds) {
+      throw new TableError(
+        `column ${name} of table ${table.name} has the collation ${collation}, under which ` +
+          "different keys are one bucket; give it a binary one, as in the package's migrations",
+      );
+    }
+  }
+}
+
+const LOOK_UP: Record<
+  DialectName,
+  (connection: SqlConnection, table: TableName) => Promise<FoundTable>
+> = {
+  async postgresql(connection, table) {
+    const { name, schema } = table;
+    const rows = await connection.query(
+      `SELECT n.nspname::text AS "schema", a.attname::text AS "name", y.typname::text AS "type",
+         c.collname::text AS "collation", to_jsonb(c) ->> 'collisdeterministic' AS "deterministic",
+         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched"
+       FROM pg_class AS k JOIN pg_namespace AS n ON n.oid = k.relnamespace
+       JOIN pg_attribute AS a ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
+       JOIN pg_type AS y ON y.oid = a.atttypid
+       LEFT JOIN pg_collation AS c ON c.oid = a.attcollation
+       WHERE k.relname = $2 AND k.relkind IN ('r', 'p', 'v', 'f')`,
+      [quotedTable(table), name],
+    );
+    const found = rows.filter((row) => row["found"] === true);
+    const searched = rows[0]?.["searched"];
+    return {
+      columns: found.map((row) => ({
+        ...columnOf(row),
+        folds: row["type"] === "citext" || row["deterministic"] === "false",
+      })),
+      searched:
+        schema === undefined ? `the search_path (${String(searched)})` : `schema "${schema}"`,
+      elsewhere: distinct(rows.map((row) => `schema "${String(row["schema"])}"`)),
+    };
+  },
+
+  async mysql(connection, { name, schema = null }) {
+    const rows = await connection.query(
+      "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation` " +
+        "FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
+      [schema, name],
+    );
+    const columns = rows.map((row) => {
+      const column = columnOf(row);
+      return { ...column, folds: column.collation?.endsWith("_bin") === false };
+    });
+    return { columns, searched: "this database", elsewhere: [] };
+  },
+
+  async sqlite(connection, { name }) {
+    const rows = await connection.query(
+      `SELECT c."name", c."type", x."coll" AS "collation" FROM pragma_table_info(?) AS c
+       LEFT JOIN pragma_index_list(?) AS l ON l."origin" = 'pk'
+       LEFT JOIN pragma_index_xinfo(l."name") AS x ON x."name" = c."name" AND x."key" = 1`,
+      [name, name],
+    );
+    const columns = rows.map((row) => {
+      const column = columnOf(row);
+      return { ...column, folds: !["BINARY", undefined].includes(column.collation) };
+    });
+    return { columns, searched: "this database", elsewhere: [] };
+  },
+};
+
+function columnOf({ name, type, collation }: SqlRow): Omit<Column, "folds"> {
+  const collationName = typeof collation === "string" ? collation : undefined;
+  return { name: String(name), type: String(type), collation: collationName };
+}
+
+function distinct(items: readonly string[]): string[] {
+  return [...new Set(items)];
+}
