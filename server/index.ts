@@ -1,4 +1,5 @@
 export * from "../core/index.js";
+export { changeDigest } from "./change-digest.js";
 export { createRateLimiter } from "./limiter.js";
 export type {
   AcquireOptions,

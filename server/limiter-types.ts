@@ -153,13 +153,20 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   onDecision?: (event: DecisionEvent) => void | Promise<void>;
 }
 
-/** Called after the tokens of a limit have changed. Its errors and rejections are ignored. */
-export type ChangeListener = (name: string, key: string | undefined) => void;
+/**
+ * Called with the `changeDigest` of a limit after its tokens have changed. Its errors and
+ * rejections are ignored.
+ */
+export type ChangeListener = (digest: string) => void;
 
-/** Carries notifications of changes between processes; see `postgresChannel`. */
+/**
+ * Carries notifications of changes between processes; see `postgresChannel`. It needs to carry
+ * nothing but digests. A digest that is lost, repeated or made up does no harm: a limit is read
+ * later, or once more.
+ */
 export interface ChangeChannel {
   /** This process has changed a limit. Never throws. Delivery is not guaranteed. */
-  publish(name: string, key: string | undefined): void | Promise<void>;
+  publish(digest: string): void | Promise<void>;
   /** Calls `listener` after changes by other processes. Returns a function that ends that. */
   subscribe(listener: ChangeListener): () => void;
 }
@@ -265,8 +272,8 @@ export interface RateLimiter<
   ): Promise<RateLimitSnapshot<TName>[]>;
 
   /**
-   * Calls `listener` after each change by this process, and after each change by another process
-   * that the `channel` delivers. Returns a function that ends that.
+   * Calls `listener` with a digest after each change by this process, and after each change by
+   * another process that the `channel` delivers. Compare it with `changeDigest(name, key)`. Returns a function that ends that.
    */
   onChange(listener: ChangeListener): () => void;
 }

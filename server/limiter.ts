@@ -8,6 +8,7 @@ import { validateName } from "../core/validate-key.js";
 import { validateConfig } from "../core/validate-config.js";
 import { acquire } from "./acquire.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
+import { changeDigest } from "./change-digest.js";
 import { Deadline } from "./deadline.js";
 import type {
   AcquireOptions,
@@ -69,9 +70,11 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     environment: { clock, random },
     onDecision,
     onChange(name, key) {
-      for (const listener of listeners) listener(name, key);
+      if (listeners.size === 0 && publish === undefined) return;
+      const digest = changeDigest(name, key);
+      for (const listener of listeners) listener(digest);
       // Its failure is ignored, or the other calls of the same batch would get no answer.
-      if (publish) notify(publish, name, key);
+      if (publish) notify(publish, digest);
     },
   };
   const executor = withDeadline(deadline, store);
@@ -134,7 +137,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       return result;
     },
     onChange(listener) {
-      const safeListener: ChangeListener = (name, key) => notify(listener, name, key);
+      const safeListener: ChangeListener = (digest) => notify(listener, digest);
       listeners.add(safeListener);
       const unsubscribe = channel?.subscribe(safeListener);
       return () => {

@@ -1,9 +1,10 @@
 /**
  * Notifies processes of each other's changes through PostgreSQL's LISTEN and NOTIFY, so that a
- * reader need not wait for the next tick. A notification carries no state: the process that
- * receives it reads the row. If a notification is lost, the next tick finds the change.
+ * reader need not wait for the next tick. A notification carries digests and no state: the process
+ * that receives it reads the rows of those that it watches. If a notification is lost, the next tick finds the change.
  */
 import type { ChangeChannel, ChangeListener } from "./limiter-types.js";
+import { loggerOf, type RateLimitLogger } from "./logger.js";
 
 /** The parts of a `pg.Client` that the channel needs. */
 export interface PostgresClientLike {
@@ -23,6 +24,8 @@ export interface PostgresNotification {
 export interface PostgresChannelOptions {
   /** Letters, digits and underscores; the same in all processes. @default "rate_limit" */
   channel?: string;
+  /** Receives a warning if the connection hears nothing. `false` for none. @default console */
+  logger?: RateLimitLogger | false | undefined;
 }
 
 /** Changes within this many ms are sent together. */
@@ -34,6 +37,14 @@ const MAX_PAYLOAD = 7900;
  * changes.
  */
 const MAX_PAYLOADS = 16;
+/** The most changes that wait for a connection; as many as fit into the payloads. */
+const MAX_PENDING = 10_000;
+/** The form of a digest. Anything else in a payload is ignored. */
+const DIGEST = /^[\da-z]{1,11}$/;
+/** How long the notification that a channel sends to itself may take, ms. */
+const HEAR_WITHIN = 5000;
+/** How often to look whether the connection is still of use, ms. */
+const IDLE_CHECK = 60_000;
 /**
  * The pauses before a lost connection is opened again, ms. They double from the first to the last.
  */
@@ -42,12 +53,16 @@ const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
 /**
  * @param connect creates a client that is not connected yet, such as `() => new pg.Client(url)`.
  * The channel needs a connection of its own, because LISTEN belongs to a session. It must be a
- * direct one, not through a pooler in transaction mode.
+ * direct one. Through a pooler in transaction mode it hears nothing, and warns of that once.
+ *
+ * The connection opens when it is needed. It closes after a minute or two without a change and
+ * without a listener, so that a limiter that a reload has replaced keeps none. `close` ends it at
+ * once.
  * @throws RangeError when the channel's name has other characters.
  */
 export function postgresChannel(
   connect: () => PostgresClientLike,
-  { channel = "rate_limit" }: PostgresChannelOptions = {},
+  { channel = "rate_limit", logger: loggerOption }: PostgresChannelOptions = {},
 ): ChangeChannel & { close(): Promise<void> } {
   if (!/^\w{1,63}$/.test(channel)) {
     throw new RangeError(
@@ -57,16 +72,23 @@ export function postgresChannel(
   /** Identifies the notifications of this process, which PostgreSQL also delivers back to it. */
   const sender = Math.random().toString(36).slice(2);
   const listeners = new Set<ChangeListener>();
-  let pending = new Map<string, readonly string[]>();
+  const logger = loggerOf(loggerOption);
+  let pending = new Set<string>();
   let client: PostgresClientLike | undefined;
   let ready = false;
   let isClosed = false;
   let failures = 0;
+  /** Whether there was a change since the last look. */
+  let isUsed = false;
+  let hasWarned = false;
+  let hearTimer: ReturnType<typeof setTimeout> | undefined;
+  let idleTimer: ReturnType<typeof setTimeout> | undefined;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   function open(): void {
     if (client !== undefined || isClosed || retryTimer !== undefined) return;
+    idleTimer ??= setInterval(closeIfIdle, IDLE_CHECK);
     let mine: PostgresClientLike;
     try {
       mine = connect();
@@ -80,6 +102,7 @@ export function postgresChannel(
       if (client !== mine) return;
       client = undefined;
       ready = false;
+      clearTimeout(hearTimer);
       void mine.end().catch(() => {});
       retryLater();
     };
@@ -90,8 +113,11 @@ export function postgresChannel(
       .connect()
       .then(() => mine.query(`LISTEN "${channel}"`))
       .then(() => {
+        if (client !== mine) return;
         ready = true;
         failures = 0;
+        checkHearing(mine);
+        flush();
       })
       .catch(lost);
   }
@@ -105,33 +131,74 @@ export function postgresChannel(
     }, pause);
   }
 
+  /** Sends a notification to itself. A pooler in transaction mode does not deliver it. */
+  function checkHearing(mine: PostgresClientLike): void {
+    clearTimeout(hearTimer);
+    hearTimer = setTimeout(() => {
+      if (hasWarned) return;
+      hasWarned = true;
+      logger.warn(
+        "trpc-rate-limit: postgresChannel hears no notifications, so changes of other processes " +
+          "are found by polling only. Give it a direct connection, and not a pooler in " +
+          "transaction mode, such as PgBouncer.",
+      );
+    }, HEAR_WITHIN);
+    send(mine, JSON.stringify([sender]));
+  }
+
+  /** Disconnects, but not for good: the next change or listener opens a connection again. */
+  function closeIfIdle(): void {
+    const isIdle = !isUsed && listeners.size === 0;
+    isUsed = false;
+    if (isIdle) void disconnect();
+  }
+
+  async function disconnect(): Promise<void> {
+    for (const timer of [flushTimer, retryTimer, hearTimer, idleTimer]) clearTimeout(timer);
+    flushTimer = retryTimer = hearTimer = idleTimer = undefined;
+    const last = client;
+    client = undefined;
+    ready = false;
+    failures = 0;
+    await last?.end().catch(() => {});
+  }
+
   function receive({ payload = "" }: PostgresNotification): void {
-    const [from, ...changes] = parse(payload);
-    if (from === sender) return;
-    for (const change of changes) {
-      if (!Array.isArray(change)) continue;
-      const [name, key] = change as unknown[];
-      if (typeof name !== "string" || (key !== undefined && typeof key !== "string")) continue;
-      for (const listener of listeners) listener(name, key);
+    const [from, ...digests] = parse(payload);
+    if (from === sender) {
+      clearTimeout(hearTimer);
+      return;
+    }
+    for (const digest of digests) {
+      if (typeof digest !== "string" || !DIGEST.test(digest)) continue;
+      for (const listener of listeners) listener(digest);
     }
   }
 
   function flush(): void {
+    clearTimeout(flushTimer);
     flushTimer = undefined;
-    const changes = [...pending.values()];
-    pending = new Map();
-    const payloads = payloadsOf(sender, changes);
-    if (!ready || client === undefined || payloads.length > MAX_PAYLOADS) return;
-    // The failure of a query is ignored: a lost connection emits an event of its own.
-    for (const payload of payloads) {
-      client.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => {});
-    }
+    // They wait for a connection that is about to open, and not for one that is down.
+    if (client !== undefined && !ready) return;
+    const digests = [...pending];
+    pending = new Set();
+    if (client === undefined || digests.length === 0) return;
+    const payloads = payloadsOf(sender, digests);
+    if (payloads.length > MAX_PAYLOADS) return;
+    for (const payload of payloads) send(client, payload);
+  }
+
+  /** The failure of a query is ignored: a lost connection emits an event of its own. */
+  function send(to: PostgresClientLike, payload: string): void {
+    to.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => {});
   }
 
   return {
-    publish(name, key) {
+    publish(digest) {
+      if (isClosed) return;
+      isUsed = true;
       open();
-      pending.set(`${name}\0${key ?? ""}`, key === undefined ? [name] : [name, key]);
+      if (pending.size < MAX_PENDING) pending.add(digest);
       flushTimer ??= setTimeout(flush, COALESCE);
     },
     subscribe(listener) {
@@ -141,25 +208,24 @@ export function postgresChannel(
     },
     async close() {
       isClosed = true;
-      clearTimeout(flushTimer);
-      clearTimeout(retryTimer);
       listeners.clear();
-      await client?.end().catch(() => {});
+      await disconnect();
     },
   };
 }
 
-function payloadsOf(sender: string, changes: readonly (readonly string[])[]): string[] {
-  const groups: (readonly string[])[][] = [];
+function payloadsOf(sender: string, digests: readonly string[]): string[] {
+  const groups: string[][] = [];
   let length = Infinity;
-  for (const change of changes) {
-    const added = new TextEncoder().encode(JSON.stringify(change)).length + 1;
+  for (const digest of digests) {
+    // Digests are ASCII: one byte per character, and two quotes and a comma.
+    const added = digest.length + 3;
     length += added;
     if (length > MAX_PAYLOAD) {
       groups.push([]);
       length = added + sender.length + 4;
     }
-    groups.at(-1)!.push(change);
+    groups.at(-1)!.push(digest);
   }
   return groups.map((group) => JSON.stringify([sender, ...group]));
 }

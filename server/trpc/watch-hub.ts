@@ -9,6 +9,7 @@ import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js
 import { type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { changeDigest } from "../change-digest.js";
 import type { ChangeListener } from "../limiter-types.js";
 
 /** Changes within this many ms of the last read are read together in the next one. */
@@ -48,14 +49,16 @@ export function createWatchHub<TName extends string>(
 ) {
   type Snapshot = RateLimitSnapshot<TName>;
   const entries = new Map<string, Entry<TName>>();
+  /** If two limits share a digest, the next tick finds the changes of the one that is missing. */
+  const byDigest = new Map<string, Entry<TName>>();
   let stop: (() => void) | undefined;
   let flushing = false;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
   let lastFlush = -Infinity;
 
   function start(): () => void {
-    const unsubscribe = limiter.onChange((name, key) => {
-      const entry = entries.get(idOf(name, key));
+    const unsubscribe = limiter.onChange((digest) => {
+      const entry = byDigest.get(digest);
       if (entry !== undefined) refresh([entry]);
     });
     const pause = Math.min(interval, MAX_TIMEOUT);
@@ -149,6 +152,7 @@ export function createWatchHub<TName extends string>(
     if (entry === undefined) {
       entry = { name, key, snapshot: undefined, stale: true, notify: new Set() };
       entries.set(id, entry);
+      byDigest.set(changeDigest(name, key), entry);
     }
     entry.notify.add(notify);
     return entry;
@@ -158,6 +162,7 @@ export function createWatchHub<TName extends string>(
     entry.notify.delete(notify);
     if (entry.notify.size > 0) return;
     entries.delete(idOf(entry.name, entry.key));
+    byDigest.delete(changeDigest(entry.name, entry.key));
     if (entries.size > 0) return;
     stop?.();
     stop = undefined;

@@ -1,7 +1,9 @@
 /** How `postgresChannel` handles its connections, with fake clients and fake timers. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
+  changeDigest,
   postgresChannel,
+  type PostgresChannelOptions,
   type PostgresClientLike,
   type PostgresNotification,
 } from "../../server/index.js";
@@ -14,13 +16,17 @@ class FakeClient implements PostgresClientLike {
   readonly sent: string[] = [];
   private readonly listeners = new Map<string, ((what: never) => void)[]>();
 
-  constructor(private readonly isUp: () => boolean) {}
+  constructor(private readonly server: { isUp: boolean; hears: boolean }) {}
 
   async connect() {
-    if (!this.isUp()) throw new Error("connection refused");
+    if (!this.server.isUp) throw new Error("connection refused");
   }
   async query(_text: string, values: unknown[] = []) {
-    if (values.length > 0) this.sent.push(String(values[1]));
+    if (values.length === 0) return;
+    const payload = String(values[1]);
+    this.sent.push(payload);
+    // PostgreSQL delivers a notification to its sender, too.
+    if (this.server.hears) this.emit("notification", { channel: "c", payload });
   }
   async end() {
     this.ended++;
@@ -34,19 +40,19 @@ class FakeClient implements PostgresClientLike {
   }
 }
 
-function start() {
+function start(options: PostgresChannelOptions = {}) {
   const clients: FakeClient[] = [];
-  const server = { isUp: true };
+  const server = { isUp: true, hears: true };
   const channel = postgresChannel(() => {
-    const client = new FakeClient(() => server.isUp);
+    const client = new FakeClient(server);
     clients.push(client);
     return client;
-  });
-  const received: unknown[][] = [];
-  const stop = channel.subscribe((...change) => received.push(change));
+  }, options);
+  const received: string[] = [];
+  const stop = channel.subscribe((digest) => void received.push(digest));
   const notify = (payload: unknown) =>
     clients.at(-1)!.emit("notification", { channel: "c", payload: JSON.stringify(payload) });
-  /** The names and keys that this client has sent. */
+  /** The digests that this client has sent. */
   const sent = (client = clients.at(-1)!) =>
     client.sent.flatMap((payload) => (JSON.parse(payload) as unknown[]).slice(1));
   return { clients, server, channel, received, stop, notify, sent };
@@ -58,25 +64,22 @@ const lost = new Error("connection lost");
 it("sends the changes of 50 ms once, and ignores its own notifications", async () => {
   const { clients, channel, received, stop, notify, sent } = start();
   await pass(0);
-  for (const key of ["a", "b", "a"]) void channel.publish("send", key);
-  void channel.publish("send", undefined);
+  for (const key of ["a", "b", "a"]) void channel.publish(key);
+  void channel.publish("c");
   await pass(49);
   expect(sent()).toEqual([]);
   await pass(1);
-  const changes = [["send", "a"], ["send", "b"], ["send"]];
+  const changes = ["a", "b", "c"];
   expect(sent()).toEqual(changes);
-  void channel.publish("other", undefined);
+  void channel.publish("other");
   await pass(50);
-  expect(sent()).toEqual([...changes, ["other"]]);
-  notify(JSON.parse(clients[0]!.sent[0]!));
+  expect(sent()).toEqual([...changes, "other"]);
+  for (const payload of clients[0]!.sent) notify(JSON.parse(payload));
   expect(received).toEqual([]);
-  notify(["another process", ["send", "a"], ["send", 7], ["send", { a: 1 }], ["send"]]);
-  expect(received).toEqual([
-    ["send", "a"],
-    ["send", undefined],
-  ]);
+  notify(["another process", "a", ["send", "a"], 7, { a: 1 }, "no digest", "c"]);
+  expect(received).toEqual(["a", "c"]);
   stop();
-  notify(["another process", ["send", "a"]]);
+  notify(["another process", "a"]);
   expect(received).toHaveLength(2);
 });
 
@@ -84,17 +87,17 @@ it("keeps payloads below PostgreSQL's limit in bytes, and sends nothing if there
   const { clients, channel } = start();
   await pass(0);
   const publish = (many: number) => {
-    for (let i = 0; i < many; i++) void channel.publish("send", `${"é".repeat(180)}${i}`);
+    for (let i = 0; i < many; i++) void channel.publish(changeDigest("send", `${i}`));
   };
-  publish(200);
+  publish(3000);
   await pass(50);
-  const sizes = clients[0]!.sent.map((payload) => Buffer.byteLength(payload));
+  const sizes = clients[0]!.sent.slice(1).map((payload) => Buffer.byteLength(payload));
   expect(Math.max(...sizes)).toBeLessThan(7900);
   // Each payload is full: one more change would not have fitted.
-  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(7900 - 400);
-  publish(400);
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(7900 - 14);
+  publish(10_000);
   await pass(50);
-  expect(clients[0]!.sent).toHaveLength(sizes.length);
+  expect(clients[0]!.sent).toHaveLength(1 + sizes.length);
 });
 
 it("doubles the pause after each failed attempt up to 30 s, and starts again after a success", async () => {
@@ -123,16 +126,17 @@ it("ends a lost connection once, even if several events report the loss", async 
   await pass(0);
   clients[0]!.emit("error", lost);
   clients[0]!.emit("end");
-  void channel.publish("send", "lost meanwhile");
+  void channel.publish("lost");
   await pass(100);
-  expect(clients[0]).toMatchObject({ ended: 1, sent: [] });
+  expect(clients[0]).toMatchObject({ ended: 1 });
+  expect(sent()).toEqual([]);
   await pass(400);
   clients[0]!.emit("error", lost);
   await pass(60_000);
   expect(clients).toHaveLength(2);
-  void channel.publish("send", "again");
+  void channel.publish("again");
   await pass(50);
-  expect(sent()).toEqual([["send", "again"]]);
+  expect(sent()).toEqual(["again"]);
 });
 
 it("opens no connection after it was closed, and leaves no timers", async () => {
@@ -140,13 +144,64 @@ it("opens no connection after it was closed, and leaves no timers", async () => 
     const { clients, channel } = start();
     await pass(0);
     if (isLost) clients[0]!.emit("error", lost);
-    void channel.publish("send", undefined);
+    void channel.publish("c");
     await channel.close();
     expect(vi.getTimerCount()).toBe(0);
-    void channel.publish("send", undefined);
+    void channel.publish("c");
     channel.subscribe(() => {});
     await pass(60_000);
     expect(clients).toHaveLength(1);
-    expect(clients[0]).toMatchObject({ ended: isLost ? 1 : expect.any(Number), sent: [] });
+    expect(clients[0]).toMatchObject({ ended: isLost ? 1 : expect.any(Number) });
   }
+});
+
+it("warns once if it does not hear its own notification, and goes on", async () => {
+  const logger = { error: vi.fn(), warn: vi.fn() };
+  const { clients, server, channel, sent } = start({ logger });
+  server.hears = false;
+  await pass(4999);
+  expect(logger.warn).not.toHaveBeenCalled();
+  await pass(1);
+  expect(logger.warn).toHaveBeenCalledWith(expect.stringContaining("hears no notifications"));
+  void channel.publish("a");
+  await pass(50);
+  expect(sent()).toEqual(["a"]);
+  clients[0]!.emit("error", lost);
+  await pass(60_000);
+  expect(clients.length).toBeGreaterThan(1);
+  expect(logger.warn).toHaveBeenCalledTimes(1);
+});
+
+it("does not warn if it hears itself", async () => {
+  const logger = { error: vi.fn(), warn: vi.fn() };
+  start({ logger });
+  await pass(60_000);
+  expect(logger.warn).not.toHaveBeenCalled();
+});
+
+it("closes its connection when it is idle, and opens one when it is needed", async () => {
+  const { clients, channel, stop, sent } = start();
+  await pass(180_000);
+  expect(clients).toMatchObject([{ ended: 0 }]);
+  stop();
+  void channel.publish("a");
+  await pass(60_000);
+  expect(clients).toMatchObject([{ ended: 0 }]);
+  await pass(120_000);
+  expect(clients).toMatchObject([{ ended: 1 }]);
+  expect(vi.getTimerCount()).toBe(0);
+  void channel.publish("b");
+  await pass(50);
+  expect(clients).toHaveLength(2);
+  expect(sent()).toEqual(["b"]);
+});
+
+it("gives up reconnecting when it is idle", async () => {
+  const { clients, server, stop } = start();
+  await pass(0);
+  server.isUp = false;
+  clients[0]!.emit("error", lost);
+  stop();
+  await pass(300_000);
+  expect(vi.getTimerCount()).toBe(0);
 });

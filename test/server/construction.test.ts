@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createRateLimiter, memoryStore, MINUTE, type RateLimiter } from "../../server/index.js";
+import {
+  changeDigest,
+  type ChangeListener,
+  createRateLimiter,
+  memoryStore,
+  MINUTE,
+  type RateLimiter,
+} from "../../server/index.js";
 
 const limit = { kind: "token bucket", rate: 5, period: MINUTE } as const;
 type Limiter = RateLimiter<{ first: typeof limit }, never>;
@@ -41,7 +48,7 @@ it("a transaction notifies of the changes of its last try, after the commit", as
     limits: { first: limit, second: limit },
   });
   const changed: string[] = [];
-  limiter.onChange((name) => changed.push(name));
+  limiter.onChange((digest) => void changed.push(digest));
   let tries = 0;
   const outsider = createRateLimiter({ store: memory, limits: { first: limit } });
   await limiter.transaction(async ({ limit: take, check }) => {
@@ -52,11 +59,11 @@ it("a transaction notifies of the changes of its last try, after the commit", as
     await outsider.limit("first");
   });
   expect(tries).toBe(2);
-  expect(changed).toEqual(["second"]);
+  expect(changed).toEqual([changeDigest("second", undefined)]);
 });
 
 it("a listener that has unsubscribed receives no changes, not even of the channel", async () => {
-  const channel = new Set<(name: string, key: string | undefined) => void>();
+  const channel = new Set<ChangeListener>();
   const limiter = createRateLimiter({
     store: memoryStore(),
     limits: { first: limit },
@@ -69,12 +76,13 @@ it("a listener that has unsubscribed receives no changes, not even of the channe
     },
   });
   const changed: string[] = [];
-  const stop = limiter.onChange((name) => changed.push(name));
-  for (const listener of channel) listener("from elsewhere", undefined);
+  const stop = limiter.onChange((digest) => void changed.push(digest));
+  for (const listener of channel) listener("elsewhere");
   await limiter.limit("first");
   await limiter.reset("first");
   await limiter.refund("first");
-  expect(changed).toEqual(["from elsewhere", "first", "first", "first"]);
+  const first = changeDigest("first", undefined);
+  expect(changed).toEqual(["elsewhere", first, first, first]);
   // Calls without effect are not changes.
   await limiter.check("first");
   await limiter.limit("first", { count: 0 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import {
+  changeDigest,
   type ChangeChannel,
   type ChangeListener,
   createRateLimiter,
@@ -212,17 +213,14 @@ describe("createRateLimiter", () => {
   it("notifies listeners of changes, and only of changes", async () => {
     const { limiter } = setUp();
     const seen: unknown[] = [];
-    const stop = limiter.onChange((name, key) => seen.push([name, key]));
+    const stop = limiter.onChange((digest) => void seen.push(digest));
     await limiter.limit("signUp", { key: "k", count: 2 });
     await limiter.limit("signUp", { key: "k" });
     await limiter.check("signUp", { key: "k" });
     await limiter.reset("signUp");
     stop();
     await limiter.limit("signUp");
-    expect(seen).toEqual([
-      ["signUp", "k"],
-      ["signUp", undefined],
-    ]);
+    expect(seen).toEqual([changeDigest("signUp", "k"), changeDigest("signUp", undefined)]);
   });
 
   it("ignores what a listener throws, whether this or another process made the change", async () => {
@@ -242,7 +240,7 @@ describe("createRateLimiter", () => {
       throw new Error("not the limiter's business");
     });
     await limiter.limit("once");
-    for (const listener of subscribed) listener("once", undefined);
+    for (const listener of subscribed) listener(changeDigest("once", undefined));
     expect(calls).toBe(2);
   });
 });

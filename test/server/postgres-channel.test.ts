@@ -1,6 +1,7 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
+  changeDigest,
   createRateLimiter,
   memoryStore,
   MINUTE,
@@ -9,6 +10,8 @@ import {
 } from "../../server/index.js";
 import { createPostgres } from "../support/database.js";
 
+const hot = changeDigest("send", "é 1");
+const shared = changeDigest("send", undefined);
 const limits = { send: { kind: "token bucket", rate: 1000, period: MINUTE } } as const;
 
 async function start(processes: number) {
@@ -28,7 +31,7 @@ async function start(processes: number) {
     const store = prismaStore(database.connect());
     const limiter = createRateLimiter({ store, limits, channel, clock: () => 0 });
     const received: string[] = [];
-    limiter.onChange((name, key) => received.push(`${name} ${key}`));
+    limiter.onChange((digest) => void received.push(digest));
     return { limiter, received };
   });
   const listening = () =>
@@ -44,15 +47,13 @@ describe("postgresChannel", () => {
     const { all } = await start(3);
     const [one, two, three] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
     await one.limiter.limit("send", { key: "é 1" });
-    await vi.waitFor(() =>
-      expect([two.received, three.received]).toEqual([["send é 1"], ["send é 1"]]),
-    );
+    await vi.waitFor(() => expect([two.received, three.received]).toEqual([[hot], [hot]]));
     await two.limiter.limit("send", { count: 1000 });
-    await vi.waitFor(() => expect(one.received).toEqual(["send é 1", "send undefined"]));
+    await vi.waitFor(() => expect(one.received).toEqual([hot, shared]));
     await three.limiter.limit("send");
     await three.limiter.refund("send", { key: "é 1" });
-    await vi.waitFor(() => expect(two.received.at(-1)).toBe("send é 1"));
-    expect(two.received.filter((change) => change === "send undefined")).toHaveLength(1);
+    await vi.waitFor(() => expect(two.received.at(-1)).toBe(hot));
+    expect(two.received.filter((change) => change === shared)).toHaveLength(1);
   });
 
   it("sends the changes of several decisions in one notification", async () => {
@@ -78,6 +79,20 @@ describe("postgresChannel", () => {
     await listener.end();
   });
 
+  it("sends neither names nor keys", async () => {
+    const { all, connect } = await start(1);
+    const listener = connect();
+    await listener.connect();
+    const payloads: string[] = [];
+    listener.on("notification", ({ payload }) => payloads.push(payload!));
+    await listener.query("LISTEN rate_limit");
+    await all[0]!.limiter.limit("send", { key: "ada@example.com" });
+    await vi.waitFor(() => expect(payloads).toHaveLength(1));
+    expect(payloads[0]).toContain(changeDigest("send", "ada@example.com"));
+    expect(payloads[0]).not.toMatch(/ada|example|send/);
+    await listener.end();
+  });
+
   it("reconnects after its connection was lost, and calls go on meanwhile", async () => {
     const { all, database, listening } = await start(2);
     const [one, two] = all as [(typeof all)[0], (typeof all)[0]];
@@ -87,7 +102,7 @@ describe("postgresChannel", () => {
     await expect(one.limiter.limit("send")).resolves.toMatchObject({ ok: true });
     await vi.waitFor(async () => expect(await listening()).toHaveLength(2), { timeout: 10_000 });
     await one.limiter.limit("send", { key: "after" });
-    await vi.waitFor(() => expect(two.received).toContain("send after"));
+    await vi.waitFor(() => expect(two.received).toContain(changeDigest("send", "after")));
   });
 
   it("retries if creating the client throws, and calls go on meanwhile", async () => {
@@ -114,8 +129,9 @@ describe("postgresChannel", () => {
     for (const payload of ["", "no json", "{}", '["x",1,[],[1],{"a":1}]']) {
       await database.prisma.$queryRaw`SELECT pg_notify('rate_limit', ${payload})::text`;
     }
-    await database.prisma.$queryRaw`SELECT pg_notify('rate_limit', '["x",["send","k"]]')::text`;
-    await vi.waitFor(() => expect(all[0]!.received).toEqual(["send k"]));
+    await database.prisma.$queryRaw`
+      SELECT pg_notify('rate_limit', ${JSON.stringify(["x", ["send", "k"], "no digest", changeDigest("send", "k")])})::text`;
+    await vi.waitFor(() => expect(all[0]!.received).toEqual([changeDigest("send", "k")]));
     expect(() => postgresChannel(() => new pg.Client(), { channel: 'a"; DROP' })).toThrow(
       /channel must be 1 to 63 letters/,
     );

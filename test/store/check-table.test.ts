@@ -122,11 +122,11 @@ describe("a store on PostgreSQL", () => {
   it("follows the schema of the adapter, of the model, and its own option", async () => {
     const { pool, connect, rows } = await withSchema();
     await pool.query(`CREATE TABLE tenant."RateLimit" (LIKE public."RateLimit" INCLUDING ALL)`);
-    const modelled = connect();
-    const internals = modelled as unknown as { _runtimeDataModel: { models: object } };
-    internals._runtimeDataModel = {
-      models: { RateLimit: { dbName: null, schema: "tenant" } },
-    };
+    const modelled = Object.assign(connect(), {
+      _runtimeDataModel: {
+        models: { RateLimit: { dbName: null, schema: "tenant" } },
+      },
+    });
     const stores = [
       prismaStore(connect("tenant")),
       prismaStore(modelled),

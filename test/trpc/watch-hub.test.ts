@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RateLimitConfig, RateLimitSnapshot } from "../../core/index.js";
 import type { ChangeListener } from "../../server/index.js";
+import { changeDigest } from "../../server/index.js";
 import { createWatchHub } from "../../server/trpc/watch-hub.js";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -36,7 +37,7 @@ function start(interval = Infinity, config: RateLimitConfig = windows) {
     reads,
     listeners,
     change(name: string, key?: string) {
-      for (const listener of listeners) listener(name, key);
+      for (const listener of listeners) listener(changeDigest(name, key));
     },
     answerWith: (next: typeof answer) => (answer = next),
     follow(...names: [name: string, key?: string][]) {

@@ -84,8 +84,8 @@ export function prismaStore<TClient extends PrismaLike>(
 }
 
 /** The schema that the models without an `@@schema` are in; the `search_path` does not change it. */
-function schemaOfAdapter(prisma: ClientInternals): string | undefined {
-  const schema = prisma._engineConfig?.adapter?.options?.schema;
+function schemaOfAdapter({ _engineConfig: config }: ClientInternals): string | undefined {
+  const schema = config?.adapter?.options?.schema;
   return typeof schema === "string" ? schema : undefined;
 }
 
