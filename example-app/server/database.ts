@@ -8,8 +8,9 @@ const MIGRATIONS = fileURLToPath(new URL("../prisma/migrations", import.meta.url
 
 /** @param url such as `file:./demo.db`. */
 export async function openDatabase(url: string): Promise<PrismaClient> {
-  // A second process on the same file waits for its turn instead of failing.
-  const adapter = new PrismaLibSql({ url, timeout: 5000 });
+  // While another process writes, libsql blocks this whole process for up to this many ms. So keep
+  // it short: the limiter tries again by itself, and other requests go on between its tries.
+  const adapter = new PrismaLibSql({ url, timeout: 100 });
   const prisma = new PrismaClient({ adapter });
   // With a write-ahead log, readers and the writer do not wait for each other.
   await prisma.$queryRaw`PRAGMA journal_mode = WAL`;
