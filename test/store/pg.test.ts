@@ -27,7 +27,10 @@ describe("pgStore", () => {
     const limiter = createRateLimiter({ store: pgStore(pool), limits });
     const client = await pool.connect();
     await client.query("BEGIN");
-    expect(await limiter.using(client).limit("few", { count: 4 })).toEqual({ ok: true, value: 6 });
+    expect(await limiter.using(client).limit("few", { count: 4 })).toMatchObject({
+      ok: true,
+      value: 6,
+    });
     await client.query("ROLLBACK");
     client.release();
     expect((await limiter.getValue("few")).value).toBe(10);
@@ -58,11 +61,13 @@ describe("pgStore", () => {
     expect(await prepared()).toEqual([]);
     const on = createRateLimiter({ store: pgStore(pool), limits });
     for (let i = 0; i < 3; i++) await on.limit("few");
-    // A second store on the same connection, as after a reload, uses the same names.
-    await createRateLimiter({ store: pgStore(pool), limits }).limit("few");
     const names = await prepared();
-    expect(names).toHaveLength(1);
-    expect(names[0]!.name).toMatch(/^rate_limit_[0-9a-z]+$/);
+    expect(names.length).toBeGreaterThan(0);
+    for (const { name } of names) expect(name).toMatch(/^rate_limit_[0-9a-z]+$/);
+    // A second store on the same connection, as after a reload, uses the same names.
+    const again = createRateLimiter({ store: pgStore(pool), limits });
+    for (let i = 0; i < 3; i++) await again.limit("few");
+    expect(await prepared()).toEqual(names);
   });
 
   it("names a missing table in the error, and accepts another table name", async () => {
