@@ -247,7 +247,9 @@ export interface RateLimiter<
   /**
    * Runs `run` in a Serializable transaction of the database. The tokens that it takes and the data
    * that it writes through `tx` are committed together or not at all. After a conflict all of `run`
-   * runs again. Any other error rolls back and is rethrown.
+   * runs again. Any other error of `run` rolls back and is rethrown. Rejects with a
+   * `RateLimitStoreError` if the transaction cannot begin or commit, takes too long, or still meets
+   * conflicts after `retryFor`.
    */
   transaction<TResult>(
     run: (scope: RateLimitOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,

@@ -111,7 +111,11 @@ export interface RateLimitStore<TTransaction = unknown> {
    */
   using?(tx: TTransaction): Pick<RateLimitStore, "apply">;
 
-  /** Runs `run` in a Serializable transaction. Retries conflicts until `retryFor` has passed. */
+  /**
+   * Runs `run` in a Serializable transaction. Retries conflicts until `retryFor` has passed. Rejects
+   * with the errors of `run` as they are, and with a `RateLimitStoreError` if the transaction cannot
+   * begin or commit, takes too long, or still meets conflicts at the end.
+   */
   transaction?<TResult>(
     run: (tx: TTransaction, store: Pick<RateLimitStore, "apply">) => Promise<TResult>,
     options: TransactionOptions,
@@ -145,11 +149,15 @@ export interface PruneTerms {
 }
 
 export interface TransactionOptions {
-  /** How long one try may take, ms. @default 5000, as in Prisma */
+  /** How long one try may take, ms. @default the Prisma client's own, or 5000 */
   timeout?: number;
-  /** How long to wait for a connection, ms. @default 2000, as in Prisma */
+  /** How long each try may wait for a connection, ms. @default the Prisma client's own, or 2000 */
   maxWait?: number;
-  /** How long conflicts are retried for, ms, over all tries. @default 10000 */
+  /**
+   * How long conflicts are retried for, ms, over all tries. The wait for other transactions of the
+   * same store counts too: at most eight are open at a time.
+   * @default 10000
+   */
   retryFor?: number;
 }
 

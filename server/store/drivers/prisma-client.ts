@@ -29,6 +29,10 @@ export interface ClientInternals {
   _runtimeDataModel?: {
     models?: Record<string, { dbName?: string | null; schema?: string | null }>;
   };
-  /** The adapter's own options, as it was constructed with. */
-  _engineConfig?: { adapter?: { options?: { schema?: unknown } } };
+  _engineConfig?: {
+    /** The adapter's own options, as it was constructed with. */
+    adapter?: { options?: { schema?: unknown } };
+    /** The `transactionOptions` of the client's constructor. */
+    transactionOptions?: { timeout?: number; maxWait?: number };
+  };
 }

@@ -95,6 +95,7 @@ function prismaDriver<TClient extends PrismaLike>(
 ): SqlDriver<TransactionOf<TClient>> {
   return {
     dialect,
+    transactionDefaults: (prisma as ClientInternals)._engineConfig?.transactionOptions,
     ...connectionOf(prisma),
     within: (tx) => connectionOf(tx as PrismaRaw),
     transaction(run, { isolationLevel, timeout, maxWait }) {

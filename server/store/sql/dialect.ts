@@ -16,9 +16,11 @@ export interface Connection extends SqlConnection {
    * - `"fail"`: raise a conflict at once, if the owner of the transaction retries. At Serializable
    *   a wait would end in a conflict anyway, and two waits can be a deadlock.
    * - `"wait"`: wait without a bound, if the owner of the transaction might not retry.
-   * - `"wait briefly"`: wait for a bounded time, in a transaction of the store's own.
+   * - `"wait briefly"`: wait for a bounded time.
+   * - `"hold"`: wait, and then keep out all transactions except those with `"enter"` or `"fail"`.
+   * - `"enter"`: wait, but not for a transaction with `"hold"`.
    */
-  readonly onLocked: "skip" | "fail" | "wait" | "wait briefly";
+  readonly onLocked: "skip" | "fail" | "wait" | "wait briefly" | "hold" | "enter";
   /** Runs `run` in a transaction of its own. Absent inside a transaction. */
   readonly transaction?:
     (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
@@ -41,6 +43,16 @@ export interface Dialect {
   readonly hasRowLocks: boolean;
   /** Learns what its statements depend on, before the first of them. */
   prepare?(connection: SqlConnection): Promise<void>;
+  /**
+   * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
+   * Such a dialect supports `"hold"` and `"enter"`.
+   */
+  readonly waitingOutdatesSnapshot: boolean;
+  /**
+   * The text of a statement that bounds, for the rest of a transaction, how long each statement may
+   * wait for a lock. It takes no snapshot. Absent if the statements have bounds of their own.
+   */
+  boundLockWaits?(ms: number): string;
   /** Whether an error is a conflict with another transaction, so that nothing was written. */
   isConflict(error: unknown): boolean;
   /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */

@@ -38,9 +38,11 @@ export interface DriverTransactionOptions {
 /** @typeParam TTransaction the client's type of a transaction. */
 export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   readonly dialect: DialectName;
+  /** The driver's own defaults, if they can be changed. */
+  readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;
   /**
    * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
-   * `run` rejects. Rejects with the error of `run` or of the COMMIT.
+   * `run` rejects. Rejects with the same error as `run`, or with that of the BEGIN or the COMMIT.
    */
   transaction<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,

@@ -152,6 +152,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
   return {
     maxInFlight: 2,
     hasRowLocks: true,
+    waitingOutdatesSnapshot: false,
     canUpsert: false,
     isConflict: isWriteConflict,
 

@@ -43,9 +43,12 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
 
   const locks: Record<Connection["onLocked"], string> = {
     skip: "",
-    fail: "FOR UPDATE OF t NOWAIT",
+    // The weaker lock passes a row that is held by `"hold"`. It is enough for an update.
+    fail: "FOR NO KEY UPDATE OF t NOWAIT",
     wait: "FOR UPDATE OF t",
     "wait briefly": "FOR UPDATE OF t",
+    hold: "FOR KEY SHARE OF t",
+    enter: "FOR NO KEY UPDATE OF t",
   };
   // With the clock, a row that does not exist is a row of nulls.
   const readText = (onLocked: Connection["onLocked"], withClock: boolean) => `
@@ -63,24 +66,25 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
 
   // LATERAL and LIMIT keep the planner to one look-up by the primary key per row. Measured and
   // rejected: a plain join, which hashes the whole table (twice as long, 256 of 10,000 rows).
-  const lockSame = (columns: string) => `
+  const lockSame = (columns: string, lock: "UPDATE" | "NO KEY UPDATE") => `
     SELECT i.* FROM ${columns} CROSS JOIN LATERAL (
       SELECT FROM ${table} AS t
       WHERE ${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
-      LIMIT 1 FOR UPDATE OF t SKIP LOCKED
+      LIMIT 1 FOR ${lock} OF t SKIP LOCKED
     ) AS t`;
   const WAS = `${ID}, "wasValue", "wasTs"`;
   const GUARD = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
   const DELETE = `
     WITH l AS MATERIALIZED (${lockSame(
       `unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[]) AS i(${WAS})`,
+      "UPDATE",
     )})
     DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING t."name", t."key", t."shard"`;
   const updateText = (inGroups: boolean) => `
     WITH i AS (
       SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[],
         $6::float8[], $7::float8[], $8::int[]) AS i(${WAS}, "value", "ts", "group")
-    ), l AS MATERIALIZED (${lockSame("i")})
+    ), l AS MATERIALIZED (${lockSame("i", "NO KEY UPDATE")})
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${GUARD}
     ${inGroups ? `AND i."group" IN (${WHOLE_GROUPS})` : ""}
     RETURNING t."name", t."key", t."shard"`;
@@ -97,8 +101,10 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   return {
     maxInFlight: 2,
     hasRowLocks: true,
+    waitingOutdatesSnapshot: true,
     canUpsert: false,
     isConflict: isWriteConflict,
+    boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
 
     async read(connection, rows) {
       const params = idParams(rows);

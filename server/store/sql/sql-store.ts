@@ -1,9 +1,9 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
 import { RateLimitConfigError, RateLimitStoreError } from "../../../core/errors.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
-import { retryConflicts } from "../retry-conflicts.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
-import type { RateLimitStore } from "../store.js";
+import type { RateLimitStore, RowId } from "../store.js";
+import { createTransactionRunner } from "../transaction-runner.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
 import { checkTable, TableError } from "./check-table.js";
@@ -24,8 +24,15 @@ export interface SqlStoreOptions {
 
 const DIALECTS: Record<DialectName, CreateDialect> = { postgresql, mysql, sqlite };
 
-/** How long conflicts of a transaction are retried for, ms. */
-const RETRY_FOR = 10_000;
+/** How long a statement of a Serializable transaction may wait for one lock, ms. */
+const LOCK_WAIT = 1000;
+/** How long to wait for a row's turn, ms. */
+const TURN_WAIT = 2000;
+/**
+ * The same for several rows. Less than PostgreSQL's `deadlock_timeout`, so that the wait ends
+ * before the database looks for a victim, which could be the application's.
+ */
+const TURNS_WAIT = 500;
 
 /**
  * @param driver runs the application's transactions.
@@ -88,6 +95,27 @@ export function createSqlStore<TTransaction>(
     await dialect.prepare?.(connection);
     isChecked = true;
   }
+
+  const boundLockWaits = async (connection: SqlConnection, ms: number) => {
+    if (dialect.boundLockWaits) await connection.execute(dialect.boundLockWaits(ms), []);
+  };
+
+  /**
+   * Locks rows in turn with other transactions, although the wait for a row would outdate the
+   * snapshot of a Serializable transaction. A second transaction waits instead. Its lock keeps
+   * `using` callers out, and lets the first transaction pass, whose snapshot is taken only then.
+   */
+  const lockInTurn = (tx: TTransaction, rows: readonly RowId[]) =>
+    single.transaction(
+      async (second) => {
+        const connection = single.within(second);
+        await boundLockWaits(connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
+        await dialect.read(inside(connection, "hold"), rows);
+        await dialect.read(inside(driver.within(tx), "enter"), rows);
+      },
+      { isolationLevel: "ReadCommitted" },
+    );
+
   const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {
     if (isChecked) return run();
     checking ??= check(single).finally(() => (checking = undefined));
@@ -142,15 +170,17 @@ export function createSqlStore<TTransaction>(
       }
     },
     using: (tx) => join(tx, "wait"),
-    transaction(run, { retryFor = RETRY_FOR, timeout, maxWait }) {
-      const once = () =>
-        driver.transaction((tx) => run(tx, join(tx, "fail")), {
-          isolationLevel: "Serializable",
-          timeout,
-          maxWait,
-        });
-      return retryConflicts(once, { retryFor, isConflict });
-    },
+    transaction: createTransactionRunner<TTransaction>({
+      transact: (run, options) =>
+        grounded(() => driver.transaction(run, { ...options, isolationLevel: "Serializable" })),
+      prepare: (tx) => boundLockWaits(driver.within(tx), LOCK_WAIT),
+      join: (tx, queued) =>
+        join(tx, queued && !dialect.waitingOutdatesSnapshot ? "wait briefly" : "fail"),
+      lockInTurn: dialect.waitingOutdatesSnapshot ? lockInTurn : undefined,
+      defaults: driver.transactionDefaults,
+      isConflict,
+      wrap,
+    }),
   };
 }
 

@@ -63,6 +63,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
     // SQLite has only one writer at a time.
     maxInFlight: 1,
     hasRowLocks: false,
+    waitingOutdatesSnapshot: false,
     canUpsert: true,
     isConflict: (error) => isWriteConflict(error) || isBusy(error),
 
