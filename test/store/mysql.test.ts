@@ -9,6 +9,9 @@ if (mysqlUrl === undefined) {
   });
 } else {
   describeSqlStore("mysql", "prismaStore on MySQL or MariaDB", () => createMysql());
+  describeSqlStore("mysql", "prismaStore on a latin1 database", () =>
+    createMysql(mysqlUrl, "latin1"),
+  );
 
   describe("prismaStore on MySQL or MariaDB", () => {
     it("rejects calls while a column ignores case, and works once the column is fixed", async () => {

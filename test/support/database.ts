@@ -58,10 +58,15 @@ export async function createPostgres(
 /** The URL of the MySQL or MariaDB server for tests, if there is one. */
 export const mysqlUrl = process.env["TEST_MYSQL_URL"];
 
-export async function createMysql(server: string = mysqlUrl!): Promise<TestDatabase<MysqlClient>> {
+/** @param charset the default character set of the database. @default the server's */
+export async function createMysql(
+  server: string = mysqlUrl!,
+  charset?: string,
+): Promise<TestDatabase<MysqlClient>> {
   const name = `limits_${randomUUID().replaceAll("-", "")}`;
   const admin = connectMysql(server);
-  await admin.$executeRawUnsafe(`CREATE DATABASE ${name}`);
+  const encoding = charset === undefined ? "" : `CHARACTER SET ${charset}`;
+  await admin.$executeRawUnsafe(`CREATE DATABASE ${name} ${encoding}`);
   const url = new URL(server);
   url.pathname = name;
   const database = open(url.href, connectMysql, async () => {

@@ -25,7 +25,9 @@ const list = (columns: readonly string[]) => {
   const parts = columns.map((column, index) => `${column} PATH '$[${index}]'`);
   return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
 };
-const ID_COLUMNS = ["`name` VARCHAR(192)", "`key` VARCHAR(192)", "`shard` INT"];
+// Otherwise the columns have the character set of the database, and other characters become "?".
+const TEXT = "VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
 const IDS = list(ID_COLUMNS);
 const STATES = list([...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"]);
 const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const;
