@@ -141,16 +141,33 @@ describe("group commit", () => {
     };
     for (let i = 0; i < 10; i++) await call(`stalled ${i}`);
     expect(counts.reads).toBe(2);
+    await vi.advanceTimersByTimeAsync(6000);
+    for (let i = 0; i < 10; i++) await call(`more ${i}`);
+    expect(counts.reads).toBe(4);
     for (let i = 0; i < 10; i++) {
       await vi.advanceTimersByTimeAsync(60_000);
-      await call(`more ${i}`);
+      await call(`later ${i}`);
     }
-    expect(counts.reads).toBe(4);
+    expect(counts.reads).toBe(6);
     answerReads();
     await vi.advanceTimersByTimeAsync(60_000);
     // The store has now used all the connections that it may, so further calls have to wait.
     await call("one more");
+    expect(counts.reads).toBe(6);
+  });
+
+  it("gives up a stalled batch after a long silence, so that another connection can answer", async () => {
+    const { store, counts, answerReads } = createStalledStore();
+    for (const key of ["a", "b", "c", "d"]) {
+      void store.apply([take(row(key))]);
+      await vi.advanceTimersByTimeAsync(6000);
+    }
     expect(counts.reads).toBe(4);
+    answerReads();
+    const answer = store.apply([take(row("e"))]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await expect(answer).resolves.toEqual([[100]]);
+    await expect(store.apply([take(row("e"))])).resolves.toEqual([[99]]);
   });
 
   it("answers through another connection while one connection is stalled", async () => {

@@ -1,16 +1,16 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
-import { UnsentError } from "../row-access.js";
 import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import { createSqlStore, type SqlStoreOptions } from "../sql/sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import { createPgConnections } from "./pg-connections.js";
 
-interface PgQuery {
+export interface PgQuery {
   name?: string;
   text: string;
   values?: unknown[];
 }
 
-interface PgResult {
+export interface PgResult {
   rows: unknown[];
   rowCount: number | null;
 }
@@ -30,6 +30,7 @@ export interface PgClientLike extends PgQueryable {
 
 /** A `pg.Pool`, structurally, so that the package imports none. */
 export interface PgPoolLike extends PgQueryable {
+  readonly idleCount?: number;
   connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
 }
 
@@ -79,12 +80,13 @@ export function pgDriver(
   pool: PgPoolLike,
   { prepare = true }: PgDriverOptions = {},
 ): SqlDriver<PgQueryable> {
+  const { borrow, forget, runAlone } = createPgConnections(pool);
   return {
     dialect: "postgresql",
-    ...connectionOf(pool, prepare, (...query) => runAlone(pool, ...query)),
+    ...connectionOf(pool, prepare, runAlone),
     within: (client) => connectionOf(client, prepare),
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
-      const client = await lend(pool, maxWait);
+      const client = await borrow(maxWait);
       let late: Error | undefined;
       const timer = setTimeout(() => {
         late = new Error(`the transaction took longer than ${timeout} ms`);
@@ -105,7 +107,7 @@ export function pgDriver(
         await rollBack(client);
         throw error;
       } finally {
-        client.removeListener("error", ignore);
+        forget(client);
       }
     },
   };
@@ -126,62 +128,6 @@ function connectionOf(
       (await runOnce(queryOf(text, params), isWanted)).rows as SqlRow[],
     execute: async (text, params) => (await runOnce(queryOf(text, params))).rowCount ?? 0,
   };
-}
-
-/**
- * Runs a statement on any connection. Unlike the pool's own `query`, it keeps the connection after
- * an error of the statement.
- */
-async function runAlone(pool: PgPoolLike, query: PgQuery, isWanted?: () => boolean) {
-  const client = await lend(pool);
-  let broken: Error | boolean = false;
-  try {
-    if (isWanted !== undefined && !isWanted()) throw new UnsentError();
-    return await client.query(query);
-  } catch (error) {
-    if (!isAnswer(error)) broken = error instanceof Error ? error : true;
-    throw error;
-  } finally {
-    client.removeListener("error", ignore);
-    client.release(broken);
-  }
-}
-
-/**
- * A connection that breaks rejects its query and also emits an error event. The pool does not
- * listen to the events of a borrowed connection, and an error event without a listener ends the
- * process.
- */
-function ignore(): void {}
-
-/**
- * Borrows a connection. By callback, because a connection can break before a promise of it is
- * settled. One that comes after `maxWait` ms goes back to the pool.
- */
-function lend(pool: PgPoolLike, maxWait: number = Infinity): Promise<PgClientLike> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const giveUp = () => {
-      isLate = true;
-      reject(new Error(`no connection was free within ${maxWait} ms`));
-    };
-    const timer = maxWait === Infinity ? undefined : setTimeout(giveUp, maxWait);
-    pool.connect((error, client) => {
-      clearTimeout(timer);
-      if (client === undefined) reject(error!);
-      else if (isLate) client.release();
-      else {
-        client.on("error", ignore);
-        resolve(client);
-      }
-    });
-  });
-}
-
-/** Whether the connection can be kept: the error came from the database, or nothing was sent. */
-function isAnswer(error: unknown): boolean {
-  const { severity } = error as { severity?: unknown };
-  return severity === "ERROR" || error instanceof UnsentError;
 }
 
 /** Rolls back and gives the connection back. If that fails, the connection is closed. */

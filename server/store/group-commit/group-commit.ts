@@ -27,6 +27,14 @@ const STALLED_AFTER = 5000;
 const WAITING_AFTER = 100;
 /** The most stalled batches. Each of them keeps a connection. */
 const MAX_STALLED = 2;
+/**
+ * If no batch was answered for this time, ms, the oldest stalled batch is given up, and another one
+ * is dispatched in its place, perhaps on a connection that works. The time doubles with each.
+ */
+const SILENT_AFTER = 10_000;
+/** The most batches given up and still without an answer. Each of them keeps a connection. */
+const MAX_GIVEN_UP = 2;
+
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createGroupCommit(
   access: RowAccess,
@@ -37,6 +45,9 @@ export function createGroupCommit(
   /** When each batch in flight was dispatched, by the monotonic clock. */
   const inFlight = new Map<Batch, number>();
   const stalled = new Set<Batch>();
+  const givenUp = new Set<Batch>();
+  /** When a batch was last answered or given up, by the monotonic clock. */
+  let lastChange = performance.now();
   let watcher: LazyTimer | undefined;
   let scheduled = false;
 
@@ -65,6 +76,7 @@ export function createGroupCommit(
   }
 
   async function runBatch(batch: Batch): Promise<void> {
+    if (inFlight.size + stalled.size + givenUp.size === 0) lastChange = performance.now();
     inFlight.set(batch, performance.now());
     queue.occupy(batch);
     watch();
@@ -74,10 +86,9 @@ export function createGroupCommit(
       : commitGeneral(batch, access));
     for (const id of outcome.written) history.written(id);
     for (const [id, until] of outcome.spent) history.spent(id, until);
-    if (!stalled.delete(batch)) {
-      inFlight.delete(batch);
-      queue.release(batch);
-    }
+    lastChange = performance.now();
+    if (inFlight.delete(batch)) queue.release(batch);
+    else if (!stalled.delete(batch)) givenUp.delete(batch);
     if (inFlight.size === 0) watcher?.unref();
     decideAgain(batch, outcome);
     // A large next batch goes out before the callers are answered. A small one waits for them: an
@@ -123,6 +134,17 @@ export function createGroupCommit(
    */
   function leaveStalledBehind(): void {
     const now = performance.now();
+    const [oldest] = stalled;
+    if (
+      stalled.size === MAX_STALLED &&
+      inFlight.size === access.maxInFlight &&
+      givenUp.size < MAX_GIVEN_UP &&
+      now - lastChange >= SILENT_AFTER * 2 ** givenUp.size
+    ) {
+      stalled.delete(oldest!);
+      givenUp.add(oldest!);
+      lastChange = now;
+    }
     for (const [batch, startedAt] of inFlight) {
       if (stalled.size === MAX_STALLED) return;
       if (now - startedAt < patience(batch)) continue;

@@ -191,9 +191,16 @@ function storeError(cause: unknown, { name }: TableName): RateLimitStoreError {
   const text = cause instanceof Error ? cause.message : String(cause);
   // Prisma's messages begin with the call site. The database's own message is in the last line.
   const said = text.trim().split("\n").at(-1);
-  const hint =
-    MISSING.test(text) && !(cause instanceof TableError)
-      ? ` (the model of table "${name}" must be in the Prisma schema, and migrated)`
-      : "";
+  const isMissing = MISSING.test(text) && !(cause instanceof TableError);
+  const hint = POOLED.test(text) ? POOLER_HINT : isMissing ? missingHint(name) : "";
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
 }
+
+/** "prepared statement … does not exist" and "… already exists". */
+const POOLED = /prepared statement/;
+const POOLER_HINT =
+  " (a pooler in transaction mode mixes up prepared statements; give the store `prepare: false`, " +
+  "or use PgBouncer 1.21 or later)";
+
+const missingHint = (table: string) =>
+  ` (the model of table "${table}" must be in the Prisma schema, and migrated)`;

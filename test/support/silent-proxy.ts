@@ -1,0 +1,49 @@
+/**
+ * A proxy whose connections can die without a word, as in a failover: they stay open, and carry
+ * nothing any more. Connections that are opened later work.
+ */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export interface SilentProxy {
+  /** The URL of the server through the proxy. */
+  url: string;
+  silence(): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function startSilentProxy(target: string): Promise<SilentProxy> {
+  const { hostname, port } = new URL(target);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    client.pipe(upstream).pipe(client);
+    for (const socket of pair) {
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        pairs.delete(pair);
+        for (const each of pair) each.destroy();
+      });
+    }
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = new URL(target);
+  url.hostname = "127.0.0.1";
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    silence() {
+      for (const [client, upstream] of pairs) {
+        client.unpipe(upstream).pause();
+        upstream.unpipe(client).pause();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
