@@ -37,10 +37,11 @@ export interface TransactionRunnerOptions<TTransaction> extends Pick<
   /** The limits inside the transaction. @param queued whether to queue for locks */
   join(tx: TTransaction, queued: boolean): Apply;
   /**
-   * Queues for the locks of rows, before the other statements of the transaction. Absent if `join`
-   * queues. It uses a second connection, so one transaction at a time calls it.
+   * Queues for the locks of rows, and then joins. It is called before the first statement of the
+   * transaction. Absent if `join` queues. It uses a second connection, so one transaction at a time
+   * calls it.
    */
-  lockInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<void>) | undefined;
+  joinInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<Apply>) | undefined;
   /** The driver's defaults. */
   defaults: Pick<TransactionOptions, "timeout" | "maxWait"> | undefined;
 }
@@ -48,7 +49,7 @@ export interface TransactionRunnerOptions<TTransaction> extends Pick<
 export function createTransactionRunner<TTransaction>(
   options: TransactionRunnerOptions<TTransaction>,
 ): NonNullable<RateLimitStore<TTransaction>["transaction"]> {
-  const { transact, prepare, join, lockInTurn, isConflict, wrap, defaults } = options;
+  const { transact, prepare, join, joinInTurn, isConflict, wrap, defaults } = options;
   const open = createSemaphore(MAX_OPEN);
   const turn = createSemaphore(1);
 
@@ -90,9 +91,9 @@ export function createTransactionRunner<TTransaction>(
         if (isLate) throw new WriteConflictError();
         markBegun();
         await prepare(tx);
-        if (queued) await lockInTurn?.(tx, lost);
+        const inTurn = queued ? await joinInTurn?.(tx, lost) : undefined;
         try {
-          return await run(tx, observed(join(tx, queued)));
+          return await run(tx, observed(inTurn ?? join(tx, queued)));
         } catch (error) {
           thrown = { error };
           throw error;
@@ -115,7 +116,7 @@ export function createTransactionRunner<TTransaction>(
 
     async function attemptInTurn() {
       const queued = losses >= QUEUE_AFTER;
-      if (!queued || lockInTurn === undefined) return attempt(queued);
+      if (!queued || joinInTurn === undefined) return attempt(queued);
       const leave = await turn.acquire(until - performance.now(), () => new WriteConflictError());
       return attempt(queued).finally(leave);
     }

@@ -43,6 +43,21 @@ describe("group commit", () => {
     expect(rows.get(rowKey(hot))?.value).toBe(98);
   });
 
+  it("locks the rows of calls that share some of them in one transaction, and no others", async () => {
+    const [a, b, c, d] = ["a", "b", "c", "d"].map(row) as [RowId, RowId, RowId, RowId];
+    let conflicts = 1;
+    const { access, counts, takeElsewhere } = createFakeDatabase({
+      hasLocks: true,
+      beforeWrite() {
+        if (conflicts-- > 0) for (const each of [b, d]) takeElsewhere(each);
+      },
+    });
+    const store = createGroupCommit(access);
+    const calls = [take(a, b), take(b, c), take(d)].map((call) => store.apply([call]));
+    await expect(Promise.all(calls)).resolves.toEqual([[[100, 99]], [[98, 100]], [[99]]]);
+    expect(counts.locked).toBe(2);
+  });
+
   it("keeps the calls on one row in one batch, however many conflicts it meets", async () => {
     const hot = row("hot");
     let conflicts = 6;
@@ -156,19 +171,25 @@ describe("group commit", () => {
     expect(counts.reads).toBe(6);
   });
 
-  it("gives up a stalled batch after a long silence, so that another connection can answer", async () => {
-    const { store, counts, answerReads } = createStalledStore();
-    for (const key of ["a", "b", "c", "d"]) {
-      void store.apply([take(row(key))]);
-      await vi.advanceTimersByTimeAsync(6000);
-    }
-    expect(counts.reads).toBe(4);
-    answerReads();
-    const answer = store.apply([take(row("e"))]);
-    await vi.advanceTimersByTimeAsync(10_000);
-    await expect(answer).resolves.toEqual([[100]]);
-    await expect(store.apply([take(row("e"))])).resolves.toEqual([[99]]);
-  });
+  it.each([
+    ["the same row", ["a", "a", "a"], "a"],
+    ["different rows", ["a", "b", "c", "d"], "e"],
+  ])(
+    "gives up a stalled batch after a long silence, so that another connection can answer (%s)",
+    async (_, silent, key) => {
+      const { store, counts, answerReads } = createStalledStore();
+      for (const each of silent) {
+        void store.apply([take(row(each))]);
+        await vi.advanceTimersByTimeAsync(6000);
+      }
+      expect(counts.reads).toBe(silent.length);
+      answerReads();
+      const answer = store.apply([take(row(key))]);
+      await vi.advanceTimersByTimeAsync(10_000);
+      await expect(answer).resolves.toEqual([[100]]);
+      await expect(store.apply([take(row(key))])).resolves.toEqual([[99]]);
+    },
+  );
 
   it("answers through another connection while one connection is stalled", async () => {
     const { store, answerReads } = createStalledStore();

@@ -3,7 +3,7 @@
  * takes the oldest calls, and no row that a batch in flight may write.
  */
 import type { RowAccess } from "../row-access.js";
-import { expiredError, rowKey } from "../store.js";
+import { expiredError, rowKey, type RowId } from "../store.js";
 import { type Batch, createBatch, type Job, joinLine, sharesTerms, type Way } from "./batch.js";
 import type { BatchOutcome } from "./commit-general.js";
 import type { RowHistory } from "./row-history.js";
@@ -124,9 +124,11 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
   function join(batch: Batch, job: Job, way: Way): boolean {
     if (batch.way !== way) return false;
     const { rows, plain } = job.decision;
-    // A batch with locks takes no further rows, so that they are not locked longer than needed.
-    const mayAdd = (way !== "lock" || access.serializable) && batch.rows.size < MAX_ROWS;
-    if (!mayAdd && !rows.every((row) => batch.rows.has(rowKey(row)))) return false;
+    const isInBatch = (row: RowId) => batch.rows.has(rowKey(row));
+    // Calls with locks share a batch only if they share rows: they would have to wait for each
+    // other. Other rows are not locked longer than needed.
+    const mayAdd = way !== "lock" || access.serializable || rows.some(isInBatch);
+    if (!(mayAdd && batch.rows.size < MAX_ROWS) && !rows.every(isInBatch)) return false;
     if (way === "take") return sharesTerms(batch, job) && joinLine(batch, job, plain!);
     addTo(batch, job);
     return true;

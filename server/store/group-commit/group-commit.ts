@@ -134,24 +134,24 @@ export function createGroupCommit(
    */
   function leaveStalledBehind(): void {
     const now = performance.now();
-    const [oldest] = stalled;
-    if (
-      stalled.size === MAX_STALLED &&
-      inFlight.size === access.maxInFlight &&
-      givenUp.size < MAX_GIVEN_UP &&
-      now - lastChange >= SILENT_AFTER * 2 ** givenUp.size
-    ) {
-      stalled.delete(oldest!);
-      givenUp.add(oldest!);
-      lastChange = now;
-    }
     for (const [batch, startedAt] of inFlight) {
-      if (stalled.size === MAX_STALLED) return;
       if (now - startedAt < patience(batch)) continue;
+      if (stalled.size === MAX_STALLED && !giveUpOldest(now)) return;
       inFlight.delete(batch);
       stalled.add(batch);
       queue.release(batch);
     }
+  }
+
+  /** Makes room for another stalled batch, if no batch was answered for long. */
+  function giveUpOldest(now: number): boolean {
+    const isSilent = now - lastChange >= SILENT_AFTER * 2 ** givenUp.size;
+    if (!isSilent || givenUp.size === MAX_GIVEN_UP) return false;
+    const [oldest] = stalled;
+    stalled.delete(oldest!);
+    givenUp.add(oldest!);
+    lastChange = now;
+    return true;
   }
 
   function submit(job: Job): void {

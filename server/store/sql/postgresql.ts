@@ -22,7 +22,7 @@ import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js"
  */
 const LOCK_WAIT = 100;
 /** The same for a transaction that uses only this row. */
-const LONG_LOCK_WAIT = 500;
+const LONG_LOCK_WAIT = 900;
 /** How long an insert may wait for another transaction's insert of the same row, ms. */
 const INSERT_WAIT = 50;
 

@@ -1,8 +1,9 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
+import type { RateLimitState } from "../../../core/calculate.js";
 import { RateLimitConfigError, RateLimitStoreError } from "../../../core/errors.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
-import type { RateLimitStore, RowId } from "../store.js";
+import { type RateLimitStore, type RowId, rowKey } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
@@ -106,15 +107,32 @@ export function createSqlStore<TTransaction>(
    * `using` callers out, and lets the first transaction pass, whose snapshot is taken only then.
    */
   const lockInTurn = (tx: TTransaction, rows: readonly RowId[]) =>
-    single.transaction(
-      async (second) => {
-        const connection = single.within(second);
-        await boundLockWaits(connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
-        await dialect.read(inside(connection, "hold"), rows);
-        await dialect.read(inside(driver.within(tx), "enter"), rows);
-      },
-      { isolationLevel: "ReadCommitted" },
-    );
+    new Promise<Map<string, RateLimitState>>((resolve, reject) => {
+      const second = single.transaction(
+        async (other) => {
+          const connection = single.within(other);
+          await boundLockWaits(connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
+          await dialect.read(inside(connection, "hold"), rows);
+          // Nothing waits for the end of the second transaction, because the rows are locked now.
+          resolve(await dialect.read(inside(driver.within(tx), "enter"), rows));
+        },
+        { isolationLevel: "ReadCommitted" },
+      );
+      second.catch(reject);
+    });
+
+  async function joinInTurn(tx: TTransaction, rows: readonly RowId[]) {
+    let locked: Map<string, RateLimitState> | undefined = await lockInTurn(tx, rows);
+    const ids = new Set(rows.map(rowKey));
+    const own = statements(inside(driver.within(tx), "fail"));
+    const read: typeof own.read = (wanted) => {
+      // The first read is already there. It saves a round trip while the rows are locked.
+      const known = wanted.every((row) => ids.has(rowKey(row))) ? locked : undefined;
+      locked = undefined;
+      return known === undefined ? own.read(wanted) : Promise.resolve(known);
+    };
+    return createTransactionStore({ ...own, read }, { isConflict, wrap });
+  }
 
   const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {
     if (isChecked) return run();
@@ -176,7 +194,7 @@ export function createSqlStore<TTransaction>(
       prepare: (tx) => boundLockWaits(driver.within(tx), LOCK_WAIT),
       join: (tx, queued) =>
         join(tx, queued && !dialect.waitingOutdatesSnapshot ? "wait briefly" : "fail"),
-      lockInTurn: dialect.waitingOutdatesSnapshot ? lockInTurn : undefined,
+      joinInTurn: dialect.waitingOutdatesSnapshot ? joinInTurn : undefined,
       defaults: driver.transactionDefaults,
       isConflict,
       wrap,
