@@ -35,14 +35,8 @@ export {
   type MemoryStoreOptions,
   type MemoryTransaction,
 } from "./store/memory-store.js";
-export {
-  type PgClientLike,
-  type PgDriverOptions,
-  type PgPoolLike,
-  type PgQueryable,
-  pgStore,
-  type PgStoreOptions,
-} from "./store/drivers/pg.js";
+export { type PgDriverOptions, pgStore, type PgStoreOptions } from "./store/drivers/pg.js";
+export type { PgClientLike, PgPoolLike, PgQueryable } from "./store/drivers/pg-client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma-client.js";
 export type {

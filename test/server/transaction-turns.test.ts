@@ -103,7 +103,7 @@ describe.each(subjects)(
       const took = performance.now() - startedAt;
       done = true;
       await Promise.all(users);
-      expect(outcomes).toEqual(Array(2).fill({ status: "fulfilled", value: undefined }));
+      expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
       expect(took).toBeLessThan(5000);
       // The holders do not starve in their turn.
       expect(used).toBeGreaterThan(2 * TIMES);

@@ -3,7 +3,7 @@
  * opens others. After a failover without a word to its clients, connections stay open for ever.
  */
 import { UnsentError } from "../row-access.js";
-import type { PgClientLike, PgPoolLike, PgQuery, PgResult } from "./pg.js";
+import type { PgClientLike, PgPoolLike, PgQuery, PgResult } from "./pg-client.js";
 
 /**
  * A connection whose statement has no answer after this time, ms, is destroyed. The statement may

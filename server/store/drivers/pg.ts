@@ -2,37 +2,8 @@
 import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import { createSqlStore, type SqlStoreOptions } from "../sql/sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
-
-export interface PgQuery {
-  name?: string;
-  text: string;
-  values?: unknown[];
-}
-
-export interface PgResult {
-  rows: unknown[];
-  rowCount: number | null;
-}
-
-/** A client of `pg`, or a `pg.Pool`, as far as it runs statements. */
-export interface PgQueryable {
-  query(query: PgQuery): Promise<PgResult>;
-}
-
-/** A client that a `pg.Pool` has lent. */
-export interface PgClientLike extends PgQueryable {
-  /** @param error destroys the connection instead of giving it back. */
-  release(error?: Error | boolean): void;
-  on(event: "error", listener: (error: Error) => void): unknown;
-  removeListener(event: "error", listener: (error: Error) => void): unknown;
-}
-
-/** A `pg.Pool`, structurally, so that the package imports none. */
-export interface PgPoolLike extends PgQueryable {
-  readonly idleCount?: number;
-  connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
-}
 
 export interface PgDriverOptions {
   /**

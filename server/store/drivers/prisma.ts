@@ -7,7 +7,8 @@ import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/drive
 import type { TableName } from "../sql/sql.js";
 import { createSqlStore } from "../sql/sql-store.js";
 import type { RateLimitStore } from "../store.js";
-import { pgDriver, type PgDriverOptions, type PgPoolLike } from "./pg.js";
+import { pgDriver, type PgDriverOptions } from "./pg.js";
+import type { PgPoolLike } from "./pg-client.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
 export interface PrismaStoreOptions extends PgDriverOptions {
@@ -93,9 +94,10 @@ function prismaDriver<TClient extends PrismaLike>(
   prisma: TClient,
   dialect: DialectName,
 ): SqlDriver<TransactionOf<TClient>> {
+  const { _engineConfig: config } = prisma as ClientInternals;
   return {
     dialect,
-    transactionDefaults: (prisma as ClientInternals)._engineConfig?.transactionOptions,
+    transactionDefaults: config?.transactionOptions,
     ...connectionOf(prisma),
     within: (tx) => connectionOf(tx as PrismaRaw),
     transaction(run, { isolationLevel, timeout, maxWait }) {

@@ -124,14 +124,14 @@ export function createSqlStore<TTransaction>(
   async function joinInTurn(tx: TTransaction, rows: readonly RowId[]) {
     let locked: Map<string, RateLimitState> | undefined = await lockInTurn(tx, rows);
     const ids = new Set(rows.map(rowKey));
-    const own = statements(inside(driver.within(tx), "fail"));
-    const read: typeof own.read = (wanted) => {
+    const joined = statements(inside(driver.within(tx), "fail"));
+    const read: typeof joined.read = (wanted) => {
       // The first read is already there. It saves a round trip while the rows are locked.
       const known = wanted.every((row) => ids.has(rowKey(row))) ? locked : undefined;
       locked = undefined;
-      return known === undefined ? own.read(wanted) : Promise.resolve(known);
+      return known === undefined ? joined.read(wanted) : Promise.resolve(known);
     };
-    return createTransactionStore({ ...own, read }, { isConflict, wrap });
+    return createTransactionStore({ ...joined, read }, { isConflict, wrap });
   }
 
   const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {

@@ -1,0 +1,34 @@
+/**
+ * The parts of `pg` that a store needs. They are structural types, so the package imports none, and
+ * works with the pool of the application.
+ */
+
+export interface PgQuery {
+  name?: string;
+  text: string;
+  values?: unknown[];
+}
+
+export interface PgResult {
+  rows: unknown[];
+  rowCount: number | null;
+}
+
+/** A client of `pg`, or a `pg.Pool`, as far as it runs statements. */
+export interface PgQueryable {
+  query(query: PgQuery): Promise<PgResult>;
+}
+
+/** A client that a `pg.Pool` has lent. */
+export interface PgClientLike extends PgQueryable {
+  /** @param error destroys the connection instead of giving it back. */
+  release(error?: Error | boolean): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** A `pg.Pool`, structurally, so that the package imports none. */
+export interface PgPoolLike extends PgQueryable {
+  readonly idleCount?: number;
+  connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
+}
