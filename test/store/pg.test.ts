@@ -82,7 +82,8 @@ describe("pgStore", () => {
   it("names the pooler, and not the table, if a prepared statement does not exist", async () => {
     const { pool } = await setUp(1);
     const limiter = createRateLimiter({ store: pgStore(pool), limits });
-    await limiter.limit("few");
+    // Several calls, because the first ones may have statements of their own.
+    for (let i = 0; i < 4; i++) await limiter.limit("few");
     // The same happens when a pooler runs the next statement on another connection.
     await pool.query("DEALLOCATE ALL");
     const error = (await limiter.limit("few").catch((reason: unknown) => reason)) as Error;
