@@ -21,6 +21,8 @@ export default defineConfig({
   test: {
     // Vitest leaves one core to itself, which on a machine of two is half of it.
     maxWorkers: "100%",
+    // Outages that tests provoke are logged, as they should be.
+    onConsoleLog: (log) => !log.startsWith("trpc-rate-limit: rate limits cannot be checked"),
     coverage: { include: ["core/**", "server/**", "client/**"] },
     projects: [
       {

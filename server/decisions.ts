@@ -1,7 +1,7 @@
 /** The decisions that a limiter sends to its store: the arithmetic of `core` over named rows. */
 import type { RateLimitState } from "../core/calculate.js";
-import { firstWhole } from "../core/calculate.js";
-import { floorOf, type RateLimitConfig } from "../core/config.js";
+import { firstWhole, initialState, stateAt } from "../core/calculate.js";
+import { capacityOf, floorOf, type RateLimitConfig } from "../core/config.js";
 import { decideRateLimit, grantOf, type RateLimitResult } from "../core/decide.js";
 import { giveBack, refundRateLimit, type TakenTokens } from "../core/refund.js";
 import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
@@ -41,13 +41,20 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
     readonly readOnly: boolean,
     private readonly environment: Environment,
   ) {
-    this.rows = pickRows(limit, environment.random);
+    this.rows = fullerFirst(limit, pickRows(limit, environment.random), environment);
   }
 
-  /** Not with a bounded wait, because a statement cannot compute how long a wait will be. */
+  /**
+   * With shards, it takes from the shard that is believed to be the fuller one. A call that finds
+   * too few tokens there is decided on both. Not with a bounded wait, because a statement cannot
+   * compute how long a wait will be.
+   */
   get plain(): this | undefined {
     const { limit, count, maxWait = Infinity } = this;
-    return limit.isPlain && count > 0 && maxWait === Infinity ? this : undefined;
+    if (!limit.isPlain || !(count > 0) || maxWait !== Infinity) return undefined;
+    // A call for more than one shard can hold takes from both.
+    const fits = this.rows.length === 1 || capacityOf(limit.part) - count >= this.floor;
+    return fits ? this : undefined;
   }
 
   get config(): RateLimitConfig {
@@ -55,7 +62,8 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
   }
 
   get floor(): number {
-    return floorOf(this.limit.part, this.reserve);
+    // The other shard may still have tokens, so this one must not go into debt.
+    return floorOf(this.limit.part, this.reserve && this.rows.length === 1);
   }
 
   get clock(): () => number {
@@ -64,12 +72,21 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
 
   granted(next: RateLimitState, later: number, now: number): RateLimitResult {
     this.now = now;
-    return grantOf(next, this.limit.part, now, later);
+    const result = grantOf(next, this.limit.part, now, later);
+    if (this.rows.length === 1 || !result.ok) return result;
+    const { shard } = this.rows[0]!;
+    this.limit.seen[shard] = next;
+    return { ...result, shards: [{ shard, count: this.count }] };
   }
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
     this.now = this.environment.clock();
     const { result, next } = takeOne(this, this.rows, states, this.now);
+    if (this.rows.length > 1) {
+      for (const [i, { shard }] of this.rows.entries()) {
+        this.limit.seen[shard] = next[i] ?? states[i] ?? undefined;
+      }
+    }
     const writes = !this.readOnly && result.ok && this.count > 0;
     return { result, writes: writes ? next : undefined };
   }
@@ -221,6 +238,20 @@ export function readState(
 export function pickRows(limit: ResolvedLimit, random: () => number): readonly RowId[] {
   const { shards = 1 } = limit.config;
   return shards === 1 ? limit.rows : pickTwo(shards, random).map((shard) => rowOf(limit, shard));
+}
+
+/** The order of two shards by what this process has last seen of them. */
+function fullerFirst(
+  { part, seen }: ResolvedLimit,
+  rows: readonly RowId[],
+  { clock }: Pick<Environment, "clock">,
+): readonly RowId[] {
+  if (rows.length === 1) return rows;
+  const now = clock();
+  const [a, b] = rows.map(({ shard }) => {
+    return stateAt(seen[shard] ?? initialState(part, now), part, now).value;
+  });
+  return b! > a! ? [rows[1]!, rows[0]!] : rows;
 }
 
 /** Two different shards, each pair equally likely. */

@@ -1,4 +1,5 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
+import type { RateLimitState } from "../core/calculate.js";
 import { type RateLimitConfig, shardConfig } from "../core/config.js";
 import { describe, RateLimitInputError } from "../core/errors.js";
 import { validateKey, validateName } from "../core/validate-key.js";
@@ -18,6 +19,11 @@ export interface ResolvedLimit {
   readonly part: RateLimitConfig;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
   readonly isPlain: boolean;
+  /**
+   * The last known state of each shard, by index. It only decides which of two shards is tried
+   * first, so it may be old.
+   */
+  readonly seen: (RateLimitState | undefined)[];
   /** The first of its rows, which is the only one without shards. */
   readonly rows: readonly [RowId];
 }
@@ -75,8 +81,8 @@ function resolveLimit(
   validateKey(key);
   const config = withStart(given, name, key);
   const part = shardConfig(config);
-  const isPlain = (config.shards ?? 1) === 1 && isInRangeOfSql(part);
-  return { name, key, config, part, isPlain, rows: [rowId(name, key ?? "", 0, part)] };
+  const rows = [rowId(name, key ?? "", 0, part)] as const;
+  return { name, key, config, part, isPlain: isInRangeOfSql(part), seen: [], rows };
 }
 
 export function rowOf({ name, key, part, rows }: ResolvedLimit, shard: number): RowId {

@@ -42,9 +42,10 @@ export interface Decision<TResult> {
   /** Never writes, so it need not wait for decisions that write. */
   readOnly?: boolean;
   /**
-   * Present if the decision takes tokens from its only row and does nothing else. A store may then
-   * take the tokens by itself, with the formula of `takeTokens` in `core`, and call `granted` for
-   * the answer. A store without that feature runs `decide`.
+   * Present if the decision can be made on the first of its rows alone, by taking tokens there. A
+   * store may then take the tokens by itself, with the formula of `takeTokens` in `core`, and call
+   * `granted` for the answer. If there are too few, and in a store without that feature, it runs
+   * `decide`.
    */
   readonly plain?: PlainTake<TResult> | undefined;
   /** Call it as a method. It may be inherited, so a spread copy of the decision may lack it. */

@@ -6,7 +6,8 @@ import { createRateLimiter, DAY } from "../../server/index.js";
 import { createPostgres } from "../support/database.js";
 import { openStore } from "../support/open-store.js";
 
-const limits = { few: { kind: "fixed window", rate: 1000, period: DAY, start: 0 } } as const;
+const few = { kind: "fixed window", rate: 1000, period: DAY, start: 0 } as const;
+const limits = { few, spread: { ...few, shards: 4 } } as const;
 const PROXY = fileURLToPath(new URL("../../bench/proxy.ts", import.meta.url));
 /** ms */
 const ROUND_TRIP = 200;
@@ -25,25 +26,30 @@ async function throughProxy(target: string): Promise<string> {
   return url.href;
 }
 
-it.each(["postgresql", "pg"] as const)(
-  "answers every call of three stores on one key in time, 200 ms from the database (%s)",
-  async (kind) => {
+it.each([
+  ["one row", "few", "postgresql"],
+  ["one row", "few", "pg"],
+  ["four shards", "spread", "postgresql"],
+  ["four shards", "spread", "pg"],
+] as const)(
+  "answers every call of three stores on %s in time, 200 ms from the database",
+  async (_, name, kind) => {
     await using database = await createPostgres();
     const url = await throughProxy(database.url);
     const opened = [1, 2, 3].map(() => openStore(kind, url));
     const limiters = opened.map(({ store }) => createRateLimiter({ store, limits }));
-    for (const limiter of limiters) await limiter.limit("few");
+    for (const limiter of limiters) await limiter.limit(name);
     const results = await Promise.all(
       limiters.flatMap((limiter) =>
         Array.from({ length: 16 }, async () => [
-          await limiter.limit("few"),
-          await limiter.limit("few"),
-          await limiter.limit("few"),
+          await limiter.limit(name),
+          await limiter.limit(name),
+          await limiter.limit(name),
         ]),
       ),
     );
     expect(results.flat().every(({ ok }) => ok)).toBe(true);
-    expect((await limiters[0]!.getValue("few")).value).toBe(1000 - 3 - 3 * 16 * 3);
+    expect((await limiters[0]!.getValue(name)).value).toBe(1000 - 3 - 3 * 16 * 3);
     await Promise.all(opened.map(({ close }) => close()));
   },
 );

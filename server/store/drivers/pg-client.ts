@@ -12,6 +12,8 @@ export interface PgQuery {
 export interface PgResult {
   rows: unknown[];
   rowCount: number | null;
+  /** The first word of what the server says was done, such as `COMMIT`. */
+  command?: string;
 }
 
 /** A client of `pg`, or a `pg.Pool`, as far as it runs statements. */

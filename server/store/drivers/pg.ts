@@ -42,6 +42,9 @@ const MAX_WAIT = 2000;
 /** How long a transaction may take, ms; the default of Prisma. */
 const TIMEOUT = 5000;
 
+const ROLLED_BACK =
+  "the transaction was rolled back, because one of its statements had failed; rethrow its error";
+
 const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
   ReadCommitted: "READ COMMITTED",
   Serializable: "SERIALIZABLE",
@@ -67,7 +70,9 @@ export function pgDriver(
       try {
         await client.query({ text: `BEGIN ISOLATION LEVEL ${LEVELS[isolationLevel]}` });
         const result = await run(client);
-        await client.query({ text: "COMMIT" });
+        const { command } = await client.query({ text: "COMMIT" });
+        // After an error, PostgreSQL rolls back instead, and says so without another error.
+        if (command === "ROLLBACK") throw new Error(ROLLED_BACK);
         clearTimeout(timer);
         if (late !== undefined) throw late;
         client.release();

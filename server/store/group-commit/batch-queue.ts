@@ -75,7 +75,7 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
       const job = writers[index]!;
       if (!isWaiting(job)) continue;
       const way = wayOf(job);
-      const { rows } = job.decision;
+      const rows = rowsOf(job, way);
       const isFree = !rows.some((row) => blocked.has(rowKey(row))) && !(locking && way === "lock");
       if (isFree && batch === undefined) {
         batch = begin(way, job);
@@ -123,7 +123,8 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
 
   function join(batch: Batch, job: Job, way: Way): boolean {
     if (batch.way !== way) return false;
-    const { rows, plain } = job.decision;
+    const { plain } = job.decision;
+    const rows = rowsOf(job, way);
     const isInBatch = (row: RowId) => batch.rows.has(rowKey(row));
     // Calls with locks share a batch only if they share rows: they would have to wait for each
     // other. Other rows are not locked longer than needed.
@@ -195,6 +196,11 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
       else writers = jobs.concat(writers);
     },
   };
+}
+
+/** The rows that a call uses: a plain take only the first one. */
+function rowsOf({ decision: { rows } }: Job, way: Way): readonly RowId[] {
+  return way === "take" && rows.length > 1 ? rows.slice(0, 1) : rows;
 }
 
 function addTo(batch: Batch, job: Job): void {
