@@ -63,7 +63,8 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
 
   get floor(): number {
     // The other shard may still have tokens, so this one must not go into debt.
-    return floorOf(this.limit.part, this.reserve && this.rows.length === 1);
+    const { part, floor } = this.limit;
+    return this.reserve && this.rows.length === 1 ? floorOf(part, true) : floor;
   }
 
   get clock(): () => number {

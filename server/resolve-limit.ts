@@ -1,6 +1,6 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
 import type { RateLimitState } from "../core/calculate.js";
-import { type RateLimitConfig, shardConfig } from "../core/config.js";
+import { floorOf, type RateLimitConfig, shardConfig } from "../core/config.js";
 import { describe, RateLimitInputError } from "../core/errors.js";
 import { validateKey, validateName } from "../core/validate-key.js";
 import { withStart } from "../core/phase.js";
@@ -17,6 +17,8 @@ export interface ResolvedLimit {
   readonly config: RateLimitConfig;
   /** One shard's part of the config; the config itself without shards. */
   readonly part: RateLimitConfig;
+  /** The least that a call without `reserve` may leave in a row. */
+  readonly floor: number;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
   readonly isPlain: boolean;
   /**
@@ -82,7 +84,8 @@ function resolveLimit(
   const config = withStart(given, name, key);
   const part = shardConfig(config);
   const rows = [rowId(name, key ?? "", 0, part)] as const;
-  return { name, key, config, part, isPlain: isInRangeOfSql(part), seen: [], rows };
+  const floor = floorOf(part, false);
+  return { name, key, config, part, floor, isPlain: isInRangeOfSql(part), seen: [], rows };
 }
 
 export function rowOf({ name, key, part, rows }: ResolvedLimit, shard: number): RowId {

@@ -95,7 +95,7 @@ export function createPgConnections(pool: PgPoolLike): PgConnections {
     borrow,
     forget,
     async runAlone(query, isWanted) {
-      const client = await borrow();
+      const client = await (unansweredSince === -Infinity ? lend(pool) : borrow());
       let isReleased = false;
       let broken: Error | boolean = false;
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -66,23 +66,28 @@ export function createDatabaseClock(
     return Math.abs(machine - before) > 1000;
   }
 
+  async function read(
+    run: (withClock: boolean) => Promise<SqlRow[]>,
+    sentAt: number,
+  ): Promise<SqlRow[]> {
+    triedAt = sentAt;
+    const rows = await run(true);
+    // A take that finds no tokens returns no row. The next statement asks again.
+    const value = rows.length > 0 ? Number(rows[0]![CLOCK_COLUMN]) : NaN;
+    if (Number.isFinite(value)) learn(value, sentAt, monotonic());
+    else triedAt = -Infinity;
+    return rows;
+  }
+
   return {
     now: () => (bounds === undefined ? Date.now() : Math.floor(monotonic() + offset)),
     get isKnown() {
       return bounds !== undefined;
     },
-    async query(run) {
+    query(run) {
       const sentAt = monotonic();
-      if (!hasSlept(sentAt) && bounds !== undefined && sentAt - triedAt < REFRESH_AFTER) {
-        return run(false);
-      }
-      triedAt = sentAt;
-      const rows = await run(true);
-      // A take that finds no tokens returns no row. The next statement asks again.
-      const value = rows.length > 0 ? Number(rows[0]![CLOCK_COLUMN]) : NaN;
-      if (Number.isFinite(value)) learn(value, sentAt, monotonic());
-      else triedAt = -Infinity;
-      return rows;
+      const isFresh = bounds !== undefined && sentAt - triedAt < REFRESH_AFTER;
+      return isFresh && !hasSlept(sentAt) ? run(false) : read(run, sentAt);
     },
   };
 }
