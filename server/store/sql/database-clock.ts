@@ -50,12 +50,12 @@ export function createDatabaseClock(
   let machine = Date.now() - monotonic();
 
   function learn(value: number, sentAt: number, receivedAt: number): void {
-    const read = { low: value - receivedAt - RESOLUTION, high: value - sentAt + RESOLUTION };
+    const measured = { low: value - receivedAt - RESOLUTION, high: value - sentAt + RESOLUTION };
     const drift = bounds === undefined ? Infinity : DRIFT * (receivedAt - bounds.at);
-    const low = Math.max(read.low, (bounds?.low ?? 0) - drift);
-    const high = Math.min(read.high, (bounds?.high ?? 0) + drift);
+    const low = Math.max(measured.low, (bounds?.low ?? 0) - drift);
+    const high = Math.min(measured.high, (bounds?.high ?? 0) + drift);
     // Readings that exclude each other mean that the database's clock was set.
-    bounds = { ...(low <= high ? { low, high } : read), at: receivedAt };
+    bounds = { ...(low <= high ? { low, high } : measured), at: receivedAt };
     offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);
   }
 
