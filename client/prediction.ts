@@ -76,16 +76,13 @@ function heldAt(rows: readonly RateLimitState[], config: RateLimitConfig, count:
   const tolerance = toleranceOf(config);
   const missing = (ms: number) => {
     const held = rows.map((row) => stateAt(row, config, since + ms).value);
-    const sum = held.reduce((total, value) => total + value);
-    return [count - Math.max(...held), count - sum] as const;
+    const sum = held.reduce((total, value) => total + value + tolerance);
+    return count - Math.max(...held, sum) - tolerance;
   };
-  const isEnough = (ms: number) => {
-    const [alone, together] = missing(ms);
-    return alone <= tolerance || together <= rows.length * tolerance;
-  };
-  if (isEnough(0)) return -Infinity;
-  const guess = (Math.min(...missing(0)) * config.period) / (rows.length * config.rate);
-  return since + firstWhole(Math.ceil(guess), isEnough);
+  const now = missing(0);
+  if (now <= 0) return -Infinity;
+  const guess = (now * config.period) / (rows.length * config.rate);
+  return since + firstWhole(Math.ceil(guess), (ms) => missing(ms) <= 0);
 }
 
 /**
