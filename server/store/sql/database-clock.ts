@@ -86,8 +86,8 @@ export function createDatabaseClock(
     },
     query(run) {
       const sentAt = monotonic();
-      const isFresh = bounds !== undefined && sentAt - triedAt < REFRESH_AFTER;
-      return isFresh && !hasSlept(sentAt) ? run(false) : read(run, sentAt);
+      const isOld = hasSlept(sentAt) || sentAt - triedAt >= REFRESH_AFTER;
+      return isOld || bounds === undefined ? read(run, sentAt) : run(false);
     },
   };
 }
