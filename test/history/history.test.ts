@@ -18,7 +18,7 @@ function expectLinearizable(history: readonly Operation[]): void {
 /** PostgreSQL gets a longer history, because it answers faster. */
 const guarded = sharedDatabases.map((database) => ({
   ...database,
-  answers: database.provider === "postgresql" ? 1000 : 300,
+  answers: database.provider === "postgresql" ? 600 : 300,
   isolation: undefined,
 }));
 const serializable = sharedDatabases

@@ -97,7 +97,8 @@ describe.each(stores)("on %s", (_name, open) => {
   it("prune deletes only the rows that are full again", async () => {
     await using setting = await setUp();
     const { limiter, clock } = setting;
-    for (let i = 0; i < 1203; i++) await limiter.limit("tokens", { key: `u${i}` });
+    const keys = Array.from({ length: 1203 }, (_, i) => `u${i}`);
+    await Promise.all(keys.map((key) => limiter.limit("tokens", { key })));
     await limiter.limit("daily", { key: "u" });
     await limiter.limit("sharded");
     await limiter.limit("gone", { config: limits.daily });
