@@ -51,7 +51,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     enter: "FOR NO KEY UPDATE OF t",
   };
   // With the clock, a row that does not exist is a row of nulls.
-  const readText = (onLocked: Connection["onLocked"], withClock: boolean) => `
+  const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
     SELECT t.* ${withClock ? `, ${CLOCK}` : ""}
     FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
@@ -59,6 +59,14 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       WHERE ${SAME_ROW} ${onLocked === "wait briefly" ? `AND ${patience(LONG_LOCK_WAIT)} <> ''` : ""}
       LIMIT 1 ${locks[onLocked]}
     ) AS t ON true`;
+  // Kept, because a driver looks up prepared statements by their text.
+  const readTexts = new Map<string, string>();
+  const readText = (onLocked: Connection["onLocked"], withClock: boolean): string => {
+    const id = `${onLocked}${withClock}`;
+    const text = readTexts.get(id) ?? readTextOf(onLocked, withClock);
+    readTexts.set(id, text);
+    return text;
+  };
 
   const INSERT = `
     INSERT INTO ${table} AS t (${ID}, "value", "ts")
