@@ -110,7 +110,7 @@ export function setServerSnapshot(
   return isUnconfirmed;
 }
 
-/** What is known of the limit, after the debits. */
+/** The server's snapshot after the debits. */
 export function snapshotOf(entry: Entry): RateLimitSnapshot | undefined {
   if (!entry.snapshot) {
     entry.snapshot = entry.serverSnapshot;

@@ -5,7 +5,7 @@
  * on what other calls took and gave back meanwhile, which two numbers do not say. So the bound
  * assumes the worst: that the bucket was full but for these tokens, and every refill since has
  * replaced some of them. While the bucket is in debt, calls in line have been promised their turns.
- * What these turns rely on is not given to another call.
+ * No other call gets the tokens that these turns need.
  */
 import { initialState, type RateLimitState, stateAt } from "./calculate.js";
 import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";

@@ -1,7 +1,7 @@
 /**
- * What a change channel carries instead of a name and a key: 53 bits derived from them. Keys can be
- * e-mail addresses, and whoever may listen to a channel would read them. A digest cannot be read
- * back, but it hides nothing from a reader who guesses: the digest of a guess can be compared.
+ * A change channel carries a digest instead of a name and a key: 53 bits derived from them. Keys
+ * can be e-mail addresses, and every listener of a channel would read them. A digest cannot be read
+ * back. A listener that guesses a key can still compare the digest of the guess.
  *
  * Not cryptographic, because `crypto.subtle` is asynchronous, `node:crypto` is not there in edge
  * runtimes, and a longer digest would not change what guessing finds out. If two keys share a

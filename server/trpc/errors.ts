@@ -48,7 +48,7 @@ export function toTransactionError(error: unknown): unknown {
   return unavailable(error);
 }
 
-/** What clients learn of an error about a limit that they may not know. */
+/** The error that clients get instead of one about a limit that they may not know. */
 const PUBLIC_MESSAGES: Partial<Record<TRPC_ERROR_CODE_KEY, string>> = {
   TOO_MANY_REQUESTS: "Too many requests",
   PAYLOAD_TOO_LARGE: "The request is too large",

@@ -10,7 +10,7 @@ import { validateKey } from "../../core/validate-key.js";
 export type SharedBucket = symbol & { readonly description: "trpc-rate-limit.shared-bucket" };
 
 /**
- * What a `key` function returns for the bucket that all callers share. It is a symbol, so that no
+ * A `key` function returns this for the bucket that all callers share. It is a symbol, so that no
  * key of a user is equal to it. `Symbol.for`, so that two copies of the package share it.
  */
 export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as SharedBucket;
