@@ -20,14 +20,7 @@ export interface Executor {
 /** A call that waits longer than the deadline allows fails as if the store had failed. */
 export function withDeadline(deadline: Deadline, store: RateLimitStore): Executor {
   return {
-    apply: (decisions) =>
-      new Promise((done, failed) => {
-        const waiting = deadline.wait(decisions, done, failed);
-        store.apply(decisions, waiting).then(
-          (results) => waiting.resolve(results),
-          (error: unknown) => waiting.reject(error),
-        );
-      }),
+    apply: (decisions) => withinDeadline(deadline, (call) => store.apply(decisions, call)),
     submit(decision, done, failed) {
       const waiting = deadline.wait(decision, done, failed);
       if (store.submit !== undefined) return store.submit(waiting);
@@ -42,14 +35,14 @@ export function withDeadline(deadline: Deadline, store: RateLimitStore): Executo
   };
 }
 
-/** Any other work on a store, bounded in the same way. */
+/** Bounds any work on a store. */
 export function withinDeadline<TResult>(
   deadline: Deadline,
-  work: () => Promise<TResult>,
+  work: (call: Call) => Promise<TResult>,
 ): Promise<TResult> {
   return new Promise((done, failed) => {
     const waiting = deadline.wait(undefined, done, failed);
-    work().then(
+    work(waiting).then(
       (result) => waiting.resolve(result),
       (error: unknown) => waiting.reject(error),
     );

@@ -35,6 +35,10 @@ const DOUBLE: Record<DialectName, RegExp> = {
   sqlite: /real|floa|doub/i,
 };
 
+export function missingTableHint({ name }: TableName): string {
+  return `the model of table "${name}" must be in the Prisma schema, and migrated`;
+}
+
 /** @throws TableError */
 export async function checkTable(
   dialect: DialectName,
@@ -46,7 +50,7 @@ export async function checkTable(
   if (columns.length === 0) {
     const hint =
       elsewhere.length === 0
-        ? `the model of table "${table.name}" must be in the Prisma schema, and migrated`
+        ? missingTableHint(table)
         : `there is one in ${elsewhere.join(", ")}: name its schema by @@schema on the model, by ` +
           "the adapter's or the store's option schema, or add it to the search_path";
     throw new TableError(`${shown} does not exist in ${searched} (${hint})`);

@@ -1,5 +1,5 @@
 /**
- * Names and keys in a form that MySQL does not mix up. Its binary collation compares bytes, but
+ * Names and keys in a form that MySQL does not mix up, and lists of them. Its binary collation compares bytes, but
  * pads the shorter string with spaces. So a mark is appended to a string that ends in a space, or
  * in the mark itself.
  */
@@ -13,4 +13,16 @@ export function storedText(text: string): string {
 
 export function shownText(stored: string): string {
   return stored.endsWith(MARK) ? stored.slice(0, -MARK.length) : stored;
+}
+
+/**
+ * The type of a text in a list. Without the character set it would be that of the database, and
+ * other characters would become "?".
+ */
+export const TEXT = "VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+
+/** A table `i` from one JSON parameter: a list of rows, each a list of values. */
+export function jsonTable(columns: readonly string[]): string {
+  const parts = columns.map((column, index) => `${column} PATH '$[${index}]'`);
+  return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
 }

@@ -14,26 +14,19 @@ import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
 import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection, SqlRow } from "./driver.js";
-import { shownText, storedText } from "./mysql-text.js";
+import { jsonTable, shownText, storedText, TEXT } from "./mysql-text.js";
 import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = "`name`, `key`, `shard`";
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
 
-/** A list in one JSON parameter. */
-const list = (columns: readonly string[]) => {
-  const parts = columns.map((column, index) => `${column} PATH '$[${index}]'`);
-  return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
-};
-// Otherwise the columns have the character set of the database, and other characters become "?".
-const TEXT = "VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
-const IDS = list(ID_COLUMNS);
-const STATES = list([...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"]);
+const IDS = jsonTable(ID_COLUMNS);
+const STATES = jsonTable([...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"]);
 const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const;
 /** A take's numbers, by name. */
 type Numbers = Record<(typeof NUMBERS)[number], number>;
-const LINES = list([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
+const LINES = jsonTable([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
 
 /** The formula of `takeTokens`, its operations in the order of `stateAt`; numbers are `:named`. */
 const WINDOWS = "FLOOR(GREATEST(0, :now - t.`ts`) / :period)";

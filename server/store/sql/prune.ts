@@ -14,7 +14,7 @@ import { isInRangeOfSql } from "../sql-range.js";
 import type { PruneTerms, RateLimitStore } from "../store.js";
 import type { Connection } from "./dialect.js";
 import type { DialectName } from "./driver.js";
-import { storedText } from "./mysql-text.js";
+import { jsonTable, storedText, TEXT } from "./mysql-text.js";
 import { quoted, quotedTable, type TableName } from "./sql.js";
 
 /** The keys of a name that are above `after`, up to and including `last`. */
@@ -129,10 +129,10 @@ const MYSQL: PruneSyntax = {
       );
       if (rows.length === 0) return 0;
       const made = this.params();
-      const list = made.text(JSON.stringify(rows.map(({ key, shard }) => [key, Number(shard)])));
+      // The parameter of the list, which comes first.
+      made.text(JSON.stringify(rows.map(({ key, shard }) => [key, Number(shard)])));
       const text =
-        `DELETE t FROM JSON_TABLE(${list}, '$[*]' COLUMNS (\`key\` VARCHAR(192) ` +
-        "CHARACTER SET utf8mb4 PATH '$[0]', `shard` INT PATH '$[1]')) AS i " +
+        `DELETE t FROM ${jsonTable([`\`key\` ${TEXT}`, "`shard` INT"])} ` +
         `STRAIGHT_JOIN ${table} AS t ON t.\`key\` = i.\`key\` AND t.\`shard\` = i.\`shard\` ` +
         `WHERE ${page.hasName(made)} AND ${page.isFull(made)}`;
       return tx.execute(text, made.values);

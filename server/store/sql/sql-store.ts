@@ -7,7 +7,7 @@ import { type RateLimitStore, type RowId, rowKey } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
-import { checkTable, TableError } from "./check-table.js";
+import { checkTable, missingTableHint, TableError } from "./check-table.js";
 import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { mysql } from "./mysql.js";
@@ -204,13 +204,13 @@ export function createSqlStore<TTransaction>(
 
 const MISSING = /no such table|does not exist|doesn't exist/;
 
-function storeError(cause: unknown, { name }: TableName): RateLimitStoreError {
+function storeError(cause: unknown, table: TableName): RateLimitStoreError {
   if (cause instanceof RateLimitStoreError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   // Prisma's messages begin with the call site. The database's own message is in the last line.
   const said = text.trim().split("\n").at(-1);
   const isMissing = MISSING.test(text) && !(cause instanceof TableError);
-  const hint = POOLED.test(text) ? POOLER_HINT : isMissing ? missingHint(name) : "";
+  const hint = POOLED.test(text) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
 }
 
@@ -219,6 +219,3 @@ const POOLED = /prepared statement/;
 const POOLER_HINT =
   " (a pooler in transaction mode mixes up prepared statements; give the store `prepare: false`, " +
   "or use PgBouncer 1.21 or later)";
-
-const missingHint = (table: string) =>
-  ` (the model of table "${table}" must be in the Prisma schema, and migrated)`;
