@@ -40,6 +40,15 @@ export type { PgClientLike, PgPoolLike, PgQueryable } from "./store/drivers/pg-c
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma-client.js";
 export type {
+  DialectName,
+  DriverTransactionOptions,
+  SqlConnection,
+  SqlDriver,
+  SqlRow,
+} from "./store/sql/driver.js";
+export { sqlStore, type SqlStoreOptions } from "./store/sql-store.js";
+export { UnsentError } from "./store/row-access.js";
+export type {
   Call,
   Decision,
   Outcome,

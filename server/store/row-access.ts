@@ -75,8 +75,12 @@ export interface RowAccess extends RowStatements {
   isConflict(error: unknown): boolean;
   /** The error that callers receive for an error of the database. */
   wrap(error: unknown): Error;
-  /** The database's clock, epoch ms. A plain take may go by it once it is known. */
-  readonly clock?: { readonly now: () => number; readonly isKnown: boolean } | undefined;
+  /**
+   * Checks the database, and learns its clock. No batch is dispatched before that. It returns
+   * `undefined` when there is nothing to do. After a conflict it is tried again. After another
+   * error, all waiting calls are rejected.
+   */
+  prepare?(): Promise<void> | undefined;
   /** Batches in flight at once, on different rows. */
   readonly maxInFlight: number;
 }

@@ -26,6 +26,32 @@ function createStalledStore() {
 describe("group commit", () => {
   afterEach(() => vi.useRealTimers());
 
+  it("dispatches no call before the database is prepared, and then all of them at once", async () => {
+    const { access, counts } = createFakeDatabase({});
+    let prepare = () => {};
+    let prepared: Promise<void> | undefined = new Promise((resolve) => (prepare = resolve));
+    const store = createGroupCommit({ ...access, prepare: () => prepared });
+    const calls = [store.apply([take(row("a"))])];
+    await new Promise(setImmediate);
+    calls.push(store.apply([take(row("b"))]));
+    await new Promise(setImmediate);
+    expect(counts.reads).toBe(0);
+    prepared = undefined;
+    prepare();
+    await expect(Promise.all(calls)).resolves.toEqual([[[100]], [[100]]]);
+    expect(counts.reads).toBe(1);
+  });
+
+  it("rejects all waiting calls when the database cannot be prepared, and later calls try again", async () => {
+    const { access } = createFakeDatabase({});
+    let prepared: Promise<void> | undefined = Promise.reject(new Error("no table"));
+    const store = createGroupCommit({ ...access, prepare: () => prepared });
+    const calls = ["a", "b"].map((key) => store.apply([take(row(key))]));
+    for (const call of calls) await expect(call).rejects.toThrow("no table");
+    prepared = undefined;
+    await expect(store.apply([take(row("a"))])).resolves.toEqual([[100]]);
+  });
+
   it("locks a row after one conflict, so that a busy row cannot starve a call", async () => {
     const hot = row("hot");
     let otherTakes = 0;

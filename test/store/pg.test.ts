@@ -52,6 +52,32 @@ describe("pgStore", () => {
     expect(Math.floor((await limiter.getValue("few")).value)).toBe(9);
   });
 
+  it("fails a transaction that hides the error of one of its statements: nothing was committed", async () => {
+    const { pool } = await setUp();
+    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    const hides = limiter.transaction(async ({ tx, limit }) => {
+      await limit("few", { throws: true });
+      await tx.query({ text: "SELECT 1 FROM missing" }).catch(() => {});
+    });
+    await expect(hides).rejects.toThrow("one of its statements had failed");
+    expect((await limiter.getValue("few")).value).toBe(10);
+  });
+
+  it("takes the tokens of the first calls in one statement, after the table was checked", async () => {
+    const { pool } = await setUp();
+    const texts: string[] = [];
+    pool.on("connect", (client) => {
+      const query = client.query.bind(client);
+      client.query = ((config: { text: string }, ...rest: []) => {
+        texts.push(config.text.trim().split(/\s+/, 2).join(" "));
+        return query(config, ...rest);
+      }) as typeof client.query;
+    });
+    const limiter = createRateLimiter({ store: pgStore(pool), limits });
+    await Promise.all([..."abcdefgh"].map((key) => limiter.limit("few", { key })));
+    expect(texts).toEqual(["SELECT n.nspname::text", "INSERT INTO"]);
+  });
+
   it("prepares its statement once per connection, and not at all with `prepare: false`", async () => {
     const { pool } = await setUp(1);
     const prepared = async () =>

@@ -1,6 +1,6 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
 import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
-import { createSqlStore, type SqlStoreOptions } from "../sql/sql-store.js";
+import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
@@ -15,14 +15,7 @@ export interface PgDriverOptions {
   prepare?: boolean;
 }
 
-export interface PgStoreOptions extends PgDriverOptions {
-  /** The table's name, as in `prisma/postgresql/migrations`. @default "RateLimit" */
-  table?: string;
-  /** The schema of the table. @default the connection's search_path */
-  schema?: string;
-  /** See `PrismaStoreOptions.isolation`. */
-  isolation?: SqlStoreOptions["isolation"];
-}
+export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
 
 /**
  * A store on a pool of `pg`, 8.11 or later. One store per pool and process: calls that share a
@@ -32,9 +25,9 @@ export interface PgStoreOptions extends PgDriverOptions {
  */
 export function pgStore(
   pool: PgPoolLike,
-  { table = "RateLimit", schema, isolation, ...options }: PgStoreOptions = {},
+  options: PgStoreOptions = {},
 ): RateLimitStore<PgQueryable> {
-  return createSqlStore(pgDriver(pool, options), { table: { name: table, schema }, isolation });
+  return sqlStore(pgDriver(pool, options), options);
 }
 
 /** How long to wait for a connection, ms; the default of Prisma. */

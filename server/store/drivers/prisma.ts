@@ -5,7 +5,7 @@
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
-import { createSqlStore } from "../sql/sql-store.js";
+import { createSqlStore } from "../sql/create-sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import { pgDriver, type PgDriverOptions } from "./pg.js";
 import type { PgPoolLike } from "./pg-client.js";
@@ -24,7 +24,7 @@ export interface PrismaStoreOptions extends PgDriverOptions {
    * costs throughput.
    * @default guarded statements at the database's own level
    */
-  isolation?: "serializable";
+  isolation?: "serializable" | undefined;
   /**
    * The `pg.Pool` of the application's PostgreSQL adapter, or another one on the same database. The
    * single decisions of the limiter go through it, as prepared statements, in half of the time that

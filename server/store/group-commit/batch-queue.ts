@@ -33,6 +33,8 @@ export interface BatchQueue {
    * @returns the conflicts in a row that they have met; 0 if this was none.
    */
   finish(batch: Batch, outcome: BatchOutcome): number;
+  /** Rejects all waiting calls. */
+  rejectAll(error: Error): void;
   /** Puts calls that are decided again before those that came later. */
   putBack(batch: Batch, jobs: readonly Job[]): void;
 }
@@ -97,8 +99,6 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
     if (detour !== undefined) return detour.way;
     const { plain, rows } = job.decision;
     if (plain === undefined) return "decide";
-    // The first statement reads the clock, and only then its calls are decided.
-    if (access.clock?.isKnown === false && plain.clock === access.clock.now) return "decide";
     return history.isSpent(rowKey(rows[0]!), () => timeOf(plain.clock) ?? NaN) ? "decide" : "take";
   }
 
@@ -190,6 +190,15 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
       if (detours.size > 0) for (const job of jobs) detours.delete(job);
       if (way !== "read") for (const job of again) detours.set(job, { way: nextWay, conflicts });
       return conflicts;
+    },
+    rejectAll(error) {
+      const waiting = [...readers, ...writers];
+      readers = [];
+      writers = [];
+      for (const job of waiting) {
+        detours.delete(job);
+        job.reject(error);
+      }
     },
     putBack({ way }, jobs) {
       if (way === "read") readers = jobs.concat(readers);

@@ -50,6 +50,10 @@ export function createGroupCommit(
   let lastChange = performance.now();
   let watcher: LazyTimer | undefined;
   let scheduled = false;
+  /** Whether `access.prepare` is running. */
+  let preparing = false;
+  /** How often it has failed in a row. */
+  let failures = 0;
 
   /** Dispatches in a microtask, so that calls made in the same tick share the first batch. */
   function schedule(when: (run: () => void) => unknown = queueMicrotask): void {
@@ -62,12 +66,38 @@ export function createGroupCommit(
   }
 
   function dispatch(): void {
+    if (preparing) return;
+    const prepared = access.prepare?.();
+    if (prepared !== undefined) return prepare(prepared);
     leaveStalledBehind();
     while (inFlight.size < access.maxInFlight) {
       const batch = queue.next({ reading: isInFlight("read"), locking: isInFlight("lock") });
       if (batch === undefined) return;
       void runBatch(batch);
     }
+  }
+
+  function prepare(prepared: Promise<void>): void {
+    preparing = true;
+    const end = () => {
+      preparing = false;
+      schedule();
+    };
+    prepared.then(
+      () => {
+        failures = 0;
+        end();
+      },
+      (error: unknown) => {
+        failures++;
+        if (access.isConflict(error)) {
+          setTimeout(end, pauseBefore(failures, random));
+          return;
+        }
+        queue.rejectAll(access.wrap(error));
+        end();
+      },
+    );
   }
 
   function isInFlight(way: Way): boolean {

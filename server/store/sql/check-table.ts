@@ -1,8 +1,9 @@
 /**
  * Checks a table before the first decision, and says what is wrong and what to do. One statement per
  * store. Otherwise a wrong table would show itself late: as an error of a statement that few people
- * know, or not at all.
+ * know, or not at all. The same statement reads the database's clock.
  */
+import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
 import { quotedTable, type TableName } from "./sql.js";
 
@@ -44,8 +45,13 @@ export async function checkTable(
   dialect: DialectName,
   connection: SqlConnection,
   table: TableName,
+  clock: DatabaseClock,
 ): Promise<void> {
-  const { columns, searched, elsewhere } = await LOOK_UP[dialect](connection, table);
+  const query: Query = (text, params) =>
+    clock.query((withClock) =>
+      connection.query(text.replace("{clock}", withClock ? `, ${CLOCK[dialect]}` : ""), params),
+    );
+  const { columns, searched, elsewhere } = await LOOK_UP[dialect](query, table);
   const shown = `table "${table.name}"`;
   if (columns.length === 0) {
     const hint =
@@ -76,16 +82,16 @@ export async function checkTable(
   }
 }
 
-const LOOK_UP: Record<
-  DialectName,
-  (connection: SqlConnection, table: TableName) => Promise<FoundTable>
-> = {
-  async postgresql(connection, table) {
+/** @param text with `{clock}` where the column of the clock may stand. */
+type Query = (text: string, params: unknown[]) => Promise<SqlRow[]>;
+
+const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<FoundTable>> = {
+  async postgresql(query, table) {
     const { name, schema } = table;
-    const rows = await connection.query(
+    const rows = await query(
       `SELECT n.nspname::text AS "schema", a.attname::text AS "name", y.typname::text AS "type",
          c.collname::text AS "collation", to_jsonb(c) ->> 'collisdeterministic' AS "deterministic",
-         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched"
+         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched" {clock}
        FROM pg_class AS k JOIN pg_namespace AS n ON n.oid = k.relnamespace
        JOIN pg_attribute AS a ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
        JOIN pg_type AS y ON y.oid = a.atttypid
@@ -106,9 +112,9 @@ const LOOK_UP: Record<
     };
   },
 
-  async mysql(connection, { name, schema = null }) {
-    const rows = await connection.query(
-      "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation` " +
+  async mysql(query, { name, schema = null }) {
+    const rows = await query(
+      "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation` {clock} " +
         "FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
       [schema, name],
     );
@@ -119,9 +125,10 @@ const LOOK_UP: Record<
     return { columns, searched: "this database", elsewhere: [] };
   },
 
-  async sqlite(connection, { name }) {
-    const rows = await connection.query(
-      `SELECT c."name", c."type", x."coll" AS "collation" FROM pragma_table_info(?) AS c
+  async sqlite(query, { name }) {
+    const rows = await query(
+      `SELECT c."name", c."type", x."coll" AS "collation" {clock}
+       FROM pragma_table_info(?) AS c
        LEFT JOIN pragma_index_list(?) AS l ON l."origin" = 'pk'
        LEFT JOIN pragma_index_xinfo(l."name") AS x ON x."name" = c."name" AND x."key" = 1`,
       [name, name],

@@ -38,13 +38,18 @@ const TURNS_WAIT = 500;
 /**
  * @param driver runs the application's transactions.
  * @param single runs the statements and transactions of the store itself. @default the same driver
- * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out.
+ * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out, or the
+ * dialect is not known.
  */
 export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
   { table, isolation }: SqlStoreOptions,
   single: SqlDriver = driver,
 ): RateLimitStore<TTransaction> {
+  if (!Object.hasOwn(DIALECTS, driver.dialect)) {
+    const known = Object.keys(DIALECTS).join(", ");
+    throw new RateLimitConfigError("the driver's dialect", driver.dialect, `one of ${known}`);
+  }
   if (isolation !== undefined && isolation !== "serializable") {
     throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
   }
@@ -92,7 +97,7 @@ export function createSqlStore<TTransaction>(
   let checking: Promise<void> | undefined;
   /** Runs once; after a failure, and after the table was dropped, the next call runs it again. */
   async function check(connection: SqlConnection): Promise<void> {
-    await checkTable(driver.dialect, connection, table);
+    await checkTable(driver.dialect, connection, table, clock);
     await dialect.prepare?.(connection);
     isChecked = true;
   }
@@ -134,28 +139,26 @@ export function createSqlStore<TTransaction>(
     return createTransactionStore({ ...joined, read }, { isConflict, wrap });
   }
 
+  const prepare = (): Promise<void> | undefined =>
+    isChecked ? undefined : (checking ??= check(single).finally(() => (checking = undefined)));
   const grounded = async <TResult>(run: () => Promise<TResult>): Promise<TResult> => {
-    if (isChecked) return run();
-    checking ??= check(single).finally(() => (checking = undefined));
-    await checking;
+    await prepare();
     return run();
   };
 
   const locked: RowAccess["locked"] = (run) =>
-    grounded(() =>
-      serializable
-        ? transact("Serializable", "fail", (tx) => run(statements(tx)))
-        : transact("ReadCommitted", "wait briefly", (tx) => run(statements(tx))),
-    );
+    serializable
+      ? transact("Serializable", "fail", (tx) => run(statements(tx)))
+      : transact("ReadCommitted", "wait briefly", (tx) => run(statements(tx)));
 
   const groupCommit = createGroupCommit({
-    read: (rows) => grounded(() => dialect.read(own, rows)),
+    prepare,
+    read: (rows) => dialect.read(own, rows),
     write: (groups) => writeGroups(dialect, own, groups),
-    take: (...take) => grounded(() => dialect.take(single, ...take)),
+    take: (...take) => dialect.take(single, ...take),
     locked: serializable || dialect.hasRowLocks ? locked : undefined,
     isConflict,
     wrap,
-    clock,
     serializable,
     // Two concurrent Serializable transactions would conflict over the pages that they share.
     maxInFlight: serializable ? 1 : dialect.maxInFlight,

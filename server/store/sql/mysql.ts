@@ -10,7 +10,7 @@
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
 import { rowKey, type RowId } from "../store.js";
-import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
+import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection, SqlRow } from "./driver.js";
@@ -56,7 +56,7 @@ function takeText(
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
     FROM ${from} AND ${left} >= :floor FOR UPDATE
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
-    RETURNING ${ID}, \`value\`, \`ts\` ${withClock ? `, ${CLOCK}` : ""}`;
+    RETURNING ${ID}, \`value\`, \`ts\` ${withClock ? `, ${CLOCK.mysql}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
@@ -78,11 +78,6 @@ function takeOne(table: string, kind: RateLimitConfig["kind"], withClock: boolea
   });
   return { text, params: (values: Record<string, unknown>) => names.map((name) => values[name]) };
 }
-
-/** The time at which the statement began, epoch ms. UTC, so that no change of the hour matters. */
-const CLOCK =
-  "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS DOUBLE) / 1000 " +
-  `AS ${CLOCK_COLUMN}`;
 
 export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName, "`");
@@ -111,7 +106,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     const params = [JSON.stringify(rows.map(idValues))];
     const found = await clock.query((withClock) =>
       connection.query(
-        `SELECT t.* ${withClock ? `, ${CLOCK}` : ""} FROM ${IDS} ` +
+        `SELECT t.* ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
           `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${table} AS t ON ${SAME_ROW} ${locking}`,
         params,
       ),

@@ -10,7 +10,7 @@ import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
 import { compareLockOrder, rowKey, type RowId } from "../store.js";
-import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
+import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isOutOfRange, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
@@ -35,9 +35,6 @@ const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 const ID = `"name", "key", "shard"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-/** The time at which it is evaluated, epoch ms. */
-const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "${CLOCK_COLUMN}"`;
-
 export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);
 
@@ -52,7 +49,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   };
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
-    SELECT t.* ${withClock ? `, ${CLOCK}` : ""}
+    SELECT t.* ${withClock ? `, ${CLOCK.postgresql}` : ""}
     FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${ID}, "value", "ts" FROM ${table} AS t
@@ -104,7 +101,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     "fixed window": takeTexts(table, fixedWindow, clockColumn),
   });
   const plainTakes = takes("");
-  const clockTakes = takes(`, ${CLOCK}`);
+  const clockTakes = takes(`, ${CLOCK.postgresql}`);
 
   return {
     maxInFlight: 2,

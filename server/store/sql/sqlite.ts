@@ -6,7 +6,7 @@
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { RowId } from "../store.js";
-import { CLOCK_COLUMN, type DatabaseClock } from "./database-clock.js";
+import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
 import { idsOf, placeholders, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
@@ -25,9 +25,6 @@ const TS: Record<RateLimitConfig["kind"], string> = {
   "token bucket": `max(t."ts", c."now")`,
   "fixed window": `t."ts" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."period"`,
 };
-
-/** The time of the statement, epoch ms. Some builds of SQLite have no unixepoch(). */
-const CLOCK = `(julianday('now') - 2440587.5) * 86400000.0 AS "${CLOCK_COLUMN}"`;
 
 export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);
@@ -74,7 +71,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
         // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
         // key. With the clock, a row that does not exist is a row of nulls.
         connection.query(
-          `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${withClock ? `, ${CLOCK}` : ""}
+          `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${withClock ? `, ${CLOCK.sqlite}` : ""}
            FROM json_each(?) AS i ${withClock ? "LEFT" : "CROSS"} JOIN ${table} AS t
            ON t."name" = i."value" ->> 0
            AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
@@ -97,7 +94,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
         SELECT ${ID}, coalesce("next", "freshValue"), coalesce("nextTs", "freshTs") FROM d
         WHERE "next" IS NULL OR "next" >= "floor"
         ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
-        RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK}` : ""}`;
+        RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK.sqlite}` : ""}`;
       const params: unknown[] = [config.rate, config.period, capacityOf(config), floor, now];
       for (const { row, total, fresh } of lines) {
         params.push(...idValues(row), total, fresh.value, fresh.ts);
