@@ -1,10 +1,7 @@
 /** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
 import pg from "pg";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
-import { connectors, type Provider } from "./clients.js";
-
-/** `pg`: PostgreSQL without Prisma. `pg and prisma`: Prisma for transactions, a pool for the rest. */
-export type StoreKind = Provider | "pg" | "pg and prisma";
+import { connectors } from "./clients.js";
 
 export interface OpenedStore {
   store: RateLimitStore;
@@ -16,33 +13,51 @@ export interface OpenedStore {
 export interface OpenStoreOptions {
   isolation?: "serializable" | undefined;
   /** The size of the pool. @default the driver's */
-  connections?: number;
+  connections?: number | undefined;
 }
+
+type Open = (url: string, options: OpenStoreOptions) => OpenedStore;
+
+const throughPrisma =
+  (provider: keyof typeof connectors, hasPool = false): Open =>
+  (url, { isolation, connections }) => {
+    const pool = hasPool ? connectPool(url, connections) : undefined;
+    const prisma = connectors[provider](url, connections);
+    return {
+      store: prismaStore(prisma, { isolation, ...(pool && { pool }) }) as RateLimitStore,
+      run: async (sql) => prisma.$queryRawUnsafe(sql),
+      async close() {
+        await pool?.end();
+        await prisma.$disconnect();
+      },
+    };
+  };
+
+const openers = {
+  sqlite: throughPrisma("sqlite"),
+  postgresql: throughPrisma("postgresql"),
+  mysql: throughPrisma("mysql"),
+  /** Prisma for transactions, a pool for the rest. */
+  "pg and prisma": throughPrisma("postgresql", true),
+  pg(url, { isolation, connections }) {
+    const pool = connectPool(url, connections);
+    return {
+      store: pgStore(pool, { isolation }) as RateLimitStore,
+      run: (sql) => pool.query(sql),
+      close: () => pool.end(),
+    };
+  },
+} satisfies Record<string, Open>;
+
+/** A driver, and the database that it connects to. */
+export type StoreKind = keyof typeof openers;
 
 export function openStore(
   kind: StoreKind,
   url: string,
-  { isolation, connections }: OpenStoreOptions = {},
+  options: OpenStoreOptions = {},
 ): OpenedStore {
-  const options = isolation === undefined ? {} : { isolation };
-  if (kind === "pg") {
-    const pool = connectPool(url, connections);
-    return {
-      store: pgStore(pool, options) as RateLimitStore,
-      run: (sql) => pool.query(sql),
-      close: () => pool.end(),
-    };
-  }
-  const pool = kind === "pg and prisma" ? connectPool(url, connections) : undefined;
-  const prisma = connectors[kind === "pg and prisma" ? "postgresql" : kind](url, connections);
-  return {
-    store: prismaStore(prisma, { ...options, ...(pool && { pool }) }) as RateLimitStore,
-    run: async (sql) => prisma.$queryRawUnsafe(sql),
-    async close() {
-      await pool?.end();
-      await prisma.$disconnect();
-    },
-  };
+  return openers[kind](url, options);
 }
 
 export function connectPool(url: string, connections?: number): pg.Pool {
