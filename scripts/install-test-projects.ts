@@ -1,0 +1,22 @@
+/**
+ * Installs the projects of tests that need packages of their own, such as another version of
+ * Prisma. Without them, their tests are skipped. A project that cannot be installed on this machine
+ * is reported, and the others go on.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const TESTS = fileURLToPath(new URL("../test/", import.meta.url));
+
+for (const folder of readdirSync(TESTS)) {
+  // React 18 is installed with the package, because all tests of hooks need it.
+  if (folder === "react-18" || !existsSync(join(TESTS, folder, "package-lock.json"))) continue;
+  console.log(`test/${folder}`);
+  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+    cwd: join(TESTS, folder),
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (status !== 0) console.error(`test/${folder} was not installed: its tests are skipped`);
+}

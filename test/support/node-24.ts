@@ -1,0 +1,10 @@
+/** Node.js 24, in which tests run what Node.js 20 does not have. */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const path = fileURLToPath(new URL("../node-24/node_modules/node/bin/node", import.meta.url));
+
+/** The path of its binary, or `undefined` if it was not installed. */
+export const node24: string | undefined = existsSync(path) ? path : undefined;
+/** What a test prints when it is skipped without it. */
+export const NO_NODE_24 = "needs Node.js 24: npm run install:test-projects";
