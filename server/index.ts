@@ -35,6 +35,19 @@ export {
   type MemoryStoreOptions,
   type MemoryTransaction,
 } from "./store/memory-store.js";
+export {
+  type MysqlDriverOptions,
+  mysqlStore,
+  type MysqlStoreOptions,
+} from "./store/drivers/mysql.js";
+export type {
+  MysqlCallbackPoolLike,
+  MysqlConnectionLike,
+  MysqlConnectionOf,
+  MysqlPoolLike,
+  MysqlQuery,
+  MysqlQueryable,
+} from "./store/drivers/mysql-client.js";
 export { type PgDriverOptions, pgStore, type PgStoreOptions } from "./store/drivers/pg.js";
 export type { PgClientLike, PgPoolLike, PgQueryable } from "./store/drivers/pg-client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";

@@ -108,6 +108,12 @@ if (mysqlUrl !== undefined) {
     provider: "mysql",
     create: () => createMysql(),
   });
+  sharedDatabases.push({
+    name: "MySQL or MariaDB through mysql2",
+    kind: "mysql2",
+    provider: "mysql",
+    create: () => createMysql(),
+  });
 }
 
 async function applyMigrations(client: Client, folder: string): Promise<void> {

@@ -2,6 +2,7 @@
 import pg from "pg";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
 import { connectors } from "./clients.js";
+import { openMariadb, openMysql2 } from "./open-mysql.js";
 
 export interface OpenedStore {
   store: RateLimitStore;
@@ -16,7 +17,7 @@ export interface OpenStoreOptions {
   connections?: number | undefined;
 }
 
-type Open = (url: string, options: OpenStoreOptions) => OpenedStore;
+export type Open = (url: string, options: OpenStoreOptions) => OpenedStore;
 
 const throughPrisma =
   (provider: keyof typeof connectors, hasPool = false): Open =>
@@ -47,6 +48,8 @@ const openers = {
       close: () => pool.end(),
     };
   },
+  mysql2: openMysql2,
+  mariadb: openMariadb,
 } satisfies Record<string, Open>;
 
 /** A driver, and the database that it connects to. */

@@ -27,7 +27,11 @@ export const stores: [name: string, open: () => Promise<OpenStore>][] = [
   ["PostgreSQL through Prisma and a pool", () => onDatabase("pg and prisma", createPostgres())],
   ...(mysqlUrl === undefined
     ? []
-    : ([["MySQL or MariaDB", () => onDatabase("mysql", createMysql())]] satisfies typeof stores)),
+    : ([
+        ["MySQL or MariaDB", () => onDatabase("mysql", createMysql())],
+        ["MySQL or MariaDB through mysql2", () => onDatabase("mysql2", createMysql())],
+        ["MySQL or MariaDB through mariadb", () => onDatabase("mariadb", createMysql())],
+      ] satisfies typeof stores)),
 ];
 
 async function onDatabase(

@@ -50,7 +50,9 @@ export function pgDriver(
   const { borrow, forget, runAlone } = createPgConnections(pool);
   return {
     dialect: "postgresql",
-    ...connectionOf(pool, prepare, runAlone),
+    ...connectionOf(pool, prepare, (query, isWanted) =>
+      runAlone((client) => client.query(query), isWanted),
+    ),
     within: (client) => connectionOf(client, prepare),
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
       const client = await borrow(maxWait);

@@ -114,10 +114,20 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
 
   async mysql(query, { name, schema = null }) {
     const rows = await query(
-      "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation` {clock} " +
+      "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation`, " +
+        "@@character_set_client AS `sent`, @@character_set_results AS `received` {clock} " +
         "FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
       [schema, name],
     );
+    const { sent, received } = rows[0] ?? {};
+    for (const charset of [sent, received]) {
+      if (typeof charset === "string" && charset !== "utf8mb4") {
+        throw new TableError(
+          `the connection has the character set ${charset}, in which different keys can be the ` +
+            "same; connect with utf8mb4, the default of mysql2 and mariadb",
+        );
+      }
+    }
     const columns = rows.map((row) => {
       const column = columnOf(row);
       return { ...column, folds: column.collation?.endsWith("_bin") === false };

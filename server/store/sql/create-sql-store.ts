@@ -7,6 +7,7 @@ import { type RateLimitStore, type RowId, rowKey } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
+import { databaseMessage } from "./database-errors.js";
 import { checkTable, missingTableHint, TableError } from "./check-table.js";
 import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
@@ -211,7 +212,7 @@ function storeError(cause: unknown, table: TableName): RateLimitStoreError {
   if (cause instanceof RateLimitStoreError) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
   // Prisma's messages begin with the call site. The database's own message is in the last line.
-  const said = text.trim().split("\n").at(-1);
+  const said = databaseMessage(cause) ?? text.trim().split("\n").at(-1);
   const isMissing = MISSING.test(text) && !(cause instanceof TableError);
   const hint = POOLED.test(text) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });

@@ -6,6 +6,8 @@
 
 interface ErrorShape {
   code?: unknown;
+  /** The number of an error of MySQL, in `mysql2` and `mariadb`. */
+  errno?: unknown;
   kind?: unknown;
   originalCode?: unknown;
   message?: unknown;
@@ -25,9 +27,10 @@ const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020
 export function isWriteConflict(error: unknown): boolean {
   return someCause(
     error,
-    ({ code, kind, originalCode }) =>
+    ({ code, errno, kind, originalCode }) =>
       code === PRISMA_CODE ||
       kind === "TransactionWriteConflict" ||
+      DATABASE_CODES.has(String(errno)) ||
       DATABASE_CODES.has(String(originalCode)) ||
       DATABASE_CODES.has(String(code)),
   );
@@ -49,16 +52,26 @@ export function isBusy(error: unknown): boolean {
 export function isDuplicate(error: unknown): boolean {
   return someCause(
     error,
-    ({ kind, originalCode }) =>
-      kind === "UniqueConstraintViolation" || String(originalCode) === "1062",
+    ({ errno, kind, originalCode }) =>
+      kind === "UniqueConstraintViolation" ||
+      [errno, originalCode].some((each) => String(each) === "1062"),
   );
 }
 
 /** Whether arithmetic left the range of doubles. Only the statement fails, not the connection. */
 export function isOutOfRange(error: unknown): boolean {
-  return someCause(error, ({ code, originalCode }) =>
-    [code, originalCode].some((each) => each === "22003" || String(each) === "1690"),
+  return someCause(error, ({ code, errno, originalCode }) =>
+    [code, errno, originalCode].some((each) => each === "22003" || String(each) === "1690"),
   );
+}
+
+/**
+ * The database's own message in an error of `mysql2` or `mariadb`. The message of `mariadb` goes on
+ * with the statement and its parameters.
+ */
+export function databaseMessage(error: unknown): string | undefined {
+  const { sqlMessage } = (error ?? {}) as { sqlMessage?: unknown };
+  return typeof sqlMessage === "string" ? sqlMessage.trim().split("\n")[0] : undefined;
 }
 
 /** Searches an error and its causes: Prisma, its adapter and the driver wrap errors. */

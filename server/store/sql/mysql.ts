@@ -227,12 +227,9 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
       const behind = after === undefined ? "" : "AND (`key`, `shard`) > (?, ?)";
       const rows = await connection.query(
         `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ` +
-          "ORDER BY `key`, `shard` LIMIT ?",
-        [
-          storedText(name),
-          ...(after === undefined ? [] : [storedText(after.key), after.shard]),
-          count,
-        ],
+          // MySQL takes no double as a parameter of LIMIT, and drivers send numbers as doubles.
+          `ORDER BY \`key\`, \`shard\` LIMIT ${Number(count)}`,
+        [storedText(name), ...(after === undefined ? [] : [storedText(after.key), after.shard])],
       );
       return shownRows(rows).map(rowIdOf);
     },

@@ -1,0 +1,63 @@
+/** The connections of a pool of `mysql2/promise` or `mariadb`. */
+import { type Connections, createConnections } from "./connections.js";
+import type {
+  ConnectionInternals,
+  MysqlConnectionLike,
+  MysqlPoolLike,
+  PoolInternals,
+} from "./mysql-client.js";
+
+const NO_PROMISES =
+  "the pool has callbacks instead of promises; give the store a pool of mariadb, not of " +
+  "mariadb/callback";
+
+export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlConnectionLike> {
+  const { pool: wrapped } = pool as PoolInternals;
+  return createConnections<MysqlConnectionLike>({
+    idleCount: () =>
+      (pool as PoolInternals).idleConnections?.() ?? wrapped?._freeConnections?.length ?? 0,
+    connect: (callback) => {
+      const lending: Partial<Promise<MysqlConnectionLike>> | undefined = pool.getConnection();
+      if (typeof lending?.then !== "function") {
+        callback(new TypeError(NO_PROMISES), undefined);
+        return;
+      }
+      lending.then(
+        (connection) => callback(undefined, connection),
+        (error: unknown) => callback(error, undefined),
+      );
+    },
+    release: releaseMysql,
+    probe: (connection) => connection.query({ sql: "SELECT 1" }),
+    isAnswer: isMysqlAnswer,
+    on: (connection, event, listener) => (connection as ConnectionInternals).on?.(event, listener),
+    removeListener: (connection, event, listener) =>
+      (connection as ConnectionInternals).removeListener?.(event, listener),
+  });
+}
+
+/** @param error destroys the connection instead of giving it back. */
+export function releaseMysql(connection: MysqlConnectionLike, error?: Error): void {
+  if (error === undefined) {
+    // The promise of `mariadb` rejects if the connection broke meanwhile. The pool knows already.
+    Promise.resolve(connection.release()).catch(() => {});
+    return;
+  }
+  connection.destroy();
+  // `mysql2` only ends its half of the connection, and then waits for the other half.
+  (connection as ConnectionInternals).connection?.stream?.destroy?.();
+}
+
+/**
+ * Errors after which the connection is closed or of no use: shutdown, killed, idle for too long. A
+ * server that has become read-only is a former primary, and a new connection may find the new one.
+ */
+const USELESS_AFTER = new Set([1053, 1290, 1792, 1836, 1927, 4031]);
+
+/** Whether the connection can be kept: the error came from the database. */
+export function isMysqlAnswer(error: unknown): boolean {
+  const { errno, sqlState, fatal } = (error ?? {}) as Record<string, unknown>;
+  if (fatal === true || typeof errno !== "number" || typeof sqlState !== "string") return false;
+  // `mariadb` has numbers of its own, from 45000, for errors that it detects itself.
+  return !USELESS_AFTER.has(errno) && (errno < 45_000 || errno >= 46_000);
+}

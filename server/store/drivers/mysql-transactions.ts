@@ -1,0 +1,74 @@
+/** Transactions on one connection of a pool of `mysql2/promise` or `mariadb`. */
+import type { DriverTransactionOptions, SqlDriver } from "../sql/driver.js";
+import type { Connections } from "./connections.js";
+import type { MysqlConnectionLike } from "./mysql-client.js";
+import { releaseMysql } from "./mysql-connections.js";
+
+/** How long to wait for a connection, ms; the default of Prisma. */
+const MAX_WAIT = 2000;
+/** How long a transaction may take, ms; the default of Prisma. */
+const TIMEOUT = 5000;
+
+const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
+  ReadCommitted: "READ COMMITTED",
+  Serializable: "SERIALIZABLE",
+};
+
+export function createMysqlTransactions({
+  borrow,
+  forget,
+}: Pick<
+  Connections<MysqlConnectionLike>,
+  "borrow" | "forget"
+>): SqlDriver<MysqlConnectionLike>["transaction"] {
+  return async (run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) => {
+    const connection = await borrow(maxWait);
+    let isReleased = false;
+    const release = (error?: Error) => {
+      if (isReleased) return;
+      isReleased = true;
+      clearTimeout(timer);
+      releaseMysql(connection, error);
+      forget(connection);
+    };
+    let giveUp: (error: Error) => void = () => {};
+    const timer = setTimeout(() => {
+      const late = new Error(`the transaction took longer than ${timeout} ms`);
+      // The connection is closed, and the database rolls its transaction back.
+      release(late);
+      giveUp(late);
+    }, timeout);
+
+    async function work() {
+      // `mariadb` sends both before the answer to the first one.
+      await Promise.all([
+        connection.query({ sql: `SET TRANSACTION ISOLATION LEVEL ${LEVELS[isolationLevel]}` }),
+        connection.query({ sql: "START TRANSACTION" }),
+      ]);
+      const result = await run(connection);
+      await connection.query({ sql: "COMMIT" });
+      release();
+      return result;
+    }
+
+    // A statement on a destroyed connection of `mysql2` may never settle.
+    return new Promise((resolve, reject) => {
+      giveUp = reject;
+      work().then(resolve, async (error: unknown) => {
+        await rollBack();
+        reject(error as Error);
+      });
+    });
+
+    /** Rolls back and gives the connection back. If that fails, the connection is closed. */
+    async function rollBack(): Promise<void> {
+      if (isReleased) return;
+      try {
+        await connection.query({ sql: "ROLLBACK" });
+        release();
+      } catch (error) {
+        release(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  };
+}

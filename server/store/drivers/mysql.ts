@@ -1,0 +1,138 @@
+/** MySQL and MariaDB through `mysql2` or `mariadb`, without an ORM, on the application's own pool. */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import type { SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
+import type { RateLimitStore } from "../store.js";
+import type {
+  ConnectionInternals,
+  MysqlCallbackPoolLike,
+  MysqlConnectionLike,
+  MysqlConnectionOf,
+  MysqlPoolLike,
+  MysqlQuery,
+  MysqlQueryable,
+} from "./mysql-client.js";
+import { createMysqlConnections } from "./mysql-connections.js";
+import { createMysqlTransactions } from "./mysql-transactions.js";
+
+export interface MysqlDriverOptions {
+  /**
+   * Whether statements are prepared once per connection. Turn it off behind a proxy that does not
+   * support prepared statements, or that keeps a connection for each client because of them. Then
+   * the driver escapes values inside the text. Sessions with `NO_BACKSLASH_ESCAPES` are rejected,
+   * because `mysql2` escapes by backslashes all the same.
+   * @default true
+   */
+  prepare?: boolean;
+}
+
+export interface MysqlStoreOptions extends MysqlDriverOptions, SqlStoreOptions {}
+
+/**
+ * A store on a pool of `mysql2`, with or without promises, or on one of `mariadb`. One store per
+ * pool and process: calls that share a store share their round trips. `using` takes a connection of
+ * the pool that has begun a transaction. The connections need the character set `utf8mb4`, which is
+ * the default of both drivers.
+ *
+ * @throws RateLimitConfigError when `pool` is no pool, or `isolation` is given and is not
+ * `"serializable"`.
+ */
+export function mysqlStore<TPool extends MysqlPoolLike | MysqlCallbackPoolLike>(
+  pool: TPool,
+  options: MysqlStoreOptions = {},
+): RateLimitStore<MysqlConnectionOf<TPool>> {
+  return sqlStore(mysqlDriver(promisePool(pool), options), options) as unknown as RateLimitStore<
+    MysqlConnectionOf<TPool>
+  >;
+}
+
+function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike {
+  if ("promise" in pool && typeof pool.promise === "function") return pool.promise();
+  if ("getConnection" in pool && typeof pool.getConnection === "function") return pool;
+  throw new RateLimitConfigError("pool", pool, "a pool of mysql2 or mariadb");
+}
+
+export function mysqlDriver(
+  pool: MysqlPoolLike,
+  { prepare = true }: MysqlDriverOptions = {},
+): SqlDriver<MysqlConnectionLike> {
+  const connections = createMysqlConnections(pool);
+  const { runAlone } = connections;
+  const run = prepare ? executePrepared : createTextRunner();
+  return {
+    dialect: "mysql",
+    ...connectionOf((query, isWanted) =>
+      runAlone((connection) => run(connection, query), isWanted),
+    ),
+    within: (tx) => connectionOf((query) => run(withPromises(tx), query)),
+    transaction: createMysqlTransactions(connections),
+  };
+}
+
+type Run = (connection: MysqlQueryable, query: MysqlQuery) => Promise<unknown>;
+
+const executePrepared: Run = (connection, query) => connection.execute(query);
+
+const UNSAFE =
+  "the session has the SQL mode NO_BACKSLASH_ESCAPES, under which values in the text of a " +
+  "statement are not safe; leave out `prepare: false`, or the mode";
+
+/** Asks for the SQL mode before the first statement of each store. */
+function createTextRunner(): Run {
+  let isSafe = false;
+  return async (connection, query) => {
+    if (!isSafe) {
+      const answer = await connection.query({ sql: "SELECT @@sql_mode AS mode", ...OPTIONS });
+      if (String(rowsOf(answer)[0]?.["mode"]).includes("NO_BACKSLASH_ESCAPES")) {
+        throw new Error(UNSAFE);
+      }
+      isSafe = true;
+    }
+    return connection.query(query);
+  };
+}
+
+/** The application may pass the connection of a `mysql2` without promises, in spite of its type. */
+function withPromises(connection: MysqlQueryable): MysqlQueryable {
+  return (connection as ConnectionInternals).promise?.() ?? connection;
+}
+
+/** A pool can have its own `typeCast`. Only a function replaces it. */
+const typeCast = (_field: unknown, next: () => unknown) => next();
+
+/** Options of a pool that would change results. Each driver ignores those of the other. */
+const OPTIONS = {
+  rowsAsArray: false,
+  metaAsArray: false,
+  nestTables: false,
+  namedPlaceholders: false,
+  typeCast,
+  // `mariadb` puts parameters into the messages of errors.
+  logParam: false,
+};
+
+function connectionOf(
+  run: (query: MysqlQuery, isWanted?: () => boolean) => Promise<unknown>,
+): SqlConnection {
+  const queryOf = (sql: string, params: readonly unknown[]): MysqlQuery => ({
+    sql,
+    values: params as unknown[],
+    ...OPTIONS,
+  });
+  return {
+    query: async (text, params, isWanted) => rowsOf(await run(queryOf(text, params), isWanted)),
+    execute: async (text, params) => affectedRows(await run(queryOf(text, params))),
+  };
+}
+
+/** `mysql2` resolves with the rows and the fields, `mariadb` with the rows. */
+function rowsOf(answer: unknown): SqlRow[] {
+  const rows = answer as SqlRow[] | [SqlRow[], unknown];
+  return Array.isArray(rows[0]) ? rows[0] : (rows as SqlRow[]);
+}
+
+/** `mysql2` resolves with a header and `undefined`, `mariadb` with the header. */
+function affectedRows(answer: unknown): number {
+  const header: unknown = Array.isArray(answer) ? answer[0] : answer;
+  return Number((header as { affectedRows: unknown }).affectedRows);
+}

@@ -1,0 +1,12 @@
+import { describe, it } from "vitest";
+import { createMysql, mysqlUrl } from "../support/database.js";
+import { describeSqlStore } from "./sql-contract.js";
+
+if (mysqlUrl === undefined) {
+  describe("mysqlStore", () => {
+    it("passes the contract", ({ skip }) => skip("TEST_MYSQL_URL is not set"));
+  });
+} else {
+  describeSqlStore("mysql2", "mysqlStore on mysql2", () => createMysql());
+  describeSqlStore("mariadb", "mysqlStore on mariadb", () => createMysql());
+}
