@@ -1,4 +1,5 @@
 /** Pools of `mysql2` and `mariadb` on a database's URL, and stores on them. */
+import type { EventEmitter } from "node:events";
 import * as mariadb from "mariadb";
 import mysql2 from "mysql2/promise";
 import { mysqlStore, type RateLimitStore } from "../../server/index.js";
@@ -12,8 +13,8 @@ export function connectMysql2(url: string, options: mysql2.PoolOptions = {}): my
 /** @param options go before those of the URL */
 export function connectMariadb(url: string, options: mariadb.PoolConfig = {}): mariadb.Pool {
   const pool = mariadb.createPool({ ...addressOf(url), ...options });
-  // The pool emits an error while the server is away. Ignore it.
-  pool.on("error", () => {});
+  // The pool emits an error while the server is away, which its types do not have. Ignore it.
+  (pool as unknown as EventEmitter).on("error", () => {});
   return pool;
 }
 

@@ -17,12 +17,7 @@ export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlCo
     idleCount: () =>
       (pool as PoolInternals).idleConnections?.() ?? wrapped?._freeConnections?.length ?? 0,
     connect: (callback) => {
-      const lending: Partial<Promise<MysqlConnectionLike>> | undefined = pool.getConnection();
-      if (typeof lending?.then !== "function") {
-        callback(new TypeError(NO_PROMISES), undefined);
-        return;
-      }
-      lending.then(
+      lend(pool).then(
         (connection) => callback(undefined, connection),
         (error: unknown) => callback(error, undefined),
       );
@@ -34,6 +29,18 @@ export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlCo
     removeListener: (connection, event, listener) =>
       (connection as ConnectionInternals).removeListener?.(event, listener),
   });
+}
+
+/** A pool with callbacks throws without one, or returns nothing. */
+async function lend(pool: MysqlPoolLike): Promise<MysqlConnectionLike> {
+  let lending: Promise<MysqlConnectionLike> | undefined;
+  try {
+    lending = pool.getConnection();
+  } catch (cause) {
+    throw new TypeError(NO_PROMISES, { cause });
+  }
+  if (lending === undefined) throw new TypeError(NO_PROMISES);
+  return lending;
 }
 
 /** @param error destroys the connection instead of giving it back. */
