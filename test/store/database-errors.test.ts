@@ -13,6 +13,7 @@ describe("the recognition of database errors", () => {
     ["a deadlock", atCommit({ kind: "postgres", originalCode: "40P01" })],
     ["a locked row", raw({ kind: "postgres", originalCode: "55P03" })],
     ["MySQL", raw({ kind: "mysql", originalCode: "1213" })],
+    ["mysql2 or mariadb", { code: "ER_LOCK_DEADLOCK", errno: 1213 }],
   ])("reports a write conflict for the error of %s", (_source, error) => {
     expect(isWriteConflict(error)).toBe(true);
   });
@@ -23,6 +24,7 @@ describe("the recognition of database errors", () => {
     ["a transaction that has expired", { code: "P2028" }],
     ["a missing table", raw({ kind: "postgres", originalCode: "42P01" })],
     ["a duplicate key", raw({ kind: "UniqueConstraintViolation", originalCode: "1062" })],
+    ["a duplicate key, from mysql2 or mariadb", { code: "ER_DUP_ENTRY", errno: 1062 }],
     ["a value that is not an object", "P2034"],
     ["undefined", undefined],
   ])("reports no write conflict for %s", (_source, error) => {
@@ -37,6 +39,7 @@ describe("the recognition of database errors", () => {
 
   it("tells a duplicate key from a conflict", () => {
     expect(isDuplicate(raw({ kind: "mysql", originalCode: "1062" }))).toBe(true);
+    expect(isDuplicate({ code: "ER_DUP_ENTRY", errno: 1062 })).toBe(true);
     expect(isDuplicate(raw({ kind: "mysql", originalCode: "1213" }))).toBe(false);
   });
 

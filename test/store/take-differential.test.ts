@@ -3,12 +3,15 @@
  * cases per database. The default is a few thousand, so that the suite stays quick.
  */
 import { expect, it } from "vitest";
+import type { MysqlPoolLike } from "../../server/index.js";
+import { mysqlDriver } from "../../server/store/drivers/mysql.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import { mysql } from "../../server/store/sql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql.js";
 import { sqlite } from "../../server/store/sql/sqlite.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
+import { connectMariadb, connectMysql2 } from "../support/open-mysql.js";
 import { connectPool } from "../support/open-store.js";
 import { findMismatches, type Subject } from "./take-differential.js";
 
@@ -61,6 +64,32 @@ async function onPrisma(
   };
 }
 
+/** @param prepare whether numbers are sent as doubles, or as text */
+async function onDriver(
+  connect: (url: string, options: { connectionLimit: number }) => MysqlPoolLike & Ended,
+  prepare: boolean,
+): Promise<OpenSubject> {
+  const database = await createMysql();
+  const pool = connect(database.url, { connectionLimit: 1 });
+  const driver = mysqlDriver(pool, { prepare });
+  const dialect = mysql({ name: "RateLimit" }, createDatabaseClock());
+  await dialect.prepare?.(driver);
+  return {
+    dialect,
+    connection: driver,
+    inserts: false,
+    empty: () => driver.execute("DELETE FROM RateLimit", []),
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Ended {
+  end(): Promise<void>;
+}
+
 /** Each database, with faults to inject: a pattern in the statement and its replacement. */
 const subjects: [name: string, () => Promise<OpenSubject>, faults: [RegExp, string][]][] = [
   [
@@ -94,6 +123,10 @@ const subjects: [name: string, () => Promise<OpenSubject>, faults: [RegExp, stri
             [/GREATEST\(0, (i\.`now`|CAST\(\? AS DOUBLE\)) - t\.`ts`\)/g, "($1 - t.`ts`)"],
           ],
         ],
+        ["MariaDB through mysql2", () => onDriver(connectMysql2, true), []],
+        ["MariaDB through mysql2, not prepared", () => onDriver(connectMysql2, false), []],
+        ["MariaDB through mariadb", () => onDriver(connectMariadb, true), []],
+        ["MariaDB through mariadb, not prepared", () => onDriver(connectMariadb, false), []],
       ] satisfies [string, () => Promise<OpenSubject>, [RegExp, string][]][])),
 ];
 
