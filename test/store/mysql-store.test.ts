@@ -223,7 +223,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
       expect(error.message).toMatch(
         /^the rate limit store failed: Table '\w+\.RateLimit' doesn't exist \(.*migrated\)$/i,
       );
-      expect(String((error.cause as Error).message)).not.toContain("secret");
+      expect((error.cause as Error).message).not.toContain("secret");
       const missing = createRateLimiter({ store: mysqlStore(pool), limits });
       await expect(missing.limit("few")).rejects.toThrow(/"RateLimit" does not exist/);
       const renamed = mysqlStore(pool, { table: "rate `limits`" });
@@ -238,6 +238,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
       const limiter = createRateLimiter({ store: mysqlStore(pool), limits });
       await limiter.limit("few");
       const kill = (id: number) => database.prisma.$executeRawUnsafe(`KILL ${id}`);
+      const lost = /connection|socket|EPIPE|ECONNRESET/i;
       // A connection in the middle of a statement:
       const id = await connectionId(driver);
       const sleeping = driver.query("SELECT SLEEP(20)", []);
@@ -249,7 +250,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
           return row?.info;
         })
         .toEqual(expect.stringContaining("SLEEP"));
-      await Promise.all([expect(sleeping).rejects.toThrow(), kill(id)]);
+      await Promise.all([expect(sleeping).rejects.toThrow(lost), kill(id)]);
       expect(await limiter.limit("few")).toMatchObject({ ok: true });
       // A connection in the middle of a transaction:
       const killed = driver.transaction(
@@ -260,7 +261,7 @@ describe.skipIf(mysqlUrl === undefined).each(["mysql2", "mariadb"] as const)(
         },
         { isolationLevel: "Serializable" },
       );
-      await expect(killed).rejects.toThrow();
+      await expect(killed).rejects.toThrow(lost);
       // An idle connection, of which the pool may learn before or after the next call:
       await kill(await connectionId(driver));
       await expect

@@ -1,5 +1,8 @@
 /** Code that must and must not compile on the server. `tsc` checks it; it never runs. */
 import { initTRPC } from "@trpc/server";
+import type * as mariadb from "mariadb";
+import type * as mysql2Callback from "mysql2";
+import type * as mysql2 from "mysql2/promise";
 import {
   createRateLimiter,
   createRateLimitTRPC,
@@ -7,6 +10,7 @@ import {
   isRateLimitError,
   memoryStore,
   MINUTE,
+  mysqlStore,
   prismaStore,
   type RateLimitResult,
   SECOND,
@@ -28,6 +32,28 @@ const limiter = createRateLimiter({
   },
 });
 const inline = { kind: "fixed window", rate: 1, period: SECOND } as const;
+
+/** The transaction of a store on MySQL is a connection of the pool's own type. */
+export async function mysqlTransactions(
+  pool: mysql2.Pool,
+  callbackPool: mysql2Callback.Pool,
+  mariadbPool: mariadb.Pool,
+) {
+  const limits = {};
+  await createRateLimiter({ store: mysqlStore(pool), limits }).transaction(async ({ tx }) =>
+    assert<Equal<typeof tx, mysql2.PoolConnection>>(),
+  );
+  await createRateLimiter({ store: mysqlStore(callbackPool), limits }).transaction(async ({ tx }) =>
+    assert<Equal<typeof tx, mysql2.PoolConnection>>(),
+  );
+  const onMariadb = createRateLimiter({ store: mysqlStore(mariadbPool), limits });
+  await onMariadb.transaction(async ({ tx }) => assert<Equal<typeof tx, mariadb.PoolConnection>>());
+  onMariadb.using(await mariadbPool.getConnection());
+  // @ts-expect-error a connection of another client
+  onMariadb.using(await pool.getConnection());
+  // @ts-expect-error a URL is not a pool
+  mysqlStore("mysql://localhost");
+}
 
 export async function calls(name: string, userId: string | undefined) {
   await limiter.limit("sendMessage");

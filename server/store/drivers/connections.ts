@@ -207,7 +207,7 @@ export function createConnections<TClient extends object>(
           },
           (error: unknown) => {
             giveBack(pool.isAnswer(error) ? undefined : asError(error));
-            reject(error as Error);
+            reject(error);
           },
         );
       });

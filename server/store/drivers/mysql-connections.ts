@@ -12,10 +12,8 @@ const NO_PROMISES =
   "mariadb/callback";
 
 export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlConnectionLike> {
-  const { pool: wrapped } = pool as PoolInternals;
   return createConnections<MysqlConnectionLike>({
-    idleCount: () =>
-      (pool as PoolInternals).idleConnections?.() ?? wrapped?._freeConnections?.length ?? 0,
+    idleCount: () => idleCount(pool as PoolInternals),
     connect: (callback) => {
       lend(pool).then(
         (connection) => callback(undefined, connection),
@@ -29,6 +27,11 @@ export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlCo
     removeListener: (connection, event, listener) =>
       (connection as ConnectionInternals).removeListener?.(event, listener),
   });
+}
+
+function idleCount(pool: PoolInternals): number {
+  const { _freeConnections: free } = pool.pool ?? {};
+  return pool.idleConnections?.() ?? free?.length ?? 0;
 }
 
 /** A pool with callbacks throws without one, or returns nothing. */

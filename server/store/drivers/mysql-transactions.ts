@@ -56,7 +56,7 @@ export function createMysqlTransactions({
       giveUp = reject;
       work().then(resolve, async (error: unknown) => {
         await rollBack();
-        reject(error as Error);
+        reject(error);
       });
     });
 

@@ -228,7 +228,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
       const rows = await connection.query(
         `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ` +
           // MySQL takes no double as a parameter of LIMIT, and drivers send numbers as doubles.
-          `ORDER BY \`key\`, \`shard\` LIMIT ${Number(count)}`,
+          `ORDER BY \`key\`, \`shard\` LIMIT ${count}`,
         [storedText(name), ...(after === undefined ? [] : [storedText(after.key), after.shard])],
       );
       return shownRows(rows).map(rowIdOf);
