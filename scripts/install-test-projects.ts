@@ -10,12 +10,18 @@ import { fileURLToPath } from "node:url";
 
 const TESTS = fileURLToPath(new URL("../test/", import.meta.url));
 
+const hasCompiler = ["c++", "make", "python3"].every(
+  (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0,
+);
+
 for (const folder of readdirSync(TESTS)) {
   // React 18 is installed with the package, because all tests of hooks need it.
   if (folder === "react-18" || !existsSync(join(TESTS, folder, "package-lock.json"))) continue;
   console.log(`test/${folder}`);
   const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: join(TESTS, folder),
+    // A machine without internet would try for minutes to download better-sqlite3 as a binary.
+    env: hasCompiler ? { ...process.env, npm_config_build_from_source: "true" } : process.env,
     stdio: ["ignore", "ignore", "inherit"],
   });
   if (status !== 0) console.error(`test/${folder} was not installed: its tests are skipped`);

@@ -52,6 +52,16 @@ export { type PgDriverOptions, pgStore, type PgStoreOptions } from "./store/driv
 export type { PgClientLike, PgPoolLike, PgQueryable } from "./store/drivers/pg-client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma-client.js";
+export { sqliteStore, type SqliteStoreOptions } from "./store/drivers/sqlite.js";
+export type {
+  LibsqlClientLike,
+  LibsqlExecutor,
+  LibsqlResult,
+  LibsqlTransactionLike,
+  SqliteDatabaseLike,
+  SqliteStatementLike,
+  SqliteTransactionOf,
+} from "./store/drivers/sqlite-clients.js";
 export type {
   DialectName,
   DriverTransactionOptions,

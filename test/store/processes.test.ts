@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { sharedDatabases } from "../support/database.js";
+import { createSqlite, sharedDatabases } from "../support/database.js";
+import { hasBetterSqlite3, NO_BETTER_SQLITE3 } from "../support/open-sqlite.js";
 import type { StoreKind } from "../support/open-store.js";
 
 const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
@@ -13,7 +14,18 @@ async function hammer(kind: StoreKind, url: string, calls: number, concurrency: 
   return Number(stdout);
 }
 
-describe.each(sharedDatabases)("several processes on $name", ({ kind, provider, create }) => {
+const sqlite = { provider: "sqlite", create: createSqlite } as const;
+const databases: typeof sharedDatabases = [
+  ...sharedDatabases,
+  { name: "SQLite through libsql", kind: "libsql", ...sqlite },
+];
+if (hasBetterSqlite3) {
+  databases.push({ name: "SQLite through better-sqlite3", kind: "better-sqlite3", ...sqlite });
+} else {
+  it("several processes on SQLite through better-sqlite3", ({ skip }) => skip(NO_BETTER_SQLITE3));
+}
+
+describe.each(databases)("several processes on $name", ({ kind, provider, create }) => {
   const processes = provider === "postgresql" ? 5 : 3;
   // A call that does not succeed within the limiter's timeout of 2 s ends its process with an error.
   it.each([1, 8])(

@@ -3,6 +3,7 @@ import pg from "pg";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
 import { connectors } from "./clients.js";
 import { openMariadb, openMysql2 } from "./open-mysql.js";
+import { sqliteOpeners } from "./open-sqlite.js";
 
 export interface OpenedStore {
   store: RateLimitStore;
@@ -50,6 +51,8 @@ const openers = {
   },
   mysql2: openMysql2,
   mariadb: openMariadb,
+  /** libsql, better-sqlite3 and node:sqlite. */
+  ...sqliteOpeners,
 } satisfies Record<string, Open>;
 
 /** A driver, and the database that it connects to. */

@@ -1,0 +1,80 @@
+/** A connection of `better-sqlite3` or `node:sqlite`. Its statements are prepared once per text. */
+import type { SqlRow } from "../sql/driver.js";
+import type { SqliteDatabaseLike, SqliteStatementLike } from "./sqlite-clients.js";
+
+/** The most statements that are kept. Those of takes differ by their number of rows. */
+const MAX_STATEMENTS = 100;
+
+export interface SqliteConnection {
+  readonly isInTransaction: boolean;
+  query(text: string, params: readonly unknown[]): SqlRow[];
+  execute(text: string, params: readonly unknown[]): number;
+  /** Runs a statement without parameters and rows. */
+  run(text: string): void;
+  /** Rolls back if a transaction is open. Without one, SQLite would raise an error. */
+  rollBack(): void;
+}
+
+/** What the clients can set on a statement, whatever the application has set as default. */
+interface StatementSettings {
+  /** better-sqlite3 */
+  safeIntegers?(toggle: boolean): unknown;
+  /** node:sqlite */
+  setReadBigInts?(enabled: boolean): unknown;
+  setReturnArrays?(enabled: boolean): unknown;
+}
+
+const connections = new WeakMap<SqliteDatabaseLike, SqliteConnection>();
+
+/** @returns the same object for the same connection. */
+export function sqliteConnection(db: SqliteDatabaseLike): SqliteConnection {
+  let connection = connections.get(db);
+  if (connection === undefined) connections.set(db, (connection = connect(db)));
+  return connection;
+}
+
+/** Whether a transaction is open; `undefined` if the client cannot tell. */
+export function isInTransaction(db: object): boolean | undefined {
+  const { inTransaction, isTransaction } = db as {
+    inTransaction?: unknown;
+    isTransaction?: unknown;
+  };
+  const isOpen = inTransaction ?? isTransaction;
+  return typeof isOpen === "boolean" ? isOpen : undefined;
+}
+
+function connect(db: SqliteDatabaseLike): SqliteConnection {
+  const statements = new Map<string, SqliteStatementLike>();
+
+  function prepare(text: string): SqliteStatementLike {
+    const known = statements.get(text);
+    if (known !== undefined) {
+      // The most recently used is the last one.
+      statements.delete(text);
+      statements.set(text, known);
+      return known;
+    }
+    const statement = db.prepare(text);
+    const settings = statement as StatementSettings;
+    settings.safeIntegers?.(false);
+    settings.setReadBigInts?.(false);
+    settings.setReturnArrays?.(false);
+    const [oldest] = statements.keys();
+    if (statements.size === MAX_STATEMENTS) statements.delete(oldest!);
+    statements.set(text, statement);
+    return statement;
+  }
+
+  const connection: SqliteConnection = {
+    get isInTransaction() {
+      return isInTransaction(db) === true;
+    },
+    query: (text, params) => prepare(text).all(...(params as never[])) as SqlRow[],
+    execute: (text, params) => Number(prepare(text).run(...(params as never[])).changes),
+    run: (text) => void db.exec(text),
+    rollBack() {
+      if (connection.isInTransaction) db.exec("ROLLBACK");
+    },
+  };
+  return connection;
+}

@@ -1,0 +1,67 @@
+/**
+ * One user of the database at a time, among the statements and the transactions of a store. SQLite
+ * has one writer. A synchronous client waits for it by blocking the event loop, and then a
+ * transaction of the same process could not go on to its end.
+ */
+import { MAX_TIMEOUT } from "../../../core/durations.js";
+import { UnsentError } from "../row-access.js";
+import { createSemaphore } from "../semaphore.js";
+import type { DriverTransactionOptions } from "../sql/driver.js";
+import { SqliteBusyError } from "./sqlite-errors.js";
+
+/** How long a statement waits for its turn before it counts as a conflict, ms. */
+const STATEMENT_WAIT = 10_000;
+
+/** How long a transaction waits for its turn, ms; the default of Prisma. */
+const MAX_WAIT = 2000;
+/** How long a transaction may take, ms; the default of Prisma. */
+const TIMEOUT = 5000;
+
+export interface SqliteTurn {
+  /** @param isWanted see `SqlConnection.query` */
+  statement<TResult>(
+    run: () => TResult | Promise<TResult>,
+    isWanted?: () => boolean,
+  ): Promise<TResult>;
+  transaction<TResult>(
+    options: Pick<DriverTransactionOptions, "maxWait" | "timeout">,
+    run: (bound: Bound) => Promise<TResult>,
+  ): Promise<TResult>;
+}
+
+/** Rejects when the time of the transaction is over, even if `work` never ends. */
+export type Bound = <TResult>(work: Promise<TResult>) => Promise<TResult>;
+
+export function createSqliteTurn(): SqliteTurn {
+  const semaphore = createSemaphore(1);
+
+  async function inTurn<TResult>(maxWait: number, run: () => TResult | Promise<TResult>) {
+    const leave = await semaphore.acquire(
+      Math.min(maxWait, MAX_TIMEOUT),
+      () => new SqliteBusyError(`other transactions were open for ${maxWait} ms`),
+    );
+    try {
+      return await run();
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    statement: (run, isWanted) =>
+      inTurn(STATEMENT_WAIT, () => {
+        if (isWanted !== undefined && !isWanted()) throw new UnsentError();
+        return run();
+      }),
+    transaction: ({ maxWait = MAX_WAIT, timeout = TIMEOUT }, run) =>
+      inTurn(maxWait, () => run((work) => bound(work, timeout))),
+  };
+}
+
+function bound<TResult>(work: Promise<TResult>, ms: number): Promise<TResult> {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`the transaction took longer than ${ms} ms`));
+    const timer = setTimeout(late, Math.min(ms, MAX_TIMEOUT));
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

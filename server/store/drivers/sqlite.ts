@@ -1,0 +1,84 @@
+/** SQLite without an ORM, through `better-sqlite3`, `node:sqlite` or `@libsql/client`. */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { createSqlStore } from "../sql/create-sql-store.js";
+import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
+import type { RateLimitStore } from "../store.js";
+import type {
+  LibsqlClientLike,
+  SqliteDatabaseLike,
+  SqliteTransactionOf,
+} from "./sqlite-clients.js";
+import { isLibsql, libsqlDriver } from "./sqlite-libsql.js";
+import { isSynchronous, NO_OPEN, synchronousDrivers } from "./sqlite-synchronous.js";
+
+export interface SqliteStoreOptions<TClient = SqliteDatabaseLike> extends SqlStoreOptions {
+  /**
+   * Opens another connection to the same database, with the same settings. `transaction` runs each
+   * transaction on a connection of its own, and closes it afterwards. Only for `better-sqlite3` and
+   * `node:sqlite`.
+   * @default `transaction` is refused
+   */
+  open?: (() => TClient) | undefined;
+}
+
+const EXPECTED =
+  "a Database of better-sqlite3, a DatabaseSync of node:sqlite (Node.js 22.16 or later), or a " +
+  "client of @libsql/client";
+
+/**
+ * A store on one connection or client. One store per database and process: calls that share a store
+ * share their statements. `using` takes a transaction of `@libsql/client`, or a connection of its
+ * own that has run `BEGIN IMMEDIATE`.
+ *
+ * A synchronous client blocks the event loop while another process writes. Its time-out
+ * (`timeout` or `PRAGMA busy_timeout`) should be short, such as 100 ms. The store tries again.
+ *
+ * @throws RateLimitConfigError when `db` is none of these clients, or `isolation` is given and is
+ * not `"serializable"`, or `open` is given for `@libsql/client`.
+ */
+export function sqliteStore<TClient extends SqliteDatabaseLike | LibsqlClientLike>(
+  db: TClient,
+  options: SqliteStoreOptions<TClient> = {},
+): RateLimitStore<SqliteTransactionOf<TClient>> {
+  const { table: name = "RateLimit", schema, isolation, open } = options;
+  const problem = problemOf(db);
+  if (problem !== undefined) throw new RateLimitConfigError("db", db, problem);
+  if (open !== undefined && (isLibsql(db) || typeof open !== "function")) {
+    const expected = isLibsql(db) ? "left out: @libsql/client does this itself" : "a function";
+    throw new RateLimitConfigError("open", open, expected);
+  }
+  if (isLibsql(db)) {
+    return sqlStore(libsqlDriver(db), options);
+  }
+  const { transactions, single } = synchronousDrivers<SqliteDatabaseLike>(
+    db,
+    open as (() => SqliteDatabaseLike) | undefined,
+  );
+  const store = createSqlStore(transactions, { table: { name, schema }, isolation }, single);
+  return {
+    ...store,
+    ...(open === undefined && { transaction: refuseTransaction }),
+  } as RateLimitStore<SqliteTransactionOf<TClient>>;
+}
+
+async function refuseTransaction(): Promise<never> {
+  throw new RateLimitConfigError("open", undefined, { message: NO_OPEN });
+}
+
+/** What is wrong with a client, and what to pass instead; `undefined` if it can be used. */
+function problemOf(db: unknown): string | undefined {
+  if (typeof db === "string") return `${EXPECTED}, and not a path: open the database first`;
+  if (typeof db !== "object" || db === null) return EXPECTED;
+  if ("$client" in db) return `${EXPECTED}, and not a Drizzle instance: pass its $client`;
+  if ("$queryRawUnsafe" in db) return `${EXPECTED}: use prismaStore for a Prisma client`;
+  if ("withSession" in db) return `${EXPECTED}: D1 has no transactions that a store could use`;
+  if (isLibsql(db)) {
+    return db.protocol === "file" || db.protocol === "http"
+      ? undefined
+      : `${EXPECTED} with a URL that begins with file:, libsql: or https:, and not with ws: or ` +
+          "wss:, which send numbers as decimals";
+  }
+  // Bun's, and the package libsql, look much like better-sqlite3. They were not tested.
+  const isOther = "sync" in db || ("query" in db && typeof db.query === "function");
+  return isSynchronous(db) && !isOther ? undefined : EXPECTED;
+}
