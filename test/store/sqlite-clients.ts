@@ -167,7 +167,7 @@ export function describeSynchronous(name: "better-sqlite3" | "node:sqlite"): voi
 
     it("loses no write of the application between the statements of a transaction of its own", async () => {
       const { db, open } = await setUp();
-      const stores = [db, open()].map((each) => sqliteStore(each, { isolation: "serializable" }));
+      const stores = [db, open()].map((each) => sqliteStore(each));
       const id = (key: string): RowId => ({ name: "moved", key, shard: 0 });
       /** Deletes one row and writes another, which takes several statements. */
       const move = (from: string, to: string): Decision<void> => ({
