@@ -1,14 +1,13 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
 import type { RateLimitState } from "../../../core/calculate.js";
-import { RateLimitConfigError, RateLimitStoreError } from "../../../core/errors.js";
+import { RateLimitConfigError } from "../../../core/errors.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
 import { type RateLimitStore, type RowId, rowKey } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
-import { databaseMessage } from "./database-errors.js";
-import { checkTable, missingTableHint, TableError } from "./check-table.js";
+import { checkTable } from "./check-table.js";
 import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { mysql } from "./mysql.js";
@@ -16,6 +15,7 @@ import { postgresql } from "./postgresql.js";
 import { pruneSql } from "./prune.js";
 import { sqlite } from "./sqlite.js";
 import type { TableName } from "./sql.js";
+import { isMissingTable, storeError } from "./store-error.js";
 import { writeGroups } from "./write-groups.js";
 
 export interface SqlStoreOptions {
@@ -63,7 +63,7 @@ export function createSqlStore<TTransaction>(
     (single.isConflict?.(error) ?? false);
   const wrap = (error: unknown) => {
     const wrapped = storeError(error, table);
-    if (MISSING.test(wrapped.message)) isChecked = false;
+    if (isMissingTable(wrapped)) isChecked = false;
     return wrapped;
   };
 
@@ -205,21 +205,3 @@ export function createSqlStore<TTransaction>(
     }),
   };
 }
-
-const MISSING = /no such table|does not exist|doesn't exist/;
-
-function storeError(cause: unknown, table: TableName): RateLimitStoreError {
-  if (cause instanceof RateLimitStoreError) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
-  // Prisma's messages begin with the call site. The database's own message is in the last line.
-  const said = databaseMessage(cause) ?? text.trim().split("\n").at(-1);
-  const isMissing = MISSING.test(text) && !(cause instanceof TableError);
-  const hint = POOLED.test(text) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";
-  return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
-}
-
-/** "prepared statement … does not exist" and "… already exists". */
-const POOLED = /prepared statement/;
-const POOLER_HINT =
-  " (a pooler in transaction mode mixes up prepared statements; give the store `prepare: false`, " +
-  "or use PgBouncer 1.21 or later)";

@@ -1,86 +1,115 @@
 /**
- * Recognises the errors of databases. A conflict is an error that another transaction has caused,
- * and after which nothing was written. It has several shapes: they depend on the driver, and on
- * whether an ORM query, a raw query or the COMMIT failed.
+ * Recognises the errors of databases by their codes. A conflict is an error that another transaction
+ * has caused, and after which nothing was written. The code is the same whatever the driver, but
+ * each driver has another place for it, and ORMs wrap the error of the driver.
+ *
+ * These are no conflicts:
+ * - PostgreSQL 57014 and MySQL 1317, 1969 and 3024: the statement was cancelled, or took too long.
+ *   Trying again would load a slow database more.
+ * - PostgreSQL 40003, and MariaDB 1180 (Galera: the node has left its cluster during COMMIT). The
+ *   transaction may have been committed.
+ * - MariaDB 1047 (Galera: the node has not joined its cluster yet). It lasts for seconds, and no
+ *   other transaction has caused it. A conflict between two nodes is 1213.
  */
 
+/** An error, or what an ORM keeps of it. */
 interface ErrorShape {
+  /** `pg`, postgres.js, `mysql2`, `mariadb`, better-sqlite3, libsql, Prisma. */
   code?: unknown;
-  /** The number of an error of MySQL, in `mysql2` and `mariadb`. */
+  /** `mysql2`, `mariadb`. Operating systems use negative numbers here. */
   errno?: unknown;
+  /** `mysql2`, `mariadb`, Prisma 8. */
+  sqlState?: unknown;
+  /** `node:sqlite`. */
+  errcode?: unknown;
+  /** libsql. */
+  rawCode?: unknown;
+  extendedCode?: unknown;
+  /** The adapters of Prisma. */
   kind?: unknown;
   originalCode?: unknown;
-  message?: unknown;
+  /** Prisma: the error of the adapter, or without an adapter the code of the database. */
+  meta?: { driverAdapterError?: unknown; code?: unknown } | null;
+  /** Prisma 8, Drizzle, libsql, and Prisma's adapters at COMMIT. */
   cause?: unknown;
-  meta?: { driverAdapterError?: unknown };
 }
 
-/** Prisma: write conflict or deadlock. */
-const PRISMA_CODE = "P2034";
+const CONFLICTS: ReadonlySet<string> = new Set([
+  // Prisma: write conflict or deadlock, of an ORM query, and of a raw query or a COMMIT.
+  "P2034",
+  "TransactionWriteConflict",
+  // PostgreSQL: serialization failure, deadlock, row locked by another.
+  "40001",
+  "40P01",
+  "55P03",
+  // MySQL and MariaDB: deadlock, lock wait time-out, row changed since read, row locked by another,
+  // and Group Replication's conflict between two servers.
+  "1213",
+  "ER_LOCK_DEADLOCK",
+  "1205",
+  "ER_LOCK_WAIT_TIMEOUT",
+  "1020",
+  "ER_CHECKREAD",
+  "3572",
+  "ER_LOCK_NOWAIT",
+  "3101",
+  "ER_TRANSACTION_ROLLBACK_DURING_COMMIT",
+]);
 
-/**
- * PostgreSQL: serialization failure, deadlock, row locked by another. MySQL and MariaDB: deadlock,
- * lock wait time-out, row changed since read, row locked by another.
- */
-const DATABASE_CODES = new Set(["40001", "40P01", "55P03", "1213", "1205", "1020", "3572"]);
+const DUPLICATES: ReadonlySet<string> = new Set([
+  "UniqueConstraintViolation",
+  "1062",
+  "ER_DUP_ENTRY",
+]);
+
+const OUT_OF_RANGE: ReadonlySet<string> = new Set(["22003", "1690", "ER_DATA_OUT_OF_RANGE"]);
 
 export function isWriteConflict(error: unknown): boolean {
-  return someCause(
-    error,
-    ({ code, errno, kind, originalCode }) =>
-      code === PRISMA_CODE ||
-      kind === "TransactionWriteConflict" ||
-      DATABASE_CODES.has(String(errno)) ||
-      DATABASE_CODES.has(String(originalCode)) ||
-      DATABASE_CODES.has(String(code)),
-  );
+  return someCode(error, (code) => CONFLICTS.has(code));
 }
 
 /**
- * Whether SQLite was busy for longer than its time-out. Use it only for SQLite, where the statement
- * did not begin. Elsewhere the same code means a silent connection, which may have carried a write.
+ * Whether SQLite was busy for longer than its time-out, or another connection of this process has
+ * locked the table. Use it only for SQLite, where the statement did not begin. Elsewhere the same
+ * code means a silent connection, which may have carried a write.
  */
 export function isBusy(error: unknown): boolean {
-  return someCause(
-    error,
-    ({ code, message }) =>
-      code === "P1008" || (typeof message === "string" && message.includes("SQLITE_BUSY")),
-  );
+  return someCode(error, (code) => BUSY.test(code) || isBusyNumber(Number(code)));
+}
+
+const BUSY = /^(P1008|SocketTimeout|SQLITE_(BUSY|LOCKED)(_\w+)?)$/;
+
+/** The low byte of an extended result code is the code: SQLITE_BUSY is 5, SQLITE_LOCKED is 6. */
+function isBusyNumber(code: number): boolean {
+  return Number.isInteger(code) && code > 0 && [5, 6].includes(code & 255);
 }
 
 /** Whether a row could not be inserted because it exists. MySQL and MariaDB. */
 export function isDuplicate(error: unknown): boolean {
-  return someCause(
-    error,
-    ({ errno, kind, originalCode }) =>
-      kind === "UniqueConstraintViolation" ||
-      [errno, originalCode].some((each) => String(each) === "1062"),
-  );
+  return someCode(error, (code) => DUPLICATES.has(code));
 }
 
 /** Whether arithmetic left the range of doubles. Only the statement fails, not the connection. */
 export function isOutOfRange(error: unknown): boolean {
-  return someCause(error, ({ code, errno, originalCode }) =>
-    [code, errno, originalCode].some((each) => each === "22003" || String(each) === "1690"),
-  );
+  return someCode(error, (code) => OUT_OF_RANGE.has(code));
 }
 
-/**
- * The database's own message in an error of `mysql2` or `mariadb`. The message of `mariadb` goes on
- * with the statement and its parameters.
- */
-export function databaseMessage(error: unknown): string | undefined {
-  const { sqlMessage } = (error ?? {}) as { sqlMessage?: unknown };
-  return typeof sqlMessage === "string" ? sqlMessage.trim().split("\n")[0] : undefined;
-}
+/** How many errors deep codes are looked for. A chain of causes can be a cycle. */
+const MAX_DEPTH = 6;
 
-/** Searches an error and its causes: Prisma, its adapter and the driver wrap errors. */
-function someCause(error: unknown, holds: (shape: ErrorShape) => boolean, depth = 0): boolean {
-  if (typeof error !== "object" || error === null || depth > 4) return false;
+/** Searches the codes of an error and of its causes. */
+function someCode(error: unknown, holds: (code: string) => boolean, depth = 0): boolean {
+  if (typeof error !== "object" || error === null || depth === MAX_DEPTH) return false;
   const shape: ErrorShape = error;
+  const { code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode, meta } = shape;
+  const codes = [code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode];
   return (
-    holds(shape) ||
-    someCause(shape.meta?.driverAdapterError, holds, depth + 1) ||
-    someCause(shape.cause, holds, depth + 1)
+    [...codes, meta?.code].some((each) => isCode(each) && holds(String(each))) ||
+    someCode(meta?.driverAdapterError, holds, depth + 1) ||
+    someCode(shape.cause, holds, depth + 1)
   );
+}
+
+function isCode(value: unknown): value is string | number {
+  return typeof value === "string" || typeof value === "number";
 }

@@ -1,0 +1,79 @@
+/**
+ * The error that callers receive when the database fails. Its message is written to logs, so it never
+ * has a parameter of the statement: keys can be e-mail addresses. Drivers and ORMs do not care, so
+ * the message is that of the database itself, without the values that it quotes.
+ */
+import { RateLimitStoreError } from "../../../core/errors.js";
+import { missingTableHint, TableError } from "./check-table.js";
+import type { TableName } from "./sql.js";
+
+/** Messages of this kind mean that the table has to be checked again. */
+export function isMissingTable({ message }: Error): boolean {
+  return MISSING.test(message);
+}
+
+export function storeError(cause: unknown, table: TableName): RateLimitStoreError {
+  if (cause instanceof RateLimitStoreError) return cause;
+  const isOwn = cause instanceof TableError;
+  const said = isOwn ? cause.message : databaseMessage(cause);
+  const isMissing = !isOwn && MISSING.test(said);
+  const hint = POOLED.test(said) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";
+  return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
+}
+
+const MISSING = /no such table|does not exist|doesn't exist/;
+
+/** "prepared statement … does not exist" and "… already exists". */
+const POOLED = /prepared statement/;
+const POOLER_HINT =
+  " (a pooler in transaction mode mixes up prepared statements; give the store `prepare: false`, " +
+  "or use PgBouncer 1.21 or later)";
+
+interface MessageShape {
+  /** `mysql2` and `mariadb`: the message without the statement. */
+  sqlMessage?: unknown;
+  /** The adapters of Prisma. */
+  originalMessage?: unknown;
+  message?: unknown;
+  /** What an error without a message has, such as ECONNREFUSED of several addresses. */
+  code?: unknown;
+  cause?: unknown;
+}
+
+/** The message of the deepest cause that has one. Wrappers add the statement and its parameters. */
+function databaseMessage(error: unknown, depth = 0): string {
+  if (typeof error !== "object" || error === null) return depth === 0 ? clean(String(error)) : "";
+  const { sqlMessage, originalMessage, message, code, cause }: MessageShape = error;
+  const deeper = depth < MAX_DEPTH ? databaseMessage(cause, depth + 1) : "";
+  if (deeper !== "") return deeper;
+  const own = [sqlMessage, originalMessage, message].find((each) => isText(each)) ?? code;
+  if (isText(own)) return clean(own);
+  return depth === 0 ? "an error without a message" : "";
+}
+
+/** How many causes are followed. A chain of causes can be a cycle. */
+const MAX_DEPTH = 6;
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** Where Drizzle and `mariadb` begin to list parameters. */
+const PARAMETERS = /\n\s*(params|sql|parameters):[^]*$/i;
+
+/** Where databases quote values. Identifiers stay. */
+const QUOTED: readonly [RegExp, string][] = [
+  // A value of a wrong type.
+  [/: (["'])[^]*\1/, ": $1…$1"],
+  // MySQL: a duplicate key, an expression, and a statement, into which a driver may write values.
+  [/(Duplicate entry |out of range in |near )'[^]*'/, "$1'…'"],
+  // PostgreSQL: a number that is no double.
+  [/"[^]*"( is out of range)/, '"…"$1'],
+];
+
+/** Prisma's messages begin with the call site. The database's own message is in the last line. */
+function clean(text: string): string {
+  let said = text.replace(PARAMETERS, "");
+  for (const [pattern, replacement] of QUOTED) said = said.replace(pattern, replacement);
+  return said.trim().split("\n").at(-1)!;
+}
