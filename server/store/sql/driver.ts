@@ -10,11 +10,12 @@ export type SqlRow = Record<string, unknown>;
 /** Where statements run: on any connection, or on that of a transaction. */
 export interface SqlConnection {
   /**
-   * Runs one statement and resolves with the rows that it returned.
+   * Runs one statement and resolves with the rows that it returned, as objects keyed by column.
+   * Doubles are exact. Numbers may be strings or bigints.
    *
    * @param text with parameters in the syntax of the database: `$1` on PostgreSQL, `?` elsewhere.
-   * @param params strings, numbers, and on PostgreSQL arrays of them. Numbers are sent to the last
-   * bit: whole ones may be sent as integers, others as doubles.
+   * @param params strings and numbers, on PostgreSQL also arrays of them, elsewhere also `null`.
+   * Numbers are sent to the last bit: whole ones may be sent as integers, others as doubles.
    * @param isWanted called by a driver that waits for a connection itself, once it has one. If it
    * returns false, the driver sends nothing and rejects with an `UnsentError`: the calls of the
    * statement have timed out meanwhile, and should not be charged.
@@ -42,7 +43,8 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;
   /**
    * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
-   * `run` rejects. Rejects with the same error as `run`, or with that of the BEGIN or the COMMIT.
+   * `run` rejects or the COMMIT fails. Rejects with the same error as `run`, or with that of the
+   * BEGIN or the COMMIT. Statements of the driver itself are never part of the transaction.
    */
   transaction<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,

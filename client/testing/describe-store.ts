@@ -1,0 +1,44 @@
+/**
+ * The tests that every store has to pass, for the author of a store or of a driver. A store is
+ * correct if decisions behave as if they ran one after the other. The tests look for the ways in
+ * which stores, and the drivers under them, fail to do that.
+ */
+import { testRows } from "./store-tests/rows.js";
+import { testSharing } from "./store-tests/sharing.js";
+import { testTakes } from "./store-tests/takes.js";
+import { testTransactions } from "./store-tests/transactions.js";
+import { testUpkeep } from "./store-tests/upkeep.js";
+import type { StoreUnderTest } from "./store-under-test.js";
+import type { TestRunner } from "./test-runner.js";
+
+/**
+ * Defines the tests of a store. It works with Vitest, Jest, and every runner that has functions of
+ * these names. Each test needs less than five seconds on a local database.
+ *
+ * @param runner `{ describe, it, beforeEach, afterEach, expect }` of the test runner.
+ * @param name of the store, for the title of the tests.
+ * @param open called before each test. Resolves with a store whose table is there and empty, if
+ * possible with a second store on the same rows, and with a function that closes both.
+ */
+export function describeStore(
+  runner: TestRunner,
+  name: string,
+  open: () => Promise<StoreUnderTest>,
+): void {
+  const { describe, beforeEach, afterEach } = runner;
+  describe(`${name} as a store`, () => {
+    let opened: StoreUnderTest | undefined;
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(async () => {
+      const { close } = { ...opened };
+      opened = undefined;
+      await close?.();
+    });
+
+    for (const test of [testRows, testTakes, testSharing, testTransactions, testUpkeep]) {
+      test(runner, () => opened!);
+    }
+  });
+}

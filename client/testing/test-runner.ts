@@ -1,0 +1,28 @@
+/** The parts of a test runner that `describeStore` needs. Structural, so it imports no runner. */
+
+/** Vitest, Jest, or another runner with functions of these names. */
+export interface TestRunner {
+  describe(title: string, define: () => void): unknown;
+  it(title: string, run: () => Promise<void>): unknown;
+  beforeEach(run: () => Promise<void>): unknown;
+  afterEach(run: () => Promise<void>): unknown;
+  expect(actual: unknown): TestMatchers;
+}
+
+/** The matchers that `expect` has to return. */
+export interface TestMatchers {
+  toBe(expected: unknown): unknown;
+  toEqual(expected: unknown): unknown;
+}
+
+/**
+ * Skips the running test, with a reason. Vitest and `node:test` pass a context to tests, by which
+ * they can be skipped. Jest passes none, so the reason is printed, and the test passes.
+ *
+ * @param context the arguments of the test.
+ */
+export function skipTest([context]: readonly unknown[], reason: string): void {
+  const { skip } = Object(context) as { skip?: unknown };
+  if (typeof skip === "function") (context as { skip(why: string): void }).skip(reason);
+  else console.info(`skipped: ${reason}`);
+}
