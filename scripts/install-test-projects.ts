@@ -18,11 +18,20 @@ for (const folder of readdirSync(TESTS)) {
   // React 18 is installed with the package, because all tests of hooks need it.
   if (folder === "react-18" || !existsSync(join(TESTS, folder, "package-lock.json"))) continue;
   console.log(`test/${folder}`);
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
-    cwd: join(TESTS, folder),
+  const cwd = join(TESTS, folder);
+  // A project may have something to generate, such as a database client.
+  const isReady =
+    npm(cwd, "ci", "--no-audit", "--no-fund") && npm(cwd, "run", "generate", "--if-present");
+  if (!isReady) console.error(`test/${folder} was not installed: its tests are skipped`);
+}
+
+/** @returns whether it succeeded. */
+function npm(cwd: string, ...args: string[]): boolean {
+  const { status } = spawnSync("npm", args, {
+    cwd,
     // A machine without internet would try for minutes to download better-sqlite3 as a binary.
     env: hasCompiler ? { ...process.env, npm_config_build_from_source: "true" } : process.env,
     stdio: ["ignore", "ignore", "inherit"],
   });
-  if (status !== 0) console.error(`test/${folder} was not installed: its tests are skipped`);
+  return status === 0;
 }

@@ -51,6 +51,12 @@ export type {
 export { type PgDriverOptions, pgStore, type PgStoreOptions } from "./store/drivers/pg.js";
 export type { PgClientLike, PgPoolLike, PgQueryable } from "./store/drivers/pg-client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
+export type {
+  Prisma8Like,
+  Prisma8Plan,
+  Prisma8Queryable,
+  Prisma8TransactionOf,
+} from "./store/drivers/prisma-8-client.js";
 export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma-client.js";
 export { sqliteStore, type SqliteStoreOptions } from "./store/drivers/sqlite.js";
 export type {

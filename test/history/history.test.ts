@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { HOUR } from "../../server/index.js";
 import { createMysql, createPostgres, mysqlUrl, sharedDatabases } from "../support/database.js";
+import { hasPrisma6 } from "../support/prisma-6.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { checkHistory, UndecidedError } from "./check-history.js";
 import { describeContradiction } from "./contradiction.js";
@@ -24,6 +25,15 @@ const guarded = sharedDatabases.map((database) => ({
 const serializable = sharedDatabases
   .filter(({ provider }) => provider === "postgresql")
   .map((database) => ({ ...database, answers: 300, isolation: "serializable" as const }));
+
+/** Without the project of Prisma 6, `test/store/prisma-6.test.ts` reports a skipped test. */
+const prisma6 = {
+  name: "PostgreSQL through Prisma 6",
+  kind: "prisma 6 postgresql" as const,
+  create: () => createPostgres(),
+  answers: 600,
+  isolation: undefined,
+};
 
 /**
  * Records histories until the search can decide one, at most three. On a slow machine, an outage can
@@ -53,7 +63,7 @@ const throughProxies = [
     .map((kind) => ({ kind, create: () => createMysql() })),
 ];
 
-it.each([...guarded, ...serializable])(
+it.each([...guarded, ...serializable, ...(hasPrisma6 ? [prisma6] : [])])(
   "three processes on $name, isolation $isolation, have a linearizable history",
   { timeout: 60_000 },
   async ({ kind, create, answers, isolation }) => {

@@ -4,6 +4,9 @@ import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js
 import { connectors } from "./clients.js";
 import { openMariadb, openMysql2 } from "./open-mysql.js";
 import { sqliteOpeners } from "./open-sqlite.js";
+import { throughPrisma6 } from "./prisma-6.js";
+import { throughPrisma8 } from "./prisma-8.js";
+import { throughRustEngine } from "./rust-engine.js";
 
 export interface OpenedStore {
   store: RateLimitStore;
@@ -53,6 +56,11 @@ const openers = {
   mariadb: openMariadb,
   /** libsql, better-sqlite3 and node:sqlite. */
   ...sqliteOpeners,
+  "prisma 6 sqlite": throughPrisma6("sqlite"),
+  "prisma 6 postgresql": throughPrisma6("postgresql"),
+  "prisma 6 mysql": throughPrisma6("mysql"),
+  "prisma 6 rust": throughRustEngine,
+  "prisma 8": throughPrisma8,
 } satisfies Record<string, Open>;
 
 /** A driver, and the database that it connects to. */

@@ -26,6 +26,8 @@ export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] 
 /** The schema inside a generated client, which is not in the types of the client. */
 export interface ClientInternals {
   _activeProvider?: string;
+  /** The version of Prisma, such as "6.19.3". */
+  _clientVersion?: string;
   _runtimeDataModel?: {
     models?: Record<string, { dbName?: string | null; schema?: string | null }>;
   };

@@ -9,6 +9,9 @@ import { createSqlStore } from "../sql/create-sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import { pgDriver, type PgDriverOptions } from "./pg.js";
 import type { PgPoolLike } from "./pg-client.js";
+import { isBefore7, prisma6Connection } from "./prisma-6.js";
+import { isPrisma8, prisma8Driver, prisma8Table } from "./prisma-8.js";
+import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
 export interface PrismaStoreOptions extends PgDriverOptions {
@@ -42,25 +45,47 @@ const DIALECTS = new Map<string | undefined, DialectName>([
 ]);
 
 /**
- * A store on the given client. One store per client and process: calls that share a store share
- * their round trips.
+ * A store on the given client of Prisma 6, 7 or 8. One store per client and process: calls that
+ * share a store share their round trips.
  *
  * @throws RateLimitConfigError when the client's provider is not supported, or has no such model,
  * or when there is a `pool` and the provider is not PostgreSQL.
  */
 export function prismaStore<TClient extends PrismaLike>(
   prisma: TClient,
+  options?: PrismaStoreOptions,
+): RateLimitStore<TransactionOf<TClient>>;
+export function prismaStore<TClient extends Prisma8Like>(
+  prisma: TClient,
+  options?: PrismaStoreOptions,
+): RateLimitStore<Prisma8TransactionOf<TClient>>;
+export function prismaStore(
+  prisma: PrismaLike | Prisma8Like,
   options: PrismaStoreOptions = {},
-): RateLimitStore<TransactionOf<TClient>> {
+): RateLimitStore {
   const { model = "RateLimit", isolation, pool, prepare } = options;
-  const { _activeProvider: provider, _runtimeDataModel: schema } = prisma as ClientInternals;
+  const { driver, table, provider } = isPrisma8(prisma)
+    ? {
+        driver: prisma8Driver(prisma),
+        table: prisma8Table(prisma, model),
+        provider: prisma.contract.target,
+      }
+    : openPrisma(prisma, model);
+  if (pool !== undefined && driver.dialect !== "postgresql") {
+    throw new RateLimitConfigError("pool", pool, `left out: the provider is ${provider}`);
+  }
+  const single = pool && pgDriver(pool, prepare === undefined ? {} : { prepare });
+  return createSqlStore(driver as SqlDriver, { table, isolation }, single);
+}
+
+/** A client of Prisma 6 or 7. */
+function openPrisma<TClient extends PrismaLike>(prisma: TClient, model: string) {
+  const internals = prisma as ClientInternals;
+  const { _activeProvider: provider, _runtimeDataModel: schema } = internals;
   const dialect = DIALECTS.get(provider);
   if (dialect === undefined) {
     const known = [...DIALECTS.keys()].join(", ");
     throw new RateLimitConfigError("the Prisma client's provider", provider, `one of ${known}`);
-  }
-  if (pool !== undefined && dialect !== "postgresql") {
-    throw new RateLimitConfigError("pool", pool, `left out: the provider is ${provider}`);
   }
   const models = schema?.models;
   if (models !== undefined && !Object.hasOwn(models, model)) {
@@ -72,16 +97,9 @@ export function prismaStore<TClient extends PrismaLike>(
   }
   const table: TableName = {
     name: models?.[model]?.dbName ?? model,
-    schema: models?.[model]?.schema ?? schemaOfAdapter(prisma as ClientInternals),
+    schema: models?.[model]?.schema ?? schemaOfAdapter(internals),
   };
-  const driver = prismaDriver(prisma, dialect);
-  return pool === undefined
-    ? createSqlStore(driver, { table, isolation })
-    : createSqlStore(
-        driver,
-        { table, isolation },
-        pgDriver(pool, prepare === undefined ? {} : { prepare }),
-      );
+  return { driver: prismaDriver(prisma, dialect), table, provider };
 }
 
 /** The schema that the models without an `@@schema` are in; the `search_path` does not change it. */
@@ -94,12 +112,15 @@ function prismaDriver<TClient extends PrismaLike>(
   prisma: TClient,
   dialect: DialectName,
 ): SqlDriver<TransactionOf<TClient>> {
-  const { _engineConfig: config } = prisma as ClientInternals;
+  const { _engineConfig: config, _clientVersion: version } = prisma as ClientInternals;
+  const connect = isBefore7(version)
+    ? (client: PrismaRaw) => prisma6Connection(client, dialect)
+    : connectionOf;
   return {
     dialect,
     transactionDefaults: config?.transactionOptions,
-    ...connectionOf(prisma),
-    within: (tx) => connectionOf(tx as PrismaRaw),
+    ...connect(prisma),
+    within: (tx) => connect(tx as PrismaRaw),
     transaction(run, { isolationLevel, timeout, maxWait }) {
       const transact = prisma.$transaction as (
         body: typeof run,

@@ -18,6 +18,7 @@ import { jsonTable, shownText, storedText, TEXT } from "./mysql-text.js";
 import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = "`name`, `key`, `shard`";
+const STATE = "t.`name`, t.`key`, t.`shard`, t.`value`, t.`ts`";
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
 
 const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
@@ -106,7 +107,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     const params = [JSON.stringify(rows.map(idValues))];
     const found = await clock.query((withClock) =>
       connection.query(
-        `SELECT t.* ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
+        `SELECT ${STATE} ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
           `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${table} AS t ON ${SAME_ROW} ${locking}`,
         params,
       ),
@@ -203,7 +204,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     async insert(connection, writes) {
       try {
         await connection.execute(
-          `INSERT INTO ${table} (${ID}, \`value\`, \`ts\`) SELECT * FROM ${STATES} ORDER BY ${ID}`,
+          `INSERT INTO ${table} (${ID}, \`value\`, \`ts\`) SELECT ${ID}, \`value\`, \`ts\` FROM ${STATES} ORDER BY ${ID}`,
           [asJson(writes)],
         );
       } catch (error) {

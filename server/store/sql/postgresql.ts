@@ -33,6 +33,7 @@ const INSERT_WAIT = 50;
 const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 
 const ID = `"name", "key", "shard"`;
+const STATE = `t."name", t."key", t."shard", t."value", t."ts"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
 export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect {
@@ -49,7 +50,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   };
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
-    SELECT t.* ${withClock ? `, ${CLOCK.postgresql}` : ""}
+    SELECT ${STATE} ${withClock ? `, ${CLOCK.postgresql}` : ""}
     FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${ID}, "value", "ts" FROM ${table} AS t
@@ -87,7 +88,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING t."name", t."key", t."shard"`;
   const updateText = (inGroups: boolean) => `
     WITH i AS (
-      SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[],
+      SELECT ${WAS}, "value", "ts", "group" FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[],
         $6::float8[], $7::float8[], $8::int[]) AS i(${WAS}, "value", "ts", "group")
     ), l AS MATERIALIZED (${lockSame("i", "NO KEY UPDATE")})
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${GUARD}

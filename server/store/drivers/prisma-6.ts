@@ -1,0 +1,110 @@
+/**
+ * The raw queries of Prisma 6. They round a number to 16 digits, which makes the largest ones
+ * infinite, and the Rust engine types a number by its value: 3 is an integer and 3.5 is not. So
+ * numbers that are not whole are sent as text, with a cast in the statement.
+ */
+import type { DialectName, SqlConnection, SqlRow } from "../sql/driver.js";
+import type { PrismaRaw } from "./prisma-client.js";
+
+/** Whether a client of this version needs `prisma6Connection`. */
+export function isBefore7(version: string | undefined): boolean {
+  return version !== undefined && Number.parseInt(version, 10) < 7;
+}
+
+export function prisma6Connection(client: PrismaRaw, dialect: DialectName): SqlConnection {
+  const send = dialect === "postgresql" ? castNumbered : castInTurn(CASTS[dialect]);
+  return {
+    async query(text, params) {
+      const isMysql = dialect === "mysql";
+      const sent = send(isMysql ? withTextColumns(text) : text, params);
+      const rows = (await client.$queryRawUnsafe(sent.text, ...sent.params)) as SqlRow[];
+      return isMysql ? rows.map(withoutSuffix) : rows;
+    },
+    async execute(text, params) {
+      const sent = send(text, params);
+      return client.$executeRawUnsafe(sent.text, ...sent.params);
+    },
+  };
+}
+
+interface Statement {
+  text: string;
+  params: readonly unknown[];
+}
+
+const CASTS = { sqlite: "CAST(? AS REAL)", mysql: "CAST(? AS DOUBLE)" };
+
+/** Placeholders, and before them quoted names and texts, which may look like placeholders. */
+const NUMBERED = /"[^"]*"|'[^']*'|\$(\d+)(::float8\[\])?/g;
+const IN_TURN = /"[^"]*"|'[^']*'|`[^`]*`|\?/g;
+
+/** A whole number up to 2^53 has at most 16 digits, so it arrives as it is. */
+function mustBeText(param: unknown): param is number {
+  return typeof param === "number" && !Number.isSafeInteger(param);
+}
+
+/**
+ * PostgreSQL. The first cast says what is sent, so the Rust engine does not send something else. A
+ * list is always sent as texts, because its elements need one type.
+ */
+function castNumbered(text: string, params: readonly unknown[]): Statement {
+  const sent = [...params];
+  const cast = text.replace(NUMBERED, (found, number?: string, list?: string) => {
+    if (number === undefined) return found;
+    const index = Number(number) - 1;
+    const param = params[index];
+    if (list !== undefined) {
+      sent[index] = (param as number[]).map(String);
+      return `$${number}::text[]::float8[]`;
+    }
+    if (!mustBeText(param)) return found;
+    sent[index] = String(param);
+    return `$${number}::text::float8`;
+  });
+  return { text: cast, params: sent };
+}
+
+function castInTurn(placeholder: string) {
+  return (text: string, params: readonly unknown[]): Statement => {
+    if (!params.some(mustBeText)) return { text, params };
+    let index = 0;
+    const cast = text.replace(IN_TURN, (found) =>
+      found === "?" && mustBeText(params[index++]) ? placeholder : found,
+    );
+    return { text: cast, params: params.map((each) => (mustBeText(each) ? String(each) : each)) };
+  };
+}
+
+/** What a statement returns: the columns before the first FROM, or after RETURNING. */
+const RETURNED = /^\s*SELECT\b[^]*?\bFROM\b|\bRETURNING\b[^]*$/;
+const TEXT_COLUMN = /(?<!AS )(?:t\.)?`(name|key)`/g;
+const SUFFIX = "_text";
+
+const textColumns = new Map<string, string>();
+
+/**
+ * The adapter for MariaDB takes texts with a binary collation for bytes, and then fails. So they are
+ * returned with another collation, under another name, so that `ORDER BY` still means the column.
+ */
+function withTextColumns(text: string): string {
+  let changed = textColumns.get(text);
+  if (changed === undefined) {
+    changed = text.replace(RETURNED, (returned) =>
+      returned.replace(
+        TEXT_COLUMN,
+        (column, name: string) => `CONVERT(${column} USING utf8mb4) AS \`${name}${SUFFIX}\``,
+      ),
+    );
+    textColumns.set(text, changed);
+  }
+  return changed;
+}
+
+function withoutSuffix(row: SqlRow): SqlRow {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name,
+      value,
+    ]),
+  );
+}

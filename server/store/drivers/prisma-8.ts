@@ -1,0 +1,108 @@
+/**
+ * Prisma 8, of which there are only release candidates. It has no raw query with a text that is
+ * known at run time, so a statement that it has built is sent with another text.
+ */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import type { TableName } from "../sql/sql.js";
+import type {
+  Prisma8Domain,
+  Prisma8Like,
+  Prisma8Plan,
+  Prisma8Queryable,
+  Prisma8TransactionOf,
+} from "./prisma-8-client.js";
+
+/** The kinds of databases, by their name in a contract. */
+const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);
+
+/** How long a transaction may take, ms, as in Prisma 7. */
+const TIMEOUT = 5000;
+/** How long to wait for a connection, ms, as in Prisma 7. */
+const MAX_WAIT = 2000;
+
+const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
+  ReadCommitted: "READ COMMITTED",
+  Serializable: "SERIALIZABLE",
+};
+
+/**
+ * Before each statement. The middleware `lints` looks at the beginning of a text: a `SELECT` without
+ * a `LIMIT` would be reported, also where it can only return one row.
+ */
+const COMMENT = "/* trpc-rate-limit */ ";
+
+export function isPrisma8(client: object): client is Prisma8Like {
+  return "contract" in client && "runtime" in client && !("$queryRawUnsafe" in client);
+}
+
+/** @throws RateLimitConfigError when the contract has no such model. */
+export function prisma8Table({ contract }: Prisma8Like, model: string): TableName {
+  const { namespaces = {} } = contract.domain as Prisma8Domain;
+  const all = Object.entries(namespaces);
+  for (const [namespace, { models = {} }] of all) {
+    if (!Object.hasOwn(models, model)) continue;
+    const { table = model, namespaceId = namespace } = models[model]!.storage ?? {};
+    // Names like __unbound__ stand for the schema that the connection looks in.
+    const schema = namespaceId.startsWith("__") ? undefined : namespaceId;
+    return { name: table, schema };
+  }
+  const known = all.flatMap(([, { models = {} }]) => Object.keys(models)).join(", ");
+  throw new RateLimitConfigError("model", model, `one of the contract's models (${known})`);
+}
+
+/** @throws RateLimitConfigError when the kind of database is not supported. */
+export function prisma8Driver<TClient extends Prisma8Like>(
+  client: TClient,
+): SqlDriver<Prisma8TransactionOf<TClient>> {
+  const { target } = client.contract;
+  const dialect = DIALECTS.get(target);
+  if (dialect === undefined) {
+    const known = [...DIALECTS.keys()].join(", ");
+    throw new RateLimitConfigError("the Prisma client's target", target, `one of ${known}`);
+  }
+  // A plan of the raw lane without columns: rows come as the database sends them.
+  const built = client.raw.sql`SELECT 1`.affectedCount() as { build(): Prisma8Plan };
+  const plan = built.build();
+  const connectionOf = (queryable: () => Prisma8Queryable): SqlConnection => {
+    const planOf = (text: string, params: readonly unknown[]): Prisma8Plan => ({
+      ...plan,
+      sql: COMMENT + text,
+      params,
+    });
+    return {
+      query: async (text, params) => (await queryable().query(planOf(text, params))) as SqlRow[],
+      execute: async (text, params) =>
+        (await queryable().execute(planOf(text, params))).affectedRows,
+    };
+  };
+  return {
+    dialect,
+    ...connectionOf(() => client.runtime()),
+    within: (tx) => connectionOf(() => tx as Prisma8Queryable),
+    transaction: (run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) =>
+      new Promise((resolve, reject) => {
+        let giveUp: Error | undefined;
+        let onGiveUp = reject;
+        const after = (ms: number, message: string) =>
+          setTimeout(() => onGiveUp((giveUp = new Error(message))), ms);
+        let timer = after(maxWait, `no connection was free within ${maxWait} ms`);
+        const transact = client.transaction as (body: typeof run) => ReturnType<typeof run>;
+        transact
+          .call(client, async (tx) => {
+            if (giveUp !== undefined) throw giveUp;
+            clearTimeout(timer);
+            // If the time is up, the body rejects, and Prisma rolls back.
+            const late = new Promise<never>((_, rejectBody) => (onGiveUp = rejectBody));
+            late.catch(() => {});
+            timer = after(timeout, `the transaction took longer than ${timeout} ms`);
+            // Prisma has an option for the level, but ignores it.
+            const { execute } = connectionOf(() => tx as Prisma8Queryable);
+            await execute(`SET TRANSACTION ISOLATION LEVEL ${LEVELS[isolationLevel]}`, []);
+            return Promise.race([run(tx), late]);
+          })
+          .finally(() => clearTimeout(timer))
+          .then(resolve, reject);
+      }),
+  };
+}
