@@ -86,7 +86,7 @@ describe("commands", async () => {
   };
 
   it.each(pages)("of $path exist", ({ text }) => {
-    for (const [, script] of text.matchAll(/npm run (?:--silent )?([\w:]+)/g)) {
+    for (const [, script] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
       expect(Object.keys(scripts)).toContain(script);
     }
   });
