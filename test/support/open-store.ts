@@ -1,5 +1,4 @@
 /** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
-import pg from "pg";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
 import { connectors } from "./clients.js";
 import { openMariadb, openMysql2 } from "./open-mysql.js";
@@ -7,6 +6,10 @@ import { sqliteOpeners } from "./open-sqlite.js";
 import { throughPrisma6 } from "./prisma-6.js";
 import { throughPrisma8 } from "./prisma-8.js";
 import { throughRustEngine } from "./rust-engine.js";
+import { connectPool } from "./connect-pool.js";
+import { ormOpeners } from "./open-orm.js";
+
+export { connectPool };
 
 export interface OpenedStore {
   store: RateLimitStore;
@@ -61,6 +64,7 @@ const openers = {
   "prisma 6 mysql": throughPrisma6("mysql"),
   "prisma 6 rust": throughRustEngine,
   "prisma 8": throughPrisma8,
+  ...ormOpeners,
 } satisfies Record<string, Open>;
 
 /** A driver, and the database that it connects to. */
@@ -72,14 +76,4 @@ export function openStore(
   options: OpenStoreOptions = {},
 ): OpenedStore {
   return openers[kind](url, options);
-}
-
-export function connectPool(url: string, connections?: number): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    ...(connections !== undefined && { max: connections }),
-  });
-  // An idle connection emits an error when the server closes it. Ignore it.
-  pool.on("error", () => {});
-  return pool;
 }

@@ -4,6 +4,7 @@ import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
+import { ROLLED_BACK } from "./run-bounded.js";
 
 export interface PgDriverOptions {
   /**
@@ -34,9 +35,6 @@ export function pgStore(
 const MAX_WAIT = 2000;
 /** How long a transaction may take, ms; the default of Prisma. */
 const TIMEOUT = 5000;
-
-const ROLLED_BACK =
-  "the transaction was rolled back, because one of its statements had failed; rethrow its error";
 
 const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
   ReadCommitted: "READ COMMITTED",

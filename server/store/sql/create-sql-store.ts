@@ -152,12 +152,13 @@ export function createSqlStore<TTransaction>(
       ? transact("Serializable", "fail", (tx) => run(statements(tx)))
       : transact("ReadCommitted", "wait briefly", (tx) => run(statements(tx)));
 
+  const canLock = serializable || (dialect.hasRowLocks && single.hasTransactions !== false);
   const groupCommit = createGroupCommit({
     prepare,
     read: (rows) => dialect.read(own, rows),
     write: (groups) => writeGroups(dialect, own, groups),
     take: (...take) => dialect.take(single, ...take),
-    locked: serializable || dialect.hasRowLocks ? locked : undefined,
+    locked: canLock ? locked : undefined,
     isConflict,
     wrap,
     serializable,

@@ -42,6 +42,11 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   /** The driver's own defaults, if they can be changed. */
   readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;
   /**
+   * Whether `transaction` works. Without it, only decisions that fit into single statements do.
+   * @default true
+   */
+  readonly hasTransactions?: boolean | undefined;
+  /**
    * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
    * `run` rejects or the COMMIT fails. Rejects with the same error as `run`, or with that of the
    * BEGIN or the COMMIT. Statements of the driver itself are never part of the transaction.

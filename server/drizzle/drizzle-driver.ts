@@ -1,0 +1,92 @@
+/** Runs the statements of a store through a Drizzle database or one of its transactions. */
+import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
+import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
+import type { DrizzleParts } from "./drizzle-parts.js";
+import { MarkedQuery } from "./marked-query.js";
+
+/** The methods of databases and transactions, by dialect. */
+interface PgOrMySql {
+  execute(query: MarkedQuery): PromiseLike<unknown>;
+}
+interface Sqlite {
+  all(query: MarkedQuery): PromiseLike<SqlRow[]>;
+  run(query: MarkedQuery): PromiseLike<{ rowsAffected?: number }>;
+}
+
+export interface AnyDrizzle {
+  transaction<TResult>(
+    run: (tx: object) => Promise<TResult>,
+    options?: { isolationLevel: "read committed" | "serializable" },
+  ): Promise<TResult>;
+}
+
+export function drizzleDriver(
+  db: AnyDrizzle,
+  { dialect, session, hasTransactions }: DrizzleParts,
+): SqlDriver<object> {
+  const within = (target: object) => CONNECTIONS[dialect](target as PgOrMySql & Sqlite);
+  return {
+    dialect,
+    hasTransactions,
+    ...within(db),
+    within,
+    transaction(run, { isolationLevel, timeout }) {
+      if (!hasTransactions) {
+        return Promise.reject(
+          new Error(`${session} of drizzle-orm has no transactions; use a driver that has them`),
+        );
+      }
+      const level = isolationLevel === "Serializable" ? "serializable" : "read committed";
+      const bounded = runBounded(run, timeout, async (tx) => {
+        if (dialect !== "postgresql") return;
+        await checkNotAborted(() => within(tx).query("SELECT 1", []));
+      });
+      // SQLite knows no levels. Drizzle's libsql begins with the write lock.
+      return dialect === "sqlite"
+        ? db.transaction(bounded)
+        : db.transaction(bounded, { isolationLevel: level });
+    },
+  };
+}
+
+const CONNECTIONS: Record<DialectName, (target: PgOrMySql & Sqlite) => SqlConnection> = {
+  /** Drivers resolve with an array, or with an object that has `rows`. */
+  postgresql: (target) => {
+    const run = async (text: string, params: readonly unknown[]) =>
+      (await target.execute(new MarkedQuery(text, params))) as PgAnswer;
+    return {
+      query: async (text, params) => rowsOf(await run(text, params)),
+      execute: async (text, params) => countOf(await run(text, params)),
+    };
+  },
+  /** Resolves with the rows, or with a header that has the number of rows, and the fields. */
+  mysql: (target) => {
+    const run = async <TAnswer>(text: string, params: readonly unknown[]) => {
+      const [answer] = (await target.execute(new MarkedQuery(text, params))) as [TAnswer];
+      return answer;
+    };
+    return {
+      query: (text, params) => run<SqlRow[]>(text, params),
+      execute: async (text, params) =>
+        (await run<{ affectedRows?: number }>(text, params)).affectedRows ?? 0,
+    };
+  },
+  sqlite: (target) => ({
+    query: async (text, params) => target.all(new MarkedQuery(text, params)),
+    execute: async (text, params) =>
+      (await target.run(new MarkedQuery(text, params))).rowsAffected ?? 0,
+  }),
+};
+
+type PgAnswer =
+  | (SqlRow[] & { count?: number | null })
+  | { rows: SqlRow[]; rowCount?: number | null; affectedRows?: number };
+
+function rowsOf(answer: PgAnswer): SqlRow[] {
+  return Array.isArray(answer) ? answer : answer.rows;
+}
+
+function countOf(answer: PgAnswer): number {
+  const count = Array.isArray(answer) ? answer.count : (answer.rowCount ?? answer.affectedRows);
+  return count ?? 0;
+}

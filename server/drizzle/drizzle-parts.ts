@@ -1,0 +1,117 @@
+/**
+ * What a Drizzle database is made of, as far as a store needs it. A database names its parts by
+ * `entityKind`, a symbol that all copies and drivers of `drizzle-orm` share.
+ */
+import { entityKind } from "drizzle-orm";
+import { RateLimitConfigError } from "../../core/errors.js";
+import type { DialectName } from "../store/sql/driver.js";
+
+/** A client of `postgres` (postgres-js). */
+export interface PostgresJsClient {
+  unsafe(
+    text: string,
+    params: unknown[],
+    options: { prepare: boolean },
+  ): PromiseLike<readonly unknown[] & { count?: number | null }>;
+}
+
+export interface DrizzleParts {
+  dialect: DialectName;
+  /** The class of the session, which differs by driver. */
+  session: string;
+  /** The client that the session runs its statements on. */
+  client: object;
+  hasTransactions: boolean;
+}
+
+/** A Drizzle database, with properties that its types hide. */
+interface Internals {
+  dialect?: unknown;
+  session?: { client?: unknown };
+  resultKind?: unknown;
+}
+
+const DIALECTS = new Map<string, DialectName>([
+  ["PgDialect", "postgresql"],
+  ["MySqlDialect", "mysql"],
+  ["SQLiteSyncDialect", "sqlite"],
+  ["SQLiteAsyncDialect", "sqlite"],
+]);
+
+/** Sessions that a store cannot use at all, and what to use instead. */
+const REFUSED: Record<string, string> = {
+  SQLiteD1Session: "D1 has no transactions; use drizzle-orm/libsql",
+  SQLiteRemoteSession: "sqlite-proxy has one connection for all; use drizzle-orm/libsql",
+  OPSQLiteSession: "op-sqlite has one connection for all; use drizzle-orm/libsql",
+  MySqlRemoteSession: "mysql-proxy has no transactions; use drizzle-orm/mysql2",
+  AwsDataApiSession: "the AWS Data API takes no arrays; use drizzle-orm/node-postgres",
+  PrismaPgSession: "use prismaStore(prisma)",
+  PrismaMySqlSession: "use prismaStore(prisma)",
+  PrismaSQLiteSession: "use prismaStore(prisma)",
+};
+
+/** Sessions over HTTP: each statement is a request, and no transaction spans two of them. */
+const WITHOUT_TRANSACTIONS = new Set([
+  "NeonHttpSession",
+  "NetlifyDbSession",
+  "XataHttpSession",
+  "PgRemoteSession",
+]);
+
+/** Sessions that borrow a connection of a pool for each transaction, if they have a pool. */
+const POOLED: Record<string, { mark: string; pool: string }> = {
+  NodePgSession: { mark: "totalCount", pool: "pg.Pool" },
+  NeonSession: { mark: "totalCount", pool: "Pool of @neondatabase/serverless" },
+  VercelPgSession: { mark: "totalCount", pool: "pool of @vercel/postgres" },
+  MySql2Session: { mark: "getConnection", pool: "pool of mysql2" },
+};
+
+/** @throws RateLimitConfigError when a store cannot work on the database. */
+export function drizzleParts(db: object): DrizzleParts {
+  const { dialect: dialectOf, session: sessionOf, resultKind } = db as Internals;
+  const dialect = kindsOf(dialectOf)
+    .map((kind) => DIALECTS.get(kind))
+    .find((known) => known !== undefined);
+  const [session] = kindsOf(sessionOf);
+  if (dialect === undefined || session === undefined) {
+    const isOther = session !== undefined;
+    throw refused(db, isOther ? `its driver (${session}) is for another database` : undefined);
+  }
+  if (resultKind === "sync") {
+    const instead =
+      session === "BetterSQLiteSession"
+        ? "use drizzle-orm/libsql, or sqliteStore(db.$client)"
+        : "use drizzle-orm/libsql";
+    throw refused(db, `the transactions of ${session} are synchronous; ${instead}`);
+  }
+  const reason = Object.hasOwn(REFUSED, session) ? REFUSED[session] : undefined;
+  if (reason !== undefined) throw refused(db, reason);
+  const client = Object(sessionOf?.client) as object;
+  const pooled = Object.hasOwn(POOLED, session) ? POOLED[session] : undefined;
+  if (pooled !== undefined && !(pooled.mark in client)) {
+    throw refused(
+      db,
+      `it has one connection, on which calls would become part of any open transaction; ` +
+        `give Drizzle a ${pooled.pool}`,
+    );
+  }
+  return { dialect, session, client, hasTransactions: !WITHOUT_TRANSACTIONS.has(session) };
+}
+
+function refused(db: unknown, reason = "the first argument must be what drizzle() returns") {
+  return new RateLimitConfigError("db", db, {
+    message: `drizzleStore cannot use this database: ${reason}`,
+  });
+}
+
+/** The names of an object's class and of the classes that it extends, if Drizzle made them. */
+function kindsOf(value: unknown): string[] {
+  const kinds: string[] = [];
+  for (let of: unknown = Object(value).constructor; typeof of === "function";) {
+    if (Object.hasOwn(of, entityKind)) {
+      kinds.push(String((of as unknown as Record<typeof entityKind, unknown>)[entityKind]));
+    }
+    of = Object.getPrototypeOf(of);
+  }
+  return kinds;
+}

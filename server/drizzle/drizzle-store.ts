@@ -1,0 +1,114 @@
+/**
+ * Limits in the application's own database, through its own Drizzle database: one row and two
+ * numbers per limit and key, in a table that the application migrates with the rest of its schema.
+ */
+import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
+import { RateLimitConfigError } from "../../core/errors.js";
+import { pgDriver } from "../store/drivers/pg.js";
+import type { PgPoolLike } from "../store/drivers/pg-client.js";
+import type { RateLimitStore } from "../store/store.js";
+import { createSqlStore } from "../store/sql/create-sql-store.js";
+import type { SqlDriver, SqlRow } from "../store/sql/driver.js";
+import type { TableName } from "../store/sql/sql.js";
+import type { SqlStoreOptions } from "../store/sql-store.js";
+import { type AnyDrizzle, drizzleDriver } from "./drizzle-driver.js";
+import { type DrizzleParts, drizzleParts, type PostgresJsClient } from "./drizzle-parts.js";
+
+/** Any Drizzle database: what `drizzle()` returns. */
+export interface DrizzleLike {
+  /** Loosely typed, because each database's own method names its own tables. */
+  transaction(...args: never[]): unknown;
+}
+
+/** The argument of the callback of a database's `transaction`. */
+export type DrizzleTransactionOf<TDatabase extends DrizzleLike> = TDatabase["transaction"] extends (
+  run: infer TRun,
+  ...rest: never[]
+) => unknown
+  ? TRun extends (tx: infer TTransaction) => unknown
+    ? TTransaction
+    : never
+  : never;
+
+export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> {
+  /**
+   * The Drizzle table, whose name and schema are followed, or the name of a table.
+   * @default "RateLimit"
+   */
+  table?: string | Table | undefined;
+  /**
+   * The schema of a table that is given by its name. On MySQL, its database.
+   * @default the connection's own
+   */
+  schema?: string | undefined;
+  /**
+   * On PostgreSQL through node-postgres or postgres-js: whether the store's own statements are
+   * prepared once per connection. Turn it off behind a pooler that does not support prepared
+   * statements, such as PgBouncer before 1.21 in transaction mode.
+   * @default true
+   */
+  prepare?: boolean | undefined;
+}
+
+/**
+ * A store on a Drizzle database. One store per database and process: calls that share a store share
+ * their round trips. `transaction` and `using` take Drizzle's own transactions.
+ *
+ * On node-postgres and postgres-js, single decisions go to `db.$client`, as prepared statements, and
+ * not through Drizzle.
+ *
+ * @throws RateLimitConfigError when the driver cannot work (the message says which one can), when
+ * `table` lacks a column, or when `isolation` is not valid, or needs transactions that the driver
+ * does not have.
+ */
+export function drizzleStore<TDatabase extends DrizzleLike>(
+  db: TDatabase,
+  { table = "RateLimit", schema, isolation, prepare = true }: DrizzleStoreOptions = {},
+): RateLimitStore<DrizzleTransactionOf<TDatabase>> {
+  const parts = drizzleParts(db);
+  if (isolation === "serializable" && !parts.hasTransactions) {
+    const message = `${parts.session} of drizzle-orm has no transactions, so leave isolation out`;
+    throw new RateLimitConfigError("isolation", isolation, { message });
+  }
+  const driver = drizzleDriver(db as unknown as AnyDrizzle, parts);
+  const store = createSqlStore(
+    driver,
+    { table: typeof table === "string" ? { name: table, schema } : tableNameOf(table), isolation },
+    singleDriver(driver, parts, prepare),
+  );
+  return store as RateLimitStore<never>;
+}
+
+/** The driver of the store's own statements. */
+function singleDriver(
+  driver: SqlDriver<object>,
+  { session, client }: DrizzleParts,
+  prepare: boolean,
+): SqlDriver | undefined {
+  if (session === "NodePgSession") return pgDriver(client as PgPoolLike, { prepare });
+  if (session !== "PostgresJsSession") return driver as SqlDriver;
+  const { unsafe } = client as PostgresJsClient;
+  return {
+    ...(driver as SqlDriver),
+    query: async (text, params) => [...(await unsafe(text, [...params], { prepare }))] as SqlRow[],
+    execute: async (text, params) => (await unsafe(text, [...params], { prepare })).count ?? 0,
+  };
+}
+
+const COLUMNS = ["name", "key", "shard", "value", "ts"];
+
+function tableNameOf(table: Table): TableName {
+  if (!is(table, Table)) {
+    throw new RateLimitConfigError("table", table, "a Drizzle table, or the name of a table");
+  }
+  const name = getTableName(table);
+  const columns = new Set(Object.values(getTableColumns(table)).map((column) => column.name));
+  const missing = COLUMNS.filter((column) => !columns.has(column));
+  if (missing.length > 0) {
+    const message = `table "${name}" must have the columns ${COLUMNS.join(", ")}; it lacks ${missing.join(", ")}`;
+    throw new RateLimitConfigError("table", table, { message });
+  }
+  // Typed as a symbol that only Drizzle itself can use.
+  const schema = (table as unknown as Record<symbol, unknown>)[Symbol.for("drizzle:Schema")];
+  return { name, schema: typeof schema === "string" ? schema : undefined };
+}

@@ -1,0 +1,7 @@
+/** `trpc-rate-limit/drizzle`: a store on the application's Drizzle database. */
+export {
+  type DrizzleLike,
+  drizzleStore,
+  type DrizzleStoreOptions,
+  type DrizzleTransactionOf,
+} from "./drizzle-store.js";

@@ -1,0 +1,18 @@
+/**
+ * A statement with its parameters already marked in the text, as the dialects write them. Drizzle's
+ * own templates would number a parameter anew at each use, and expand arrays into lists.
+ */
+import { SQL, type QueryWithTypings } from "drizzle-orm";
+
+export class MarkedQuery extends SQL {
+  constructor(
+    private readonly text: string,
+    private readonly params: readonly unknown[],
+  ) {
+    super([]);
+  }
+
+  override toQuery(): QueryWithTypings {
+    return { sql: this.text, params: [...this.params] };
+  }
+}

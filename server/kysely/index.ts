@@ -1,0 +1,2 @@
+/** `trpc-rate-limit/kysely`: a store on the application's Kysely database. */
+export { kyselyStore, type KyselyStoreOptions, type RateLimitTable } from "./kysely-store.js";

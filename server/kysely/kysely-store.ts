@@ -1,0 +1,103 @@
+/**
+ * Limits in the application's own database, through its own Kysely instance: one row and two
+ * numbers per limit and key, in a table that the application migrates with the rest of its schema.
+ */
+import {
+  CompiledQuery,
+  type Generated,
+  type Kysely,
+  MysqlAdapter,
+  PostgresAdapter,
+  type QueryExecutorProvider,
+  SqliteAdapter,
+  type Transaction,
+} from "kysely";
+import { RateLimitConfigError } from "../../core/errors.js";
+import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
+import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
+import { sqlStore, type SqlStoreOptions } from "../store/sql-store.js";
+import type { RateLimitStore } from "../store/store.js";
+
+/** The columns of the table, for the application's own `Database` interface. */
+export interface RateLimitTable {
+  name: string;
+  key: Generated<string>;
+  shard: Generated<number>;
+  /** Tokens; negative while reservations are outstanding. */
+  value: number;
+  /** When `value` was true, epoch ms. */
+  ts: number;
+}
+
+export interface KyselyStoreOptions extends SqlStoreOptions {
+  /**
+   * The statements that the database understands, for a Kysely dialect that does not extend one of
+   * Kysely's own.
+   * @default that of the Kysely dialect: PostgreSQL, MySQL or SQLite
+   */
+  dialect?: DialectName | undefined;
+}
+
+/**
+ * A store on a Kysely instance. One store per instance and process: calls that share a store share
+ * their round trips. `transaction` and `using` take Kysely's own transactions. Plugins do not see
+ * the store's statements.
+ *
+ * @throws RateLimitConfigError when the dialect is not known, `db` is a transaction, or `isolation`
+ * is not valid.
+ */
+export function kyselyStore<TDatabase>(
+  db: Kysely<TDatabase>,
+  { dialect = dialectOf(db), ...options }: KyselyStoreOptions = {},
+): RateLimitStore<Transaction<TDatabase>> {
+  if (db.isTransaction) {
+    const message = "kyselyStore takes the Kysely instance itself; pass a transaction to using()";
+    throw new RateLimitConfigError("db", db, { message });
+  }
+  return sqlStore(kyselyDriver(db, dialect), options);
+}
+
+function dialectOf(db: QueryExecutorProvider): DialectName {
+  const { adapter } = db.getExecutor();
+  if (adapter instanceof PostgresAdapter) return "postgresql";
+  if (adapter instanceof MysqlAdapter) return "mysql";
+  if (adapter instanceof SqliteAdapter) return "sqlite";
+  throw new RateLimitConfigError("the Kysely dialect", adapter, {
+    message:
+      `kyselyStore does not know the dialect of ${adapter.constructor.name}; ` +
+      'give it the option dialect: "postgresql", "mysql" or "sqlite"',
+  });
+}
+
+function kyselyDriver<TDatabase>(
+  db: Kysely<TDatabase>,
+  dialect: DialectName,
+): SqlDriver<Transaction<TDatabase>> {
+  return {
+    dialect,
+    ...connectionOf(db),
+    within: connectionOf,
+    transaction(run, { isolationLevel, timeout }) {
+      const bounded = runBounded(run, timeout, async (tx) => {
+        if (dialect !== "postgresql") return;
+        await checkNotAborted(() => connectionOf(tx).query("SELECT 1", []));
+      });
+      const transaction = db.transaction();
+      // SQLite knows no levels.
+      if (dialect === "sqlite") return transaction.execute(bounded);
+      const level = isolationLevel === "Serializable" ? "serializable" : "read committed";
+      return transaction.setIsolationLevel(level).execute(bounded);
+    },
+  };
+}
+
+function connectionOf<TDatabase>(db: Kysely<TDatabase>): SqlConnection {
+  // A plugin could rename columns, or parse a key that looks like JSON.
+  const plain = db.withoutPlugins();
+  const run = (text: string, params: readonly unknown[]) =>
+    plain.executeQuery<SqlRow>(CompiledQuery.raw(text, [...params]));
+  return {
+    query: async (text, params) => (await run(text, params)).rows,
+    execute: async (text, params) => Number((await run(text, params)).numAffectedRows ?? 0),
+  };
+}

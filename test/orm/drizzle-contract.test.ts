@@ -1,0 +1,12 @@
+import { describe, it } from "vitest";
+import { describeSqlStore } from "../store/sql-contract.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
+
+describeSqlStore("drizzle pg", "Drizzle on node-postgres", () => createPostgres());
+describeSqlStore("drizzle postgres-js", "Drizzle on postgres-js", () => createPostgres());
+describeSqlStore("drizzle libsql", "Drizzle on libsql", createSqlite);
+
+describe("Drizzle on mysql2", () => {
+  if (mysqlUrl === undefined) it.skip("needs a server, named by TEST_MYSQL_URL");
+  else describeSqlStore("drizzle mysql2", "it", () => createMysql());
+});
