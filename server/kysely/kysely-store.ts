@@ -3,7 +3,6 @@
  * numbers per limit and key, in a table that the application migrates with the rest of its schema.
  */
 import {
-  CompiledQuery,
   type Generated,
   type Kysely,
   MysqlAdapter,
@@ -13,10 +12,10 @@ import {
   type Transaction,
 } from "kysely";
 import { RateLimitConfigError } from "../../core/errors.js";
-import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
-import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
+import type { DialectName } from "../store/sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../store/sql-store.js";
 import type { RateLimitStore } from "../store/store.js";
+import { kyselyDriver } from "./kysely-driver.js";
 
 /** The columns of the table, for the application's own `Database` interface. */
 export interface RateLimitTable {
@@ -67,37 +66,4 @@ function dialectOf(db: QueryExecutorProvider): DialectName {
       `kyselyStore does not know the dialect of ${adapter.constructor.name}; ` +
       'give it the option dialect: "postgresql", "mysql" or "sqlite"',
   });
-}
-
-function kyselyDriver<TDatabase>(
-  db: Kysely<TDatabase>,
-  dialect: DialectName,
-): SqlDriver<Transaction<TDatabase>> {
-  return {
-    dialect,
-    ...connectionOf(db),
-    within: connectionOf,
-    transaction(run, { isolationLevel, timeout }) {
-      const bounded = runBounded(run, timeout, async (tx) => {
-        if (dialect !== "postgresql") return;
-        await checkNotAborted(() => connectionOf(tx).query("SELECT 1", []));
-      });
-      const transaction = db.transaction();
-      // SQLite knows no levels.
-      if (dialect === "sqlite") return transaction.execute(bounded);
-      const level = isolationLevel === "Serializable" ? "serializable" : "read committed";
-      return transaction.setIsolationLevel(level).execute(bounded);
-    },
-  };
-}
-
-function connectionOf<TDatabase>(db: Kysely<TDatabase>): SqlConnection {
-  // A plugin could rename columns, or parse a key that looks like JSON.
-  const plain = db.withoutPlugins();
-  const run = (text: string, params: readonly unknown[]) =>
-    plain.executeQuery<SqlRow>(CompiledQuery.raw(text, [...params]));
-  return {
-    query: async (text, params) => (await run(text, params)).rows,
-    execute: async (text, params) => Number((await run(text, params)).numAffectedRows ?? 0),
-  };
 }

@@ -16,8 +16,15 @@ function expectLinearizable(history: readonly Operation[]): void {
   if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
 }
 
+const throughDrizzle: (typeof sharedDatabases)[number] = {
+  name: "PostgreSQL through Drizzle on postgres-js",
+  kind: "drizzle postgres-js",
+  provider: "postgresql",
+  create: () => createPostgres(),
+};
+
 /** PostgreSQL gets a longer history, because it answers faster. */
-const guarded = sharedDatabases.map((database) => ({
+const guarded = [...sharedDatabases, throughDrizzle].map((database) => ({
   ...database,
   answers: database.provider === "postgresql" ? 600 : 300,
   isolation: undefined,

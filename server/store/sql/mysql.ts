@@ -18,8 +18,15 @@ import { jsonTable, shownText, storedText, TEXT } from "./mysql-text.js";
 import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = "`name`, `key`, `shard`";
-const STATE = "t.`name`, t.`key`, t.`shard`, t.`value`, t.`ts`";
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
+
+/**
+ * The numbers of a row, as texts that have all of their digits. `mysql2` misreads some doubles of 17
+ * digits by the last bit, and then no guard would ever be true.
+ */
+const statesAsText = (prefix = "") =>
+  ["`value`", "`ts`"].map((name) => `CAST(${prefix}${name} AS CHAR) AS ${name}`).join(", ");
+const STATE = `t.\`name\`, t.\`key\`, t.\`shard\`, ${statesAsText("t.")}`;
 
 const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
 const IDS = jsonTable(ID_COLUMNS);
@@ -57,7 +64,7 @@ function takeText(
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
     FROM ${from} AND ${left} >= :floor FOR UPDATE
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
-    RETURNING ${ID}, \`value\`, \`ts\` ${withClock ? `, ${CLOCK.mysql}` : ""}`;
+    RETURNING ${ID}, ${statesAsText()} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
