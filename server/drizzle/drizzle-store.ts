@@ -86,7 +86,7 @@ function singleDriver(
   prepare: boolean,
 ): SqlDriver | undefined {
   if (session === "NodePgSession") return pgDriver(client as PgPoolLike, { prepare });
-  if (session !== "PostgresJsSession") return driver as SqlDriver;
+  if (session !== "PostgresJsSession") return driver;
   const { unsafe } = client as PostgresJsClient;
   return {
     ...(driver as SqlDriver),
