@@ -18,6 +18,8 @@ import { jsonTable, shownText, storedText, TEXT } from "./mysql-text.js";
 import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = "`name`, `key`, `shard`";
+/** The columns of the table. They are named everywhere, because some clients refuse `*`. */
+const STATE = `${ID}, \`value\`, \`ts\``;
 const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
 
 const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
@@ -52,11 +54,11 @@ function takeText(
   const left = `${HELD[kind]} - :total`;
   return `
     SET STATEMENT innodb_lock_wait_timeout = 1 FOR
-    INSERT INTO ${table} (${ID}, \`value\`, \`ts\`)
+    INSERT INTO ${table} (${STATE})
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
     FROM ${from} AND ${left} >= :floor FOR UPDATE
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
-    RETURNING ${ID}, \`value\`, \`ts\` ${withClock ? `, ${CLOCK.mysql}` : ""}`;
+    RETURNING ${STATE} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
@@ -106,7 +108,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     const params = [JSON.stringify(rows.map(idValues))];
     const found = await clock.query((withClock) =>
       connection.query(
-        `SELECT t.* ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
+        `SELECT t.${STATE.replaceAll(", ", ", t.")} ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
           `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${table} AS t ON ${SAME_ROW} ${locking}`,
         params,
       ),
@@ -203,7 +205,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     async insert(connection, writes) {
       try {
         await connection.execute(
-          `INSERT INTO ${table} (${ID}, \`value\`, \`ts\`) SELECT * FROM ${STATES} ORDER BY ${ID}`,
+          `INSERT INTO ${table} (${STATE}) SELECT ${STATE} FROM ${STATES} ORDER BY ${ID}`,
           [asJson(writes)],
         );
       } catch (error) {

@@ -33,6 +33,12 @@ const INSERT_WAIT = 50;
 const patience = (ms: number) => `set_config('lock_timeout', '${ms}', true)`;
 
 const ID = `"name", "key", "shard"`;
+/** The columns of the table. They are named everywhere, because some clients refuse `*`. */
+const STATE = `${ID}, "value", "ts"`;
+const WAS = `${ID}, "wasValue", "wasTs"`;
+/** A list of columns, each with the name of its table. */
+const of = (table: string, columns: string) =>
+  columns.replaceAll(/"\w+"/g, (column) => `${table}.${column}`);
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
 export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect {
@@ -49,10 +55,10 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   };
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
-    SELECT t.* ${withClock ? `, ${CLOCK.postgresql}` : ""}
+    SELECT ${of("t", STATE)} ${withClock ? `, ${CLOCK.postgresql}` : ""}
     FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
-      SELECT ${ID}, "value", "ts" FROM ${table} AS t
+      SELECT ${of("t", STATE)} FROM ${table} AS t
       WHERE ${SAME_ROW} ${onLocked === "wait briefly" ? `AND ${patience(LONG_LOCK_WAIT)} <> ''` : ""}
       LIMIT 1 ${locks[onLocked]}
     ) AS t ON true`;
@@ -66,33 +72,34 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   };
 
   const INSERT = `
-    INSERT INTO ${table} AS t (${ID}, "value", "ts")
-    SELECT i.* FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[]) AS i`;
+    INSERT INTO ${table} AS t (${STATE}) SELECT ${of("i", STATE)}
+    FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[]) AS i(${STATE})`;
 
   // LATERAL and LIMIT keep the planner to one look-up by the primary key per row. Measured and
   // rejected: a plain join, which hashes the whole table (twice as long, 256 of 10,000 rows).
-  const lockSame = (columns: string, lock: "UPDATE" | "NO KEY UPDATE") => `
-    SELECT i.* FROM ${columns} CROSS JOIN LATERAL (
-      SELECT FROM ${table} AS t
+  const lockSame = (columns: string, from: string, lock: "UPDATE" | "NO KEY UPDATE") => `
+    SELECT ${of("i", columns)} FROM ${from} CROSS JOIN LATERAL (
+      SELECT 1 FROM ${table} AS t
       WHERE ${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
       LIMIT 1 FOR ${lock} OF t SKIP LOCKED
     ) AS t`;
-  const WAS = `${ID}, "wasValue", "wasTs"`;
   const GUARD = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
   const DELETE = `
     WITH l AS MATERIALIZED (${lockSame(
+      WAS,
       `unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[]) AS i(${WAS})`,
       "UPDATE",
     )})
-    DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING t."name", t."key", t."shard"`;
+    DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING ${of("t", ID)}`;
+  const NEXT = `${WAS}, "value", "ts", "group"`;
   const updateText = (inGroups: boolean) => `
     WITH i AS (
-      SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[],
-        $6::float8[], $7::float8[], $8::int[]) AS i(${WAS}, "value", "ts", "group")
-    ), l AS MATERIALIZED (${lockSame("i", "NO KEY UPDATE")})
+      SELECT ${of("i", NEXT)} FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[],
+        $5::float8[], $6::float8[], $7::float8[], $8::int[]) AS i(${NEXT})
+    ), l AS MATERIALIZED (${lockSame(NEXT, "i", "NO KEY UPDATE")})
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${GUARD}
     ${inGroups ? `AND i."group" IN (${WHOLE_GROUPS})` : ""}
-    RETURNING t."name", t."key", t."shard"`;
+    RETURNING ${of("t", ID)}`;
   const UPDATE = updateText(false);
   const UPDATE_GROUPS = updateText(true);
 
@@ -215,17 +222,16 @@ interface TakeTexts {
 
 function takeTexts(table: string, { held, ts }: TakeFormula, clockColumn: string): TakeTexts {
   const text = (source: string, total: string, columns: string) => `
-    INSERT INTO ${table} AS t (${ID}, "value", "ts") ${source}
+    INSERT INTO ${table} AS t (${STATE}) ${source}
     ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
     WHERE ${held} - ${total} >= $9
     RETURNING ${columns} ${clockColumn}`;
   const state = `t."value", t."ts"`;
-  const all = `t."name", t."key", t."shard", ${state}`;
   // A subquery hides the number of rows from the planner. Otherwise it would plan the statement
   // again for each number of rows (0.5 ms).
   const lists =
-    `SELECT i.* FROM (SELECT $1::text[] AS a, $2::text[] AS b, $3::int[] AS c, ` +
-    `$4::float8[] AS d, $5::float8[] AS e OFFSET 0) AS p, unnest(p.a, p.b, p.c, p.d, p.e) AS i ` +
+    `SELECT ${of("i", STATE)} FROM (SELECT $1::text[] AS a, $2::text[] AS b, $3::int[] AS c, ` +
+    `$4::float8[] AS d, $5::float8[] AS e OFFSET 0) AS p, unnest(p.a, p.b, p.c, p.d, p.e) AS i(${STATE}) ` +
     `WHERE ${patience(LOCK_WAIT)} <> ''`;
   return {
     one: text("VALUES ($1, $2, $3, $4, $5)", "$11", state),
@@ -235,8 +241,12 @@ function takeTexts(table: string, { held, ts }: TakeFormula, clockColumn: string
       "$11",
       state,
     ),
-    many: text(lists, `($8 - excluded."value")`, all),
-    manyWithTotals: text(lists, `($11::jsonb -> excluded."name" ->> excluded."key")::float8`, all),
+    many: text(lists, `($8 - excluded."value")`, of("t", STATE)),
+    manyWithTotals: text(
+      lists,
+      `($11::jsonb -> excluded."name" ->> excluded."key")::float8`,
+      of("t", STATE),
+    ),
   };
 }
 
