@@ -9,6 +9,7 @@
  */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
+import { WriteConflictError } from "../retry-conflicts.js";
 import { rowKey, type RowId } from "../store.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js";
@@ -24,7 +25,9 @@ const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`s
 
 const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
 const IDS = jsonTable(ID_COLUMNS);
-const STATES = jsonTable([...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"]);
+const STATE_COLUMNS = [...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"];
+const STATES = jsonTable(STATE_COLUMNS);
+const CHANGES = jsonTable([...STATE_COLUMNS, "`wasValue` DOUBLE", "`wasTs` DOUBLE"]);
 const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const;
 /** A take's numbers, by name. */
 type Numbers = Record<(typeof NUMBERS)[number], number>;
@@ -127,16 +130,21 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
       const state = states.get(rowKey(row));
       return state?.value === was!.value && state.ts === was!.ts;
     };
-    const won = groups.filter((group) => group.writes.every(isUnchanged));
-    const changes = won.flatMap((group) => group.writes);
+    const won = groups.flatMap(({ writes: all }) => (all.every(isUnchanged) ? all : []));
+    const changes = won.filter(
+      ({ was, next }) => was!.value !== next!.value || was!.ts !== next!.ts,
+    );
     if (changes.length > 0) {
-      await connection.execute(
-        `UPDATE ${table} AS t JOIN ${STATES} ON ${SAME_ROW} ` +
-          "SET t.`value` = i.`value`, t.`ts` = i.`ts`",
+      // The guard is for clusters, in which another node can change a row in spite of its lock.
+      const found = await connection.execute(
+        `UPDATE ${table} AS t JOIN ${CHANGES} ON ${SAME_ROW} ` +
+          "SET t.`value` = i.`value`, t.`ts` = i.`ts` " +
+          "WHERE t.`value` = i.`wasValue` AND t.`ts` = i.`wasTs`",
         [asJson(changes)],
       );
+      if (found !== changes.length) throw new WriteConflictError();
     }
-    return new Set(changes.map(({ row }) => rowKey(row)));
+    return new Set(won.map(({ row }) => rowKey(row)));
   }
 
   const guard = "WHERE `name` = ? AND `key` = ? AND `shard` = ? AND `value` = ? AND `ts` = ?";
@@ -251,5 +259,12 @@ function idValues({ name, key, shard }: RowId): [string, string, number] {
 }
 
 function asJson(writes: readonly Write[]): string {
-  return JSON.stringify(writes.map(({ row, next }) => [...idValues(row), next!.value, next!.ts]));
+  return JSON.stringify(
+    writes.map(({ row, next, was }) => [
+      ...idValues(row),
+      next!.value,
+      next!.ts,
+      ...(was === null ? [] : [was.value, was.ts]),
+    ]),
+  );
 }
