@@ -54,7 +54,10 @@ async function onPrisma(
     query: (text, params) => client.$queryRawUnsafe(text, ...params),
     execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
   };
-  await dialect.prepare?.(connection);
+  if (dialect.prepare !== undefined) {
+    const [row] = await connection.query("SELECT VERSION() AS `version`", []);
+    dialect.prepare(String(row!["version"]));
+  }
   return {
     dialect,
     connection,

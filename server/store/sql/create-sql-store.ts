@@ -11,6 +11,7 @@ import { databaseMessage } from "./database-errors.js";
 import { checkTable, missingTableHint, TableError } from "./check-table.js";
 import type { Connection, CreateDialect } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
+import { EngineError } from "./engine.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
 import { pruneSql } from "./prune.js";
@@ -98,8 +99,8 @@ export function createSqlStore<TTransaction>(
   let checking: Promise<void> | undefined;
   /** Runs once; after a failure, and after the table was dropped, the next call runs it again. */
   async function check(connection: SqlConnection): Promise<void> {
-    await checkTable(driver.dialect, connection, table, clock);
-    await dialect.prepare?.(connection);
+    const version = await checkTable(driver.dialect, connection, table, clock);
+    dialect.prepare?.(version);
     isChecked = true;
   }
 
@@ -213,7 +214,8 @@ function storeError(cause: unknown, table: TableName): RateLimitStoreError {
   const text = cause instanceof Error ? cause.message : String(cause);
   // Prisma's messages begin with the call site. The database's own message is in the last line.
   const said = databaseMessage(cause) ?? text.trim().split("\n").at(-1);
-  const isMissing = MISSING.test(text) && !(cause instanceof TableError);
+  const isMissing =
+    MISSING.test(text) && !(cause instanceof TableError || cause instanceof EngineError);
   const hint = POOLED.test(text) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
 }

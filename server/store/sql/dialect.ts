@@ -41,8 +41,12 @@ export interface Dialect {
   readonly maxInFlight: number;
   /** Whether reads inside a transaction lock rows, and wait for rows that others have locked. */
   readonly hasRowLocks: boolean;
-  /** Learns what its statements depend on, before the first of them. */
-  prepare?(connection: SqlConnection): Promise<void>;
+  /**
+   * Learns what its statements depend on, before the first of them.
+   *
+   * @param version what the database reports; see `VERSION`.
+   */
+  prepare?(version: string): void;
   /**
    * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
    * Such a dialect supports `"hold"` and `"enter"`.

@@ -92,9 +92,8 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     canUpsert: false,
     isConflict: isWriteConflict,
 
-    async prepare(connection) {
-      const [row] = await connection.query("SELECT VERSION() AS `version`", []);
-      isMariaDb = /mariadb/i.test(String(row?.["version"]));
+    prepare(version) {
+      isMariaDb = /mariadb/i.test(version);
     },
 
     read: (connection, rows) => read(connection, rows, lock(connection.onLocked)),

@@ -12,6 +12,7 @@ import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
+import { isYugabyte } from "./engine.js";
 import { postgresqlTake } from "./postgresql-take.js";
 import { ID, idParams, LOCK_WAIT, of, patience, SAME_ROW, STATE } from "./postgresql-text.js";
 import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
@@ -85,18 +86,28 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   const UPDATE = updateText(false);
   const UPDATE_GROUPS = updateText(true);
 
+  let canSkipWhenSerializable = true;
+  /** A text for a transaction that may be Serializable. Without NOWAIT, waits are bounded anyway. */
+  const fit = (connection: Connection, text: string) =>
+    canSkipWhenSerializable || connection.transaction !== undefined
+      ? text
+      : text.replace(/ SKIP LOCKED| NOWAIT/g, "");
+
   return {
     maxInFlight: 2,
     hasRowLocks: true,
     waitingOutdatesSnapshot: true,
     canUpsert: false,
     isConflict: isWriteConflict,
+    prepare(version) {
+      canSkipWhenSerializable = !isYugabyte(version);
+    },
     boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
 
     async read(connection, rows) {
       const params = idParams(rows);
       const found = await clock.query((withClock) =>
-        connection.query(readText(connection.onLocked, withClock), params),
+        connection.query(fit(connection, readText(connection.onLocked, withClock)), params),
       );
       return statesOf(found);
     },
@@ -112,7 +123,9 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
         writes.map(({ next }) => next!.ts),
         groups.flatMap((group, index) => group.writes.map(() => index)),
       ];
-      return idsOf(await connection.query(isWhole ? UPDATE : UPDATE_GROUPS, params));
+      return idsOf(
+        await connection.query(fit(connection, isWhole ? UPDATE : UPDATE_GROUPS), params),
+      );
     },
 
     async insert(connection, writes) {
@@ -131,7 +144,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     },
 
     async remove(connection, writes) {
-      return idsOf(await connection.query(DELETE, wasParams(writes)));
+      return idsOf(await connection.query(fit(connection, DELETE), wasParams(writes)));
     },
 
     async list(connection, name, after, count) {
