@@ -41,6 +41,9 @@ const DIALECTS = new Map<string | undefined, DialectName>([
   ["mysql", "mysql"],
 ]);
 
+/** Adapters whose transactions run as single statements, without a word. */
+const SINGLE = new Set<unknown>(["@prisma/adapter-d1"]);
+
 /**
  * A store on the given client. One store per client and process: calls that share a store share
  * their round trips.
@@ -95,7 +98,7 @@ function prismaDriver<TClient extends PrismaLike>(
   dialect: DialectName,
 ): SqlDriver<TransactionOf<TClient>> {
   const { _engineConfig: config } = prisma as ClientInternals;
-  return {
+  const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
     ...connectionOf(prisma),
@@ -113,6 +116,9 @@ function prismaDriver<TClient extends PrismaLike>(
       return transact.call(prisma, run, options);
     },
   };
+  if (!SINGLE.has(config?.adapter?.adapterName)) return driver;
+  const { transaction: _ignored, ...single } = driver;
+  return single;
 }
 
 function connectionOf(client: PrismaRaw): SqlConnection {

@@ -58,6 +58,11 @@ export function isDuplicate(error: unknown): boolean {
   );
 }
 
+/** PostgreSQL. */
+export function isDivisionByZero(error: unknown): boolean {
+  return someCause(error, ({ code, originalCode }) => code === "22012" || originalCode === "22012");
+}
+
 /** Whether arithmetic left the range of doubles. Only the statement fails, not the connection. */
 export function isOutOfRange(error: unknown): boolean {
   return someCause(error, ({ code, errno, originalCode }) =>

@@ -21,9 +21,23 @@ export interface Connection extends SqlConnection {
    * - `"enter"`: wait, but not for a transaction with `"hold"`.
    */
   readonly onLocked: "skip" | "fail" | "wait" | "wait briefly" | "hold" | "enter";
-  /** Runs `run` in a transaction of its own. Absent inside a transaction. */
+  /**
+   * Runs `run` in a transaction of its own. Absent inside a transaction. Rejects with a
+   * `NoTransactionsError` if the driver has none.
+   */
   readonly transaction?:
     (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
+  /** Whether the driver has no transactions. */
+  readonly isSingle?: boolean;
+}
+
+/** Something was to be written that needs a transaction, and the driver has none. */
+export class NoTransactionsError extends Error {
+  override readonly name = "NoTransactionsError";
+
+  constructor(what: string) {
+    super(`${what} needs a transaction, and this driver has none; use one that keeps a connection`);
+  }
 }
 
 /**
@@ -79,6 +93,11 @@ export interface Dialect {
   insert(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /** Deletes rows that are as they were. Returns those deleted. */
   remove(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
+  /**
+   * Writes a group of several kinds of write in one statement, all or nothing, for drivers without
+   * transactions. Returns the rows that were written, or none. Absent if the database cannot.
+   */
+  writeAtOnce?(connection: SqlConnection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /** See `RateLimitStore.list`. */
   list(
     connection: SqlConnection,

@@ -43,8 +43,11 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   /**
    * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
    * `run` rejects. Rejects with the same error as `run`, or with that of the BEGIN or the COMMIT.
+   *
+   * Leave it out if the client has no interactive transactions, as over HTTP. Decisions are single
+   * statements then. On PostgreSQL that is enough for all of them.
    */
-  transaction<TResult>(
+  transaction?<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,
     options: DriverTransactionOptions,
   ): Promise<TResult>;

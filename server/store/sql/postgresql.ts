@@ -13,6 +13,7 @@ import { isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
 import { isYugabyte } from "./engine.js";
+import { postgresqlWriteAtOnce } from "./postgresql-mixed.js";
 import { postgresqlTake } from "./postgresql-take.js";
 import { ID, idParams, LOCK_WAIT, of, patience, SAME_ROW, STATE } from "./postgresql-text.js";
 import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
@@ -146,6 +147,8 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     async remove(connection, writes) {
       return idsOf(await connection.query(fit(connection, DELETE), wasParams(writes)));
     },
+
+    writeAtOnce: postgresqlWriteAtOnce(table),
 
     async list(connection, name, after, count) {
       const behind = after === undefined ? "" : `AND ("key", "shard") > ($3, $4)`;
