@@ -2,7 +2,7 @@
  * A driver without interactive transactions, as over HTTP: every statement runs on any connection.
  * The statements are real, and run on PostgreSQL.
  */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   createRateLimiter,
   MINUTE,
@@ -11,7 +11,9 @@ import {
   sqlStore,
 } from "../../server/index.js";
 import { pgDriver } from "../../server/store/drivers/pg.js";
+import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { SqlDriver } from "../../server/store/sql/driver.js";
+import { postgresql } from "../../server/store/sql/postgresql.js";
 import { createPostgres, createSqlite } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
 import { recordStatements } from "../support/record-statements.js";
@@ -36,6 +38,87 @@ describeStore("sqlStore on a driver without transactions", async () => {
   const { drivers, close } = await open();
   const [store, peer] = drivers.map((driver) => sqlStore(driver));
   return { store: store!, peer: peer!, close };
+});
+
+describe("a statement with several kinds of write", () => {
+  const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
+  const at = (key: string) => ({ name: "n", key, shard: 0 });
+  const [was, next] = [
+    { value: 5, ts: 1 },
+    { value: 4, ts: 2 },
+  ];
+
+  async function start() {
+    const { drivers, pools, close } = await open();
+    onTestFinished(close);
+    const [pool] = pools;
+    for (const key of ["updated", "deleted"]) {
+      await pool!.query(`INSERT INTO "RateLimit" VALUES ('n', $1, 0, 5, 1)`, [key]);
+    }
+    const rows = async () => {
+      const { rows: found } = await pool!.query(
+        `SELECT "key", "value" FROM "RateLimit" ORDER BY "key"`,
+      );
+      return found.map(({ key, value }: { key: string; value: number }) => [key, value]);
+    };
+    const writes = [
+      { row: at("inserted"), was: null, next },
+      { row: at("updated"), was, next },
+      { row: at("deleted"), was, next: null },
+      { row: at("absent"), was: null, next: null },
+    ];
+    return { driver: drivers[0]!, pool: pool!, rows, writes };
+  }
+  const untouched = [
+    ["deleted", 5],
+    ["updated", 5],
+  ];
+
+  it("writes all rows", async () => {
+    const { driver, rows, writes } = await start();
+    expect((await dialect.writeAtOnce!(driver, writes)).size).toBe(4);
+    expect(await rows()).toEqual([
+      ["inserted", 4],
+      ["updated", 4],
+    ]);
+  });
+
+  it.each(["inserted", "updated", "deleted", "absent"])(
+    "writes nothing if the row %s is not as it was",
+    async (key) => {
+      const { driver, pool, rows, writes } = await start();
+      const text = `INSERT INTO "RateLimit" VALUES ('n', $1, 0, 9, 9)
+        ON CONFLICT ("name", "key", "shard") DO UPDATE SET "value" = 9`;
+      await pool.query(text, [key]);
+      const before = await rows();
+      expect((await dialect.writeAtOnce!(driver, writes)).size).toBe(0);
+      expect(await rows()).toEqual(before);
+    },
+  );
+
+  it("writes nothing if another transaction inserts one of its rows meanwhile", async () => {
+    const { driver, pool, rows, writes } = await start();
+    const other = await pool.connect();
+    await other.query("BEGIN");
+    await other.query(`INSERT INTO "RateLimit" VALUES ('n', 'inserted', 0, 9, 9)`);
+    const writing = dialect.writeAtOnce!(driver, writes).catch((error: unknown) => {
+      // It waits for the other transaction for a bounded time.
+      if (!dialect.isConflict(error)) throw error;
+      return new Set();
+    });
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+      AND datname = current_database()`;
+    await Promise.race([
+      writing,
+      vi.waitFor(async () => expect((await other.query(waiting)).rows).toHaveLength(1), {
+        interval: 1,
+      }),
+    ]);
+    await other.query("COMMIT");
+    other.release();
+    expect((await writing).size).toBe(0);
+    expect(await rows()).toEqual([untouched[0], ["inserted", 9], untouched[1]]);
+  });
 });
 
 const limits = {

@@ -6,7 +6,7 @@ import type { Write } from "../plan-writes.js";
 import { rowKey } from "../store.js";
 import { isDivisionByZero } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
-import { ID, idParams, of, SAME_ROW, STATE } from "./postgresql-text.js";
+import { ID, idParams, LOCK_WAIT, of, patience, SAME_ROW, STATE } from "./postgresql-text.js";
 
 const ALL = `${ID}, "wasValue", "wasTs", "value", "ts"`;
 const IS_SAME = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
@@ -31,6 +31,7 @@ const mixedText = (table: string) => `
   ), inserted AS (
     INSERT INTO ${table} (${STATE}) SELECT ${of("i", STATE)} FROM i
     WHERE i."wasValue" IS NULL AND i."value" IS NOT NULL AND (SELECT "all" FROM same)
+      AND ${patience(LOCK_WAIT)} <> ''
     ORDER BY ${of("i", ID)} ON CONFLICT DO NOTHING RETURNING 1
   ), updated AS (
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i
