@@ -110,7 +110,7 @@ describe("a statement with several kinds of write", () => {
       AND datname = current_database()`;
     await Promise.race([
       writing,
-      vi.waitFor(async () => expect((await other.query(waiting)).rows).toHaveLength(1), {
+      vi.waitFor(async () => expect((await pool.query(waiting)).rows).toHaveLength(1), {
         interval: 1,
       }),
     ]);
