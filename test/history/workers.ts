@@ -11,7 +11,8 @@ const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 export interface WorkersOptions {
   kind: StoreKind;
-  url: string;
+  /** Of the database; a list has one for each process. */
+  url: string | readonly string[];
   isolation?: "serializable" | undefined;
   /** For each process, the number of operations in flight at once. */
   callers: readonly number[];
@@ -57,7 +58,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     const skew = skews?.[index] ?? "";
     const args = [
       kind,
-      url,
+      typeof url === "string" ? url : url[index],
       number,
       concurrency,
       timeout,
