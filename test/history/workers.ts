@@ -29,8 +29,8 @@ export interface Workers {
   history: Operation[];
   /** Resolves after `count` more answers in all and at least 3 in each process. */
   answered(count: number): Promise<void>;
-  /** Resolves after one more failed call in each process. */
-  failed(): Promise<void>;
+  /** Resolves after one more failed call, and this many in each process. @default 1 */
+  failed(perProcess?: number): Promise<void>;
   /** Kills a process and starts another one in its place. */
   replace(index: number): Promise<void>;
   /** Stops the processes after the operations in flight. */
@@ -124,7 +124,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   return {
     history,
     answered: (count) => waitForMore(count, 3, ({ answer }) => answer !== undefined),
-    failed: () => waitForMore(1, 1, ({ answer }) => answer === undefined),
+    failed: (perProcess = 1) => waitForMore(1, perProcess, ({ answer }) => answer === undefined),
     async replace(index) {
       const child = children[index]!;
       killed.add(child);
