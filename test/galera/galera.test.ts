@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)("on Galera", () => {
   });
 
   const callers = [4, 3, 1];
-  const outages = { kind: "mysql", callers, timeout: 1500 } as const;
+  const outages = { kind: "mysql2", callers, timeout: 1500 } as const;
 
   it("three processes on three nodes have a linearizable history", async () => {
     await using database = await create();

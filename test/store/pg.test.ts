@@ -161,7 +161,7 @@ describe("the pg driver", () => {
   it("rejects a transaction that takes too long, and replaces its connection", async () => {
     const { pool } = await setUp(1);
     const driver = pgDriver(pool);
-    const slow = driver.transaction!(
+    const slow = driver.transaction(
       (client) => driver.within(client).query("SELECT pg_sleep(5)", []),
       { isolationLevel: "Serializable", timeout: 50 },
     );
@@ -173,7 +173,7 @@ describe("the pg driver", () => {
     const { pool } = await setUp(1);
     const driver = pgDriver(pool);
     const client = await pool.connect();
-    const late = driver.transaction!(async () => {}, {
+    const late = driver.transaction(async () => {}, {
       isolationLevel: "Serializable",
       maxWait: 30,
     });

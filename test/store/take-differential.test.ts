@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import type { MysqlPoolLike } from "../../server/index.js";
 import { mysqlDriver } from "../../server/store/drivers/mysql.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
-import type { CreateDialect } from "../../server/store/sql/dialect.js";
+import type { CreateDialect, Dialect } from "../../server/store/sql/dialect.js";
 import { mysql } from "../../server/store/sql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql.js";
 import { sqlite } from "../../server/store/sql/sqlite.js";
@@ -42,6 +42,13 @@ async function onPostgres(): Promise<OpenSubject> {
   };
 }
 
+/** Only MySQL's dialect depends on the version. */
+async function prepare(dialect: Dialect, connection: Subject["connection"]): Promise<void> {
+  if (dialect.prepare === undefined) return;
+  const [row] = await connection.query("SELECT VERSION() AS `version`", []);
+  dialect.prepare(String(row!["version"]));
+}
+
 async function onPrisma(
   opening: ReturnType<typeof createSqlite | typeof createMysql>,
   make: CreateDialect,
@@ -54,10 +61,7 @@ async function onPrisma(
     query: (text, params) => client.$queryRawUnsafe(text, ...params),
     execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
   };
-  if (dialect.prepare !== undefined) {
-    const [row] = await connection.query("SELECT VERSION() AS `version`", []);
-    dialect.prepare(String(row!["version"]));
-  }
+  await prepare(dialect, connection);
   return {
     dialect,
     connection,
@@ -67,16 +71,16 @@ async function onPrisma(
   };
 }
 
-/** @param prepare whether numbers are sent as doubles, or as text */
+/** @param isPrepared whether numbers are sent as doubles, or as text */
 async function onDriver(
   connect: (url: string, options: { connectionLimit: number }) => MysqlPoolLike & Ended,
-  prepare: boolean,
+  isPrepared: boolean,
 ): Promise<OpenSubject> {
   const database = await createMysql();
   const pool = connect(database.url, { connectionLimit: 1 });
-  const driver = mysqlDriver(pool, { prepare });
+  const driver = mysqlDriver(pool, { prepare: isPrepared });
   const dialect = mysql({ name: "RateLimit" }, createDatabaseClock());
-  await dialect.prepare?.(driver);
+  await prepare(dialect, driver);
   return {
     dialect,
     connection: driver,

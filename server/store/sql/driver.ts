@@ -56,3 +56,8 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   /** Whether an error is a conflict, in addition to the shapes that are known for every driver. */
   isConflict?(error: unknown): boolean;
 }
+
+/** A driver that has transactions. */
+export interface TransactionDriver<TTransaction> extends SqlDriver<TTransaction> {
+  transaction: NonNullable<SqlDriver<TTransaction>["transaction"]>;
+}
