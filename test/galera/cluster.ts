@@ -89,7 +89,7 @@ export async function startGalera(): Promise<GaleraCluster> {
       "wsrep-node-address": "127.0.0.1",
       "wsrep-sst-method": "rsync",
       "wsrep-sst-receive-address": `127.0.0.1:${member.copy}`,
-      // The store retries by itself. A retry of the server can follow rows that it has sent already.
+      // The store retries by itself.
       "wsrep-retry-autocommit": 0,
       // Reads see what other nodes have written before.
       "wsrep-sync-wait": 1,
