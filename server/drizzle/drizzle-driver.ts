@@ -22,20 +22,14 @@ export interface AnyDrizzle {
 
 export function drizzleDriver(
   db: AnyDrizzle,
-  { dialect, session, hasTransactions }: DrizzleParts,
+  { dialect, hasTransactions }: DrizzleParts,
 ): SqlDriver<object> {
   const within = (target: object) => CONNECTIONS[dialect](target as PgOrMySql & Sqlite);
+  const single = { dialect, ...within(db), within };
+  if (!hasTransactions) return single;
   return {
-    dialect,
-    hasTransactions,
-    ...within(db),
-    within,
+    ...single,
     transaction(run, { isolationLevel, timeout }) {
-      if (!hasTransactions) {
-        return Promise.reject(
-          new Error(`${session} of drizzle-orm has no transactions; use a driver that has them`),
-        );
-      }
       const level = isolationLevel === "Serializable" ? "serializable" : "read committed";
       const bounded = runBounded(run, timeout, async (tx) => {
         if (dialect !== "postgresql") return;

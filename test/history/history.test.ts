@@ -4,17 +4,9 @@ import { HOUR } from "../../server/index.js";
 import { createMysql, createPostgres, mysqlUrl, sharedDatabases } from "../support/database.js";
 import { hasPrisma6 } from "../support/prisma-6.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
-import { checkHistory, UndecidedError } from "./check-history.js";
-import { describeContradiction } from "./contradiction.js";
+import { expectLinearizable, expectSomeLinearizable } from "./expect-linearizable.js";
 import { startLossyProxy } from "./lossy-proxy.js";
-import type { Operation } from "./operation.js";
-import { CAPACITY } from "./recorder.js";
 import { startWorkers } from "./workers.js";
-
-function expectLinearizable(history: readonly Operation[]): void {
-  const verdict = checkHistory(history, CAPACITY);
-  if (!verdict.ok) expect.fail(describeContradiction(verdict.contradiction));
-}
 
 const throughDrizzle: (typeof sharedDatabases)[number] = {
   name: "PostgreSQL through Drizzle on postgres-js",
@@ -41,21 +33,6 @@ const prisma6 = {
   answers: 600,
   isolation: undefined,
 };
-
-/**
- * Records histories until the search can decide one, at most three. On a slow machine, an outage can
- * leave so many calls with an unknown outcome that the search reaches its bound.
- */
-async function expectSomeLinearizable(record: () => Promise<readonly Operation[]>): Promise<void> {
-  for (let attempts = 3; ; attempts--) {
-    try {
-      return expectLinearizable(await record());
-    } catch (error) {
-      if (!(error instanceof UndecidedError) || attempts === 1) throw error;
-      console.warn(`${error.message}. Recording another history.`);
-    }
-  }
-}
 
 /** The number of callers of each process. One caller never shares a batch. */
 const callers = [1, 3, 6];

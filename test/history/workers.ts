@@ -11,7 +11,8 @@ const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 export interface WorkersOptions {
   kind: StoreKind;
-  url: string;
+  /** Of the database; a list has one for each process. */
+  url: string | readonly string[];
   isolation?: "serializable" | undefined;
   /** For each process, the number of operations in flight at once. */
   callers: readonly number[];
@@ -28,8 +29,8 @@ export interface Workers {
   history: Operation[];
   /** Resolves after `count` more answers in all and at least 3 in each process. */
   answered(count: number): Promise<void>;
-  /** Resolves after one more failed call in each process. */
-  failed(): Promise<void>;
+  /** Resolves after one more failed call, and this many in each process. @default 1 */
+  failed(perProcess?: number): Promise<void>;
   /** Kills a process and starts another one in its place. */
   replace(index: number): Promise<void>;
   /** Stops the processes after the operations in flight. */
@@ -57,7 +58,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     const skew = skews?.[index] ?? "";
     const args = [
       kind,
-      url,
+      typeof url === "string" ? url : url[index],
       number,
       concurrency,
       timeout,
@@ -123,7 +124,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   return {
     history,
     answered: (count) => waitForMore(count, 3, ({ answer }) => answer !== undefined),
-    failed: () => waitForMore(1, 1, ({ answer }) => answer === undefined),
+    failed: (perProcess = 1) => waitForMore(1, perProcess, ({ answer }) => answer === undefined),
     async replace(index) {
       const child = children[index]!;
       killed.add(child);

@@ -12,7 +12,7 @@ import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../server/store/sql/driver.js";
 import { mysql } from "../../server/store/sql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql.js";
-import { findMismatches } from "../store/take-differential.js";
+import { findMismatches, prepareDialect } from "../store/take-differential.js";
 import { createMysql, createPostgres, mysqlUrl, type TestDatabase } from "../support/database.js";
 import { openStore, type StoreKind } from "../support/open-store.js";
 import { connectKysely, connectMysql2, connectPostgresJs } from "../support/open-orm.js";
@@ -21,7 +21,7 @@ const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 4000);
 
 async function expectExact(connection: SqlConnection, create: CreateDialect, inserts: boolean) {
   const dialect = create({ name: "RateLimit" }, createDatabaseClock());
-  await dialect.prepare?.(connection);
+  await prepareDialect(dialect, connection);
   const quoted = create === mysql ? "RateLimit" : '"RateLimit"';
   const empty = () => connection.execute(`DELETE FROM ${quoted}`, []);
   expect(await findMismatches({ dialect, connection, inserts, empty }, { cases })).toEqual([]);

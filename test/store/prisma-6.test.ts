@@ -19,7 +19,7 @@ import {
 import { openStore } from "../support/open-store.js";
 import { connectPrisma6, hasPrisma6, NO_PRISMA_6 } from "../support/prisma-6.js";
 import { describeSqlStore } from "./sql-contract.js";
-import { findMismatches, xorshift } from "./take-differential.js";
+import { findMismatches, prepareDialect, xorshift } from "./take-differential.js";
 
 interface Database {
   name: string;
@@ -116,7 +116,7 @@ describe.each(available)("Prisma 6 on $name", ({ kind, create, dialect }) => {
       onTestFinished(() => prisma.$disconnect());
       const connection = prisma6Connection(prisma, kind);
       const made = dialect({ name: "RateLimit" }, createDatabaseClock());
-      await made.prepare?.(connection);
+      await prepareDialect(made, connection);
       const subject = {
         dialect: made,
         connection,

@@ -13,7 +13,7 @@ import { sqlite } from "../../server/store/sql/sqlite.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 import { connectMariadb, connectMysql2 } from "../support/open-mysql.js";
 import { connectPool } from "../support/open-store.js";
-import { findMismatches, type Subject } from "./take-differential.js";
+import { findMismatches, prepareDialect, type Subject } from "./take-differential.js";
 
 const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 8000);
 const timeout = 20_000 + cases;
@@ -54,7 +54,7 @@ async function onPrisma(
     query: (text, params) => client.$queryRawUnsafe(text, ...params),
     execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
   };
-  await dialect.prepare?.(connection);
+  await prepareDialect(dialect, connection);
   return {
     dialect,
     connection,
@@ -64,16 +64,16 @@ async function onPrisma(
   };
 }
 
-/** @param prepare whether numbers are sent as doubles, or as text */
+/** @param isPrepared whether numbers are sent as doubles, or as text */
 async function onDriver(
   connect: (url: string, options: { connectionLimit: number }) => MysqlPoolLike & Ended,
-  prepare: boolean,
+  isPrepared: boolean,
 ): Promise<OpenSubject> {
   const database = await createMysql();
   const pool = connect(database.url, { connectionLimit: 1 });
-  const driver = mysqlDriver(pool, { prepare });
+  const driver = mysqlDriver(pool, { prepare: isPrepared });
   const dialect = mysql({ name: "RateLimit" }, createDatabaseClock());
-  await dialect.prepare?.(driver);
+  await prepareDialect(dialect, driver);
   return {
     dialect,
     connection: driver,

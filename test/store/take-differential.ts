@@ -26,6 +26,13 @@ export interface Mismatch {
   actual: RateLimitState | undefined;
 }
 
+/** Only MySQL's dialect depends on the version of the database. */
+export async function prepareDialect(dialect: Dialect, connection: SqlConnection): Promise<void> {
+  if (dialect.prepare === undefined) return;
+  const [row] = await connection.query("SELECT VERSION() AS `version`", []);
+  dialect.prepare(String(row!["version"]));
+}
+
 /** @returns the first cases in which SQL and core disagree. */
 export async function findMismatches(
   { dialect, connection, inserts, empty }: Subject,

@@ -24,13 +24,13 @@ export interface PostgresServer {
 }
 
 /** The user that runs the server. PostgreSQL does not run as root, so root uses another user. */
-async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }> {
+export async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }> {
   if (process.getuid?.() !== 0) return {};
   const { stdout } = await promisify(execFile)("id", ["-u", "nobody"]);
   return { uid: Number(stdout), gid: Number(stdout) };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -1,5 +1,5 @@
 /** Transactions on one connection of a pool of `mysql2/promise` or `mariadb`. */
-import type { DriverTransactionOptions, SqlDriver } from "../sql/driver.js";
+import type { DriverTransactionOptions, TransactionDriver } from "../sql/driver.js";
 import type { Connections } from "./connections.js";
 import type { MysqlConnectionLike } from "./mysql-client.js";
 import { releaseMysql } from "./mysql-connections.js";
@@ -20,7 +20,7 @@ export function createMysqlTransactions({
 }: Pick<
   Connections<MysqlConnectionLike>,
   "borrow" | "forget"
->): SqlDriver<MysqlConnectionLike>["transaction"] {
+>): TransactionDriver<MysqlConnectionLike>["transaction"] {
   return async (run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) => {
     const connection = await borrow(maxWait);
     let isReleased = false;

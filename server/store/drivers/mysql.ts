@@ -1,6 +1,6 @@
 /** MySQL and MariaDB through `mysql2` or `mariadb`, without an ORM, on the application's own pool. */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type { SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import type {
@@ -55,7 +55,7 @@ function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike
 export function mysqlDriver(
   pool: MysqlPoolLike,
   { prepare = true }: MysqlDriverOptions = {},
-): SqlDriver<MysqlConnectionLike> {
+): TransactionDriver<MysqlConnectionLike> {
   const connections = createMysqlConnections(pool);
   const { runAlone } = connections;
   const run = prepare ? executePrepared : createTextRunner();

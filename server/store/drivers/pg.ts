@@ -1,5 +1,10 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
-import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import type {
+  DriverTransactionOptions,
+  SqlConnection,
+  SqlRow,
+  TransactionDriver,
+} from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable } from "./pg-client.js";
@@ -44,7 +49,7 @@ const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
 export function pgDriver(
   pool: PgPoolLike,
   { prepare = true }: PgDriverOptions = {},
-): SqlDriver<PgQueryable> {
+): TransactionDriver<PgQueryable> {
   const { borrow, forget, runAlone } = createPgConnections(pool);
   return {
     dialect: "postgresql",

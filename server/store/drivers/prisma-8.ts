@@ -3,7 +3,12 @@
  * known at run time, so a statement that it has built is sent with another text.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type { DriverTransactionOptions, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import type {
+  DriverTransactionOptions,
+  SqlConnection,
+  TransactionDriver,
+  SqlRow,
+} from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
 import type {
   Prisma8Domain,
@@ -54,7 +59,7 @@ export function prisma8Table({ contract }: Prisma8Like, model: string): TableNam
 /** @throws RateLimitConfigError when the kind of database is not supported. */
 export function prisma8Driver<TClient extends Prisma8Like>(
   client: TClient,
-): SqlDriver<Prisma8TransactionOf<TClient>> {
+): TransactionDriver<Prisma8TransactionOf<TClient>> {
   const { target } = client.contract;
   const dialect = DIALECTS.get(target);
   if (dialect === undefined) {

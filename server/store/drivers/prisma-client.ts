@@ -33,7 +33,7 @@ export interface ClientInternals {
   };
   _engineConfig?: {
     /** The adapter's own options, as it was constructed with. */
-    adapter?: { options?: { schema?: unknown } };
+    adapter?: { adapterName?: unknown; options?: { schema?: unknown } };
     /** The `transactionOptions` of the client's constructor. */
     transactionOptions?: { timeout?: number; maxWait?: number };
   };

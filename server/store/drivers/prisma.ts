@@ -44,6 +44,9 @@ const DIALECTS = new Map<string | undefined, DialectName>([
   ["mysql", "mysql"],
 ]);
 
+/** Adapters whose transactions run as single statements, without a word. */
+const SINGLE = new Set<unknown>(["@prisma/adapter-d1"]);
+
 /**
  * A store on the given client of Prisma 6, 7 or 8. One store per client and process: calls that
  * share a store share their round trips.
@@ -116,7 +119,7 @@ function prismaDriver<TClient extends PrismaLike>(
   const connect = isBefore7(version)
     ? (client: PrismaRaw) => prisma6Connection(client, dialect)
     : connectionOf;
-  return {
+  const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
     ...connect(prisma),
@@ -134,6 +137,9 @@ function prismaDriver<TClient extends PrismaLike>(
       return transact.call(prisma, run, options);
     },
   };
+  if (!SINGLE.has(config?.adapter?.adapterName)) return driver;
+  const { transaction: _ignored, ...single } = driver;
+  return single;
 }
 
 function connectionOf(client: PrismaRaw): SqlConnection {

@@ -1,10 +1,11 @@
 /**
- * Checks a table before the first decision, and says what is wrong and what to do. One statement per
- * store. Otherwise a wrong table would show itself late: as an error of a statement that few people
- * know, or not at all. The same statement reads the database's clock.
+ * Checks the engine and the table before the first decision, and says what is wrong and what to do.
+ * One statement per store. Otherwise a wrong table would show itself late: as an error of a
+ * statement that few people know, or not at all. The same statement reads the database's clock.
  */
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
+import { checkEngine, VERSION } from "./engine.js";
 import { quotedTable, type TableName } from "./sql.js";
 
 /** Its message says what is wrong with the table and what to do. */
@@ -22,6 +23,8 @@ interface Column {
 
 interface FoundTable {
   columns: Column[];
+  /** What the database reports as its version, if it has such a table. */
+  version: string | undefined;
   /** Where the database looked, and other places that have such a table. */
   searched: string;
   elsewhere: string[];
@@ -40,18 +43,42 @@ export function missingTableHint({ name }: TableName): string {
   return `the model of table "${name}" must be in the Prisma schema, and migrated`;
 }
 
-/** @throws TableError */
+/**
+ * @returns what the database reports as its version.
+ * @throws EngineError
+ * @throws TableError
+ */
 export async function checkTable(
   dialect: DialectName,
   connection: SqlConnection,
   table: TableName,
   clock: DatabaseClock,
-): Promise<void> {
+): Promise<string> {
+  const version = `${VERSION[dialect]} AS "version"`.replaceAll(
+    '"',
+    dialect === "mysql" ? "`" : '"',
+  );
   const query: Query = (text, params) =>
-    clock.query((withClock) =>
-      connection.query(text.replace("{clock}", withClock ? `, ${CLOCK[dialect]}` : ""), params),
-    );
-  const { columns, searched, elsewhere } = await LOOK_UP[dialect](query, table);
+    clock.query((withClock) => {
+      const columns = withClock ? `${version}, ${CLOCK[dialect]}` : version;
+      return connection.query(text.replace("{more}", columns), params);
+    });
+  const found = await LOOK_UP[dialect](query, table).catch(async (error: unknown) => {
+    // Another engine may not know the catalogs of the one whose language it speaks.
+    const rows = await connection.query(`SELECT ${version}`, []).catch(() => []);
+    checkEngine(dialect, String(rows[0]?.["version"]));
+    throw error;
+  });
+  if (found.version !== undefined) checkEngine(dialect, found.version);
+  checkColumns(dialect, table, found);
+  return found.version ?? "";
+}
+
+function checkColumns(
+  dialect: DialectName,
+  table: TableName,
+  { columns, searched, elsewhere }: FoundTable,
+): void {
   const shown = `table "${table.name}"`;
   if (columns.length === 0) {
     const hint =
@@ -82,7 +109,7 @@ export async function checkTable(
   }
 }
 
-/** @param text with `{clock}` where the column of the clock may stand. */
+/** @param text with `{more}` where the columns of the version and the clock stand. */
 type Query = (text: string, params: unknown[]) => Promise<SqlRow[]>;
 
 const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<FoundTable>> = {
@@ -91,7 +118,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
     const rows = await query(
       `SELECT n.nspname::text AS "schema", a.attname::text AS "name", y.typname::text AS "type",
          c.collname::text AS "collation", to_jsonb(c) ->> 'collisdeterministic' AS "deterministic",
-         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched" {clock}
+         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched", {more}
        FROM pg_class AS k JOIN pg_namespace AS n ON n.oid = k.relnamespace
        JOIN pg_attribute AS a ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
        JOIN pg_type AS y ON y.oid = a.atttypid
@@ -106,6 +133,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
         ...columnOf(row),
         folds: row["type"] === "citext" || row["deterministic"] === "false",
       })),
+      version: versionOf(rows),
       searched:
         schema === undefined ? `the search_path (${String(searched)})` : `schema "${schema}"`,
       elsewhere: distinct(rows.map((row) => `schema "${String(row["schema"])}"`)),
@@ -115,7 +143,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
   async mysql(query, { name, schema = null }) {
     const rows = await query(
       "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation`, " +
-        "@@character_set_client AS `sent`, @@character_set_results AS `received` {clock} " +
+        "@@character_set_client AS `sent`, @@character_set_results AS `received`, {more} " +
         "FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
       [schema, name],
     );
@@ -132,12 +160,12 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
       const column = columnOf(row);
       return { ...column, folds: column.collation?.endsWith("_bin") === false };
     });
-    return { columns, searched: "this database", elsewhere: [] };
+    return { columns, version: versionOf(rows), searched: "this database", elsewhere: [] };
   },
 
   async sqlite(query, { name }) {
     const rows = await query(
-      `SELECT c."name", c."type", x."coll" AS "collation" {clock}
+      `SELECT c."name", c."type", x."coll" AS "collation", {more}
        FROM pragma_table_info(?) AS c
        LEFT JOIN pragma_index_list(?) AS l ON l."origin" = 'pk'
        LEFT JOIN pragma_index_xinfo(l."name") AS x ON x."name" = c."name" AND x."key" = 1`,
@@ -147,9 +175,13 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
       const column = columnOf(row);
       return { ...column, folds: !["BINARY", undefined].includes(column.collation) };
     });
-    return { columns, searched: "this database", elsewhere: [] };
+    return { columns, version: versionOf(rows), searched: "this database", elsewhere: [] };
   },
 };
+
+function versionOf([row]: readonly SqlRow[]): string | undefined {
+  return row === undefined ? undefined : String(row["version"]);
+}
 
 function columnOf({ name, type, collation }: SqlRow): Omit<Column, "folds"> {
   const collationName = typeof collation === "string" ? collation : undefined;

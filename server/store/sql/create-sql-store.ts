@@ -8,7 +8,7 @@ import { createTransactionRunner } from "../transaction-runner.js";
 import { createTransactionStore } from "../transaction-store.js";
 import { createDatabaseClock } from "./database-clock.js";
 import { checkTable } from "./check-table.js";
-import type { Connection, CreateDialect } from "./dialect.js";
+import { type Connection, type CreateDialect, NoTransactionsError } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
@@ -40,7 +40,7 @@ const TURNS_WAIT = 500;
  * @param driver runs the application's transactions.
  * @param single runs the statements and transactions of the store itself. @default the same driver
  * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out, or the
- * dialect is not known.
+ * dialect is not known, or a Serializable `single` has no transactions.
  */
 export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
@@ -55,6 +55,14 @@ export function createSqlStore<TTransaction>(
     throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
   }
   const serializable = isolation === "serializable";
+  const { transaction } = single;
+  if (serializable && transaction === undefined) {
+    throw new RateLimitConfigError(
+      "isolation",
+      isolation,
+      "left out: the driver has no transactions",
+    );
+  }
   const clock = createDatabaseClock();
   const dialect = DIALECTS[driver.dialect](table, clock);
   const isConflict = (error: unknown) =>
@@ -84,9 +92,12 @@ export function createSqlStore<TTransaction>(
     isolationLevel: "Serializable" | "ReadCommitted",
     onLocked: Connection["onLocked"],
     run: (connection: Connection) => Promise<TResult>,
-  ) => single.transaction((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel });
+  ) =>
+    single.transaction?.((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel }) ??
+    Promise.reject(new NoTransactionsError("this write of several rows"));
   const own: Connection = {
     ...inside(single, "skip"),
+    isSingle: transaction === undefined,
     // SQLite has no other level than Serializable.
     transaction: (run) =>
       transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", "skip", run),
@@ -98,8 +109,8 @@ export function createSqlStore<TTransaction>(
   let checking: Promise<void> | undefined;
   /** Runs once; after a failure, and after the table was dropped, the next call runs it again. */
   async function check(connection: SqlConnection): Promise<void> {
-    await checkTable(driver.dialect, connection, table, clock);
-    await dialect.prepare?.(connection);
+    const version = await checkTable(driver.dialect, connection, table, clock);
+    dialect.prepare?.(version);
     isChecked = true;
   }
 
@@ -114,7 +125,7 @@ export function createSqlStore<TTransaction>(
    */
   const lockInTurn = (tx: TTransaction, rows: readonly RowId[]) =>
     new Promise<Map<string, RateLimitState>>((resolve, reject) => {
-      const second = single.transaction(
+      const second = single.transaction!(
         async (other) => {
           const connection = single.within(other);
           await boundLockWaits(connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
@@ -152,13 +163,12 @@ export function createSqlStore<TTransaction>(
       ? transact("Serializable", "fail", (tx) => run(statements(tx)))
       : transact("ReadCommitted", "wait briefly", (tx) => run(statements(tx)));
 
-  const canLock = serializable || (dialect.hasRowLocks && single.hasTransactions !== false);
   const groupCommit = createGroupCommit({
     prepare,
     read: (rows) => dialect.read(own, rows),
     write: (groups) => writeGroups(dialect, own, groups),
     take: (...take) => dialect.take(single, ...take),
-    locked: canLock ? locked : undefined,
+    locked: transaction && (serializable || dialect.hasRowLocks) ? locked : undefined,
     isConflict,
     wrap,
     serializable,
@@ -195,11 +205,15 @@ export function createSqlStore<TTransaction>(
     using: (tx) => join(tx, "wait"),
     transaction: createTransactionRunner<TTransaction>({
       transact: (run, options) =>
-        grounded(() => driver.transaction(run, { ...options, isolationLevel: "Serializable" })),
+        grounded(
+          () =>
+            driver.transaction?.(run, { ...options, isolationLevel: "Serializable" }) ??
+            Promise.reject(new NoTransactionsError("transaction()")),
+        ),
       prepare: (tx) => boundLockWaits(driver.within(tx), LOCK_WAIT),
       join: (tx, queued) =>
         join(tx, queued && !dialect.waitingOutdatesSnapshot ? "wait briefly" : "fail"),
-      joinInTurn: dialect.waitingOutdatesSnapshot ? joinInTurn : undefined,
+      joinInTurn: transaction && dialect.waitingOutdatesSnapshot ? joinInTurn : undefined,
       defaults: driver.transactionDefaults,
       isConflict,
       wrap,

@@ -89,6 +89,11 @@ export function isDuplicate(error: unknown): boolean {
   return someCode(error, (code) => DUPLICATES.has(code));
 }
 
+/** PostgreSQL. */
+export function isDivisionByZero(error: unknown): boolean {
+  return someCode(error, (code) => code === "22012");
+}
+
 /** Whether arithmetic left the range of doubles. Only the statement fails, not the connection. */
 export function isOutOfRange(error: unknown): boolean {
   return someCode(error, (code) => OUT_OF_RANGE.has(code));

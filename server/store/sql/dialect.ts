@@ -21,9 +21,23 @@ export interface Connection extends SqlConnection {
    * - `"enter"`: wait, but not for a transaction with `"hold"`.
    */
   readonly onLocked: "skip" | "fail" | "wait" | "wait briefly" | "hold" | "enter";
-  /** Runs `run` in a transaction of its own. Absent inside a transaction. */
+  /**
+   * Runs `run` in a transaction of its own. Absent inside a transaction. Rejects with a
+   * `NoTransactionsError` if the driver has none.
+   */
   readonly transaction?:
     (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
+  /** Whether the driver has no transactions. */
+  readonly isSingle?: boolean;
+}
+
+/** Something was to be written that needs a transaction, and the driver has none. */
+export class NoTransactionsError extends Error {
+  override readonly name = "NoTransactionsError";
+
+  constructor(what: string) {
+    super(`${what} needs a transaction, and this driver has none; use one that keeps a connection`);
+  }
 }
 
 /**
@@ -41,8 +55,12 @@ export interface Dialect {
   readonly maxInFlight: number;
   /** Whether reads inside a transaction lock rows, and wait for rows that others have locked. */
   readonly hasRowLocks: boolean;
-  /** Learns what its statements depend on, before the first of them. */
-  prepare?(connection: SqlConnection): Promise<void>;
+  /**
+   * Learns what its statements depend on, before the first of them.
+   *
+   * @param version what the database reports; see `VERSION`.
+   */
+  prepare?(version: string): void;
   /**
    * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
    * Such a dialect supports `"hold"` and `"enter"`.
@@ -75,6 +93,11 @@ export interface Dialect {
   insert(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /** Deletes rows that are as they were. Returns those deleted. */
   remove(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
+  /**
+   * Writes a group of several kinds of write in one statement, all or nothing, for drivers without
+   * transactions. Returns the rows that were written, or none. Absent if the database cannot.
+   */
+  writeAtOnce?(connection: SqlConnection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /** See `RateLimitStore.list`. */
   list(
     connection: SqlConnection,

@@ -42,16 +42,14 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   /** The driver's own defaults, if they can be changed. */
   readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;
   /**
-   * Whether `transaction` works. Without it, only decisions that fit into single statements do.
-   * @default true
-   */
-  readonly hasTransactions?: boolean | undefined;
-  /**
    * Runs `run` in a transaction of its own. It commits when `run` resolves, and rolls back when
    * `run` rejects or the COMMIT fails. Rejects with the same error as `run`, or with that of the
    * BEGIN or the COMMIT. Statements of the driver itself are never part of the transaction.
+   *
+   * Leave it out if the client has no interactive transactions, as over HTTP. Decisions are single
+   * statements then. On PostgreSQL that is enough for all of them.
    */
-  transaction<TResult>(
+  transaction?<TResult>(
     run: (tx: TTransaction) => Promise<TResult>,
     options: DriverTransactionOptions,
   ): Promise<TResult>;
@@ -59,4 +57,9 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   within(tx: TTransaction): SqlConnection;
   /** Whether an error is a conflict, in addition to the shapes that are known for every driver. */
   isConflict?(error: unknown): boolean;
+}
+
+/** A driver that has transactions. */
+export interface TransactionDriver<TTransaction> extends SqlDriver<TTransaction> {
+  transaction: NonNullable<SqlDriver<TTransaction>["transaction"]>;
 }

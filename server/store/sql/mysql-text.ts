@@ -1,8 +1,10 @@
 /**
- * Names and keys in a form that MySQL does not mix up, and lists of them. Its binary collation compares bytes, but
- * pads the shorter string with spaces. So a mark is appended to a string that ends in a space, or
- * in the mark itself.
+ * Names and keys in a form that MySQL does not mix up, and lists of them. Its binary collation
+ * compares bytes, but pads the shorter string with spaces. So a mark is appended to a string that
+ * ends in a space, or in the mark itself.
  */
+import type { RowId } from "../store.js";
+import type { SqlRow } from "./driver.js";
 
 /** Unit separator: not a space, and unlikely in a key. */
 const MARK = "\u001F";
@@ -11,7 +13,7 @@ export function storedText(text: string): string {
   return text.endsWith(" ") || text.endsWith(MARK) ? text + MARK : text;
 }
 
-export function shownText(stored: string): string {
+function shownText(stored: string): string {
   return stored.endsWith(MARK) ? stored.slice(0, -MARK.length) : stored;
 }
 
@@ -25,4 +27,34 @@ export const TEXT = "VARCHAR(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 export function jsonTable(columns: readonly string[]): string {
   const parts = columns.map((column, index) => `${column} PATH '$[${index}]'`);
   return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
+}
+
+export const ID = "`name`, `key`, `shard`";
+/** The columns of the table. They are named everywhere, because some clients refuse `*`. */
+export const STATE = `${ID}, \`value\`, \`ts\``;
+
+/**
+ * The columns of a result. The numbers are texts that have all of their digits: `mysql2` misreads
+ * some doubles of 17 digits by the last bit, and then no guard would ever be true.
+ */
+export const shownState = (prefix = ""): string =>
+  [
+    ...["`name`", "`key`", "`shard`"].map((column) => prefix + column),
+    ...["`value`", "`ts`"].map((column) => `CAST(${prefix}${column} AS CHAR) AS ${column}`),
+  ].join(", ");
+
+export const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
+
+export const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
+
+export function shownRows(rows: readonly SqlRow[]): SqlRow[] {
+  return rows.map(({ name, key, ...rest }) =>
+    name === null
+      ? { name, key, ...rest }
+      : { name: shownText(name as string), key: shownText(key as string), ...rest },
+  );
+}
+
+export function idValues({ name, key, shard }: RowId): [string, string, number] {
+  return [storedText(name), storedText(key), shard];
 }

@@ -1,107 +1,42 @@
 /**
  * MySQL 8 and MariaDB 10.6 or later.
  *
- * MariaDB can return the rows that a statement has written, so its plain take is one statement: an
- * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked. MySQL
- * cannot, so every take goes the general way. Neither returns which of many rows an UPDATE has
- * found, so many rows are written in a transaction that locks, compares and writes. It runs at READ
- * COMMITTED, where InnoDB locks rows and not the gaps between them.
+ * MariaDB can return the rows that a statement has written, so its plain take is one statement.
+ * MySQL cannot, so every take goes the general way. Neither returns which of many rows an UPDATE
+ * has found, so many rows are written in a transaction that locks, compares and writes. It runs at
+ * READ COMMITTED, where InnoDB locks rows and not the gaps between them.
  */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
+import { WriteConflictError } from "../retry-conflicts.js";
 import { rowKey, type RowId } from "../store.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isDuplicate, isOutOfRange, isWriteConflict } from "./database-errors.js";
+import { isDuplicate, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
-import type { SqlConnection, SqlRow } from "./driver.js";
-import { jsonTable, shownText, storedText, TEXT } from "./mysql-text.js";
+import type { SqlConnection } from "./driver.js";
+import { mariaDbTake } from "./mariadb-take.js";
+import {
+  ID,
+  ID_COLUMNS,
+  idValues,
+  jsonTable,
+  SAME_ROW,
+  shownRows,
+  shownState,
+  STATE,
+  storedText,
+} from "./mysql-text.js";
 import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
-const ID = "`name`, `key`, `shard`";
-const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
-
-/**
- * The numbers of a row, as texts that have all of their digits. `mysql2` misreads some doubles of 17
- * digits by the last bit, and then no guard would ever be true.
- */
-const statesAsText = (prefix = "") =>
-  ["`value`", "`ts`"].map((name) => `CAST(${prefix}${name} AS CHAR) AS ${name}`).join(", ");
-const STATE = `t.\`name\`, t.\`key\`, t.\`shard\`, ${statesAsText("t.")}`;
-
-const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
+const SHOWN = shownState("t.");
 const IDS = jsonTable(ID_COLUMNS);
-const STATES = jsonTable([...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"]);
-const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const;
-/** A take's numbers, by name. */
-type Numbers = Record<(typeof NUMBERS)[number], number>;
-const LINES = jsonTable([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
-
-/** The formula of `takeTokens`, its operations in the order of `stateAt`; numbers are `:named`. */
-const WINDOWS = "FLOOR(GREATEST(0, :now - t.`ts`) / :period)";
-const HELD: Record<RateLimitConfig["kind"], string> = {
-  "token bucket": "LEAST(t.`value` + GREATEST(0, :now - t.`ts`) * :rate / :period, :capacity)",
-  "fixed window": `LEAST(t.\`value\` + ${WINDOWS} * :rate, :capacity)`,
-};
-const TS: Record<RateLimitConfig["kind"], string> = {
-  "token bucket": "GREATEST(t.`ts`, :now)",
-  "fixed window": `t.\`ts\` + ${WINDOWS} * :period`,
-};
-
-/**
- * The plain take on MariaDB. It takes only from rows that exist: an insert into a gap that two
- * statements have locked is a deadlock.
- */
-function takeText(
-  table: string,
-  kind: RateLimitConfig["kind"],
-  from: string,
-  withClock: boolean,
-): string {
-  const left = `${HELD[kind]} - :total`;
-  return `
-    SET STATEMENT innodb_lock_wait_timeout = 1 FOR
-    INSERT INTO ${table} (${ID}, \`value\`, \`ts\`)
-    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
-    FROM ${from} AND ${left} >= :floor FOR UPDATE
-    ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
-    RETURNING ${ID}, ${statesAsText()} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
-}
-
-/** For many rows: the numbers are columns of the list. */
-function takeMany(table: string, kind: RateLimitConfig["kind"], withClock: boolean): string {
-  const from = `${LINES} STRAIGHT_JOIN ${table} AS t WHERE ${SAME_ROW}`;
-  return takeText(table, kind, from, withClock).replace(/:(\w+)/g, "i.`$1`");
-}
-
-/**
- * For one row: the numbers are parameters, cast to doubles. Without the cast they and their
- * quotients would be decimals.
- */
-function takeOne(table: string, kind: RateLimitConfig["kind"], withClock: boolean) {
-  const names: string[] = [];
-  const from = `${table} AS t WHERE t.\`name\` = :name AND t.\`key\` = :key AND t.\`shard\` = :shard`;
-  const text = takeText(table, kind, from, withClock).replace(/:(\w+)/g, (_, name: string) => {
-    names.push(name);
-    return NUMBERS.some((number) => number === name) ? "CAST(? AS DOUBLE)" : "?";
-  });
-  return { text, params: (values: Record<string, unknown>) => names.map((name) => values[name]) };
-}
+const STATE_COLUMNS = [...ID_COLUMNS, "`value` DOUBLE", "`ts` DOUBLE"];
+const STATES = jsonTable(STATE_COLUMNS);
+const CHANGES = jsonTable([...STATE_COLUMNS, "`wasValue` DOUBLE", "`wasTs` DOUBLE"]);
 
 export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName, "`");
+  const take = mariaDbTake(table, clock);
   let isMariaDb = false;
-  const takes = (withClock: boolean) => ({
-    many: {
-      "token bucket": takeMany(table, "token bucket", withClock),
-      "fixed window": takeMany(table, "fixed window", withClock),
-    },
-    one: {
-      "token bucket": takeOne(table, "token bucket", withClock),
-      "fixed window": takeOne(table, "fixed window", withClock),
-    },
-  });
-  const plainTakes = takes(false);
-  const clockTakes = takes(true);
 
   const lock = (onLocked: Connection["onLocked"]) => {
     if (onLocked === "skip") return "";
@@ -114,7 +49,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     const params = [JSON.stringify(rows.map(idValues))];
     const found = await clock.query((withClock) =>
       connection.query(
-        `SELECT ${STATE} ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
+        `SELECT ${SHOWN} ${withClock ? `, ${CLOCK.mysql}` : ""} FROM ${IDS} ` +
           `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${table} AS t ON ${SAME_ROW} ${locking}`,
         params,
       ),
@@ -133,16 +68,21 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
       const state = states.get(rowKey(row));
       return state?.value === was!.value && state.ts === was!.ts;
     };
-    const won = groups.filter((group) => group.writes.every(isUnchanged));
-    const changes = won.flatMap((group) => group.writes);
+    const won = groups.flatMap(({ writes: all }) => (all.every(isUnchanged) ? all : []));
+    const changes = won.filter(
+      ({ was, next }) => was!.value !== next!.value || was!.ts !== next!.ts,
+    );
     if (changes.length > 0) {
-      await connection.execute(
-        `UPDATE ${table} AS t JOIN ${STATES} ON ${SAME_ROW} ` +
-          "SET t.`value` = i.`value`, t.`ts` = i.`ts`",
+      // The guard is for clusters, in which another node can change a row in spite of its lock.
+      const found = await connection.execute(
+        `UPDATE ${table} AS t JOIN ${CHANGES} ON ${SAME_ROW} ` +
+          "SET t.`value` = i.`value`, t.`ts` = i.`ts` " +
+          "WHERE t.`value` = i.`wasValue` AND t.`ts` = i.`wasTs`",
         [asJson(changes)],
       );
+      if (found !== changes.length) throw new WriteConflictError();
     }
-    return new Set(changes.map(({ row }) => rowKey(row)));
+    return new Set(won.map(({ row }) => rowKey(row)));
   }
 
   const guard = "WHERE `name` = ? AND `key` = ? AND `shard` = ? AND `value` = ? AND `ts` = ?";
@@ -154,45 +94,13 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     canUpsert: false,
     isConflict: isWriteConflict,
 
-    async prepare(connection) {
-      const [row] = await connection.query("SELECT VERSION() AS `version`", []);
-      isMariaDb = /mariadb/i.test(String(row?.["version"]));
+    prepare(version) {
+      isMariaDb = /mariadb/i.test(version);
     },
 
     read: (connection, rows) => read(connection, rows, lock(connection.onLocked)),
 
-    async take(connection, { config, floor, now }, lines, { isWanted }) {
-      if (!isMariaDb) return new Map();
-      const { rate, period, kind } = config;
-      const terms = { rate, period, capacity: capacityOf(config), floor, now };
-      const [first] = lines;
-      try {
-        if (lines.length > 1 || first === undefined) {
-          const values = lines.map(({ row, total }) => {
-            const numbers: Numbers = { total, ...terms };
-            return [...idValues(row), ...NUMBERS.map((name) => numbers[name])];
-          });
-          const lists = [JSON.stringify(values)];
-          const rows = await clock.query((withClock) => {
-            const { many } = withClock ? clockTakes : plainTakes;
-            return connection.query(many[kind], lists, isWanted);
-          });
-          return statesOf(shownRows(rows));
-        }
-        const [name, key, shard] = idValues(first.row);
-        const values = { name, key, shard, total: first.total, ...terms };
-        const rows = await clock.query((withClock) => {
-          const { text, params } = (withClock ? clockTakes : plainTakes).one[kind];
-          return connection.query(text, params(values), isWanted);
-        });
-        return statesOf(shownRows(rows));
-      } catch (error) {
-        // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
-        // too.
-        if (isOutOfRange(error)) return new Map();
-        throw error;
-      }
-    },
+    take: async (...args) => (isMariaDb ? take(...args) : new Map()),
 
     async update(connection, groups) {
       const { row, was, next } = groups[0]!.writes[0]!;
@@ -211,7 +119,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     async insert(connection, writes) {
       try {
         await connection.execute(
-          `INSERT INTO ${table} (${ID}, \`value\`, \`ts\`) SELECT ${ID}, \`value\`, \`ts\` FROM ${STATES} ORDER BY ${ID}`,
+          `INSERT INTO ${table} (${STATE}) SELECT ${STATE} FROM ${STATES} ORDER BY ${ID}`,
           [asJson(writes)],
         );
       } catch (error) {
@@ -244,18 +152,13 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
   };
 }
 
-function shownRows(rows: readonly SqlRow[]): SqlRow[] {
-  return rows.map(({ name, key, ...rest }) =>
-    name === null
-      ? { name, key, ...rest }
-      : { name: shownText(name as string), key: shownText(key as string), ...rest },
-  );
-}
-
-function idValues({ name, key, shard }: RowId): [string, string, number] {
-  return [storedText(name), storedText(key), shard];
-}
-
 function asJson(writes: readonly Write[]): string {
-  return JSON.stringify(writes.map(({ row, next }) => [...idValues(row), next!.value, next!.ts]));
+  return JSON.stringify(
+    writes.map(({ row, next, was }) => [
+      ...idValues(row),
+      next!.value,
+      next!.ts,
+      ...(was === null ? [] : [was.value, was.ts]),
+    ]),
+  );
 }

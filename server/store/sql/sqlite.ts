@@ -87,7 +87,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
         WITH c("rate", "period", "capacity", "floor", "now") AS (VALUES ${placeholders(1, 5)}),
         i(${ID}, "total", "freshValue", "freshTs") AS (VALUES ${placeholders(lines.length, 6)}),
         d AS (
-          SELECT i.*, ${held} - i."total" AS "next", ${TS[config.kind]} AS "nextTs", c."floor"
+          SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${held} - i."total" AS "next", ${TS[config.kind]} AS "nextTs", c."floor"
           FROM i CROSS JOIN c LEFT JOIN ${table} AS t ON ${SAME_ROW}
         )
         INSERT INTO ${table} (${ID}, "value", "ts")

@@ -5,6 +5,7 @@
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { missingTableHint, TableError } from "./check-table.js";
+import { EngineError } from "./engine.js";
 import type { TableName } from "./sql.js";
 
 /** Messages of this kind mean that the table has to be checked again. */
@@ -14,7 +15,7 @@ export function isMissingTable({ message }: Error): boolean {
 
 export function storeError(cause: unknown, table: TableName): RateLimitStoreError {
   if (cause instanceof RateLimitStoreError) return cause;
-  const isOwn = cause instanceof TableError;
+  const isOwn = cause instanceof TableError || cause instanceof EngineError;
   const said = isOwn ? cause.message : databaseMessage(cause);
   const isMissing = !isOwn && MISSING.test(said);
   const hint = POOLED.test(said) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";

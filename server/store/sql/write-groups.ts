@@ -77,6 +77,7 @@ function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteG
     if (ids.length > 0 && (await dialect.read(tx, ids)).size > 0) throw new WriteConflictError();
     return written;
   };
+  if (connection.isSingle && dialect.writeAtOnce) return dialect.writeAtOnce(connection, writes);
   return connection.transaction === undefined ? run(connection) : connection.transaction(run);
 }
 
