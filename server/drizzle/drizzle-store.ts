@@ -5,6 +5,8 @@
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { pgDriver } from "../store/drivers/pg.js";
+import type { LibsqlClientLike } from "../store/drivers/sqlite-clients.js";
+import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
 import type { PgPoolLike } from "../store/drivers/pg-client.js";
 import type { RateLimitStore } from "../store/store.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
@@ -86,6 +88,8 @@ function singleDriver(
   prepare: boolean,
 ): SqlDriver | undefined {
   if (session === "NodePgSession") return pgDriver(client as PgPoolLike, { prepare });
+  // It leaves connections on which libsql would lose writes.
+  if (session === "LibSQLSession") return libsqlDriver(client as LibsqlClientLike);
   if (session !== "PostgresJsSession") return driver;
   const { unsafe } = client as PostgresJsClient;
   return {

@@ -26,10 +26,10 @@ export interface Mismatch {
   actual: RateLimitState | undefined;
 }
 
-/** Only MySQL's dialect depends on the version of the database. */
+/** Some dialects depend on the version of the database. */
 export async function prepareDialect(dialect: Dialect, connection: SqlConnection): Promise<void> {
   if (dialect.prepare === undefined) return;
-  const [row] = await connection.query("SELECT VERSION() AS `version`", []);
+  const [row] = await connection.query("SELECT version() AS version", []);
   dialect.prepare(String(row!["version"]));
 }
 

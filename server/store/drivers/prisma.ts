@@ -12,6 +12,7 @@ import type { PgPoolLike } from "./pg-client.js";
 import { isBefore7, prisma6Connection } from "./prisma-6.js";
 import { isPrisma8, prisma8Driver, prisma8Table } from "./prisma-8.js";
 import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
+import { leavingBusy } from "./prisma-libsql.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
 export interface PrismaStoreOptions extends PgDriverOptions {
@@ -122,7 +123,7 @@ function prismaDriver<TClient extends PrismaLike>(
   const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
-    ...connect(prisma),
+    ...leavingBusy(connect(prisma), prisma),
     within: (tx) => connect(tx as PrismaRaw),
     transaction(run, { isolationLevel, timeout, maxWait }) {
       const transact = prisma.$transaction as (
