@@ -1,5 +1,5 @@
 /** The router's inputs, for applications that wrap its procedures. Unknown fields are errors. */
-import { z } from "zod";
+import { z } from "zod/v4";
 import { validateKey } from "../../core/validate-key.js";
 
 /** The most limits that one `watch` subscription can follow. */

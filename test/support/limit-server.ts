@@ -51,7 +51,7 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
     take: t.procedure
       .input(
         z.object({
-          name: z.enum(Object.keys(limits)),
+          name: z.enum(Object.keys(limits) as [string, ...string[]]),
           count: z.number().default(1),
           fails: z.boolean().default(false),
         }),
