@@ -9,6 +9,7 @@ import { createServer } from "node:http";
 import express, { type ErrorRequestHandler } from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
 import {
   rateLimitHeaders,
   type RateLimiter,
@@ -85,7 +86,9 @@ export const httpHosts: Record<string, (limiter: Limiter) => Promise<Host>> = {
       return result.ok ? c.json(sent) : rateLimitResponse(result, { limiter, name: "send", key });
     });
     app.post("/broken", fail);
-    app.onError((error) => rateLimitResponse(error));
+    app.onError((error) =>
+      error instanceof HTTPException ? error.getResponse() : rateLimitResponse(error),
+    );
     return serveFetch(app.fetch);
   },
 
