@@ -33,7 +33,12 @@ export interface BetterAuthStorageOptions {
    * @default "closed"
    */
   whenStoreFails?: "closed" | "open" | undefined;
-  /** The name of the limit in the table. No limit of the limiter should have it. @default "better-auth" */
+  /**
+   * The name of the limit, in the table and for `onDecision`. No limit of the limiter should have
+   * it. To have rows pruned, give `autoPrune` or `prune` a config of this name in `alsoConfigs`: a
+   * fixed window with the longest `window` and the largest `max` of the rules.
+   * @default "better-auth"
+   */
   name?: string | undefined;
 }
 

@@ -13,7 +13,11 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { headersOf } from "./rate-limit-headers.js";
 
 export interface RateLimitResponseInit {
-  /** More header fields, such as those of CORS. The fields of the limit replace fields of the same name. */
+  /**
+   * More header fields, such as those of CORS. The response's own fields replace fields of the same
+   * name.
+   * @default none
+   */
   headers?: ConstructorParameters<typeof Headers>[0];
 }
 

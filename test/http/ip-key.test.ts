@@ -2,10 +2,22 @@ import { isIPv4, isIPv6 } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ipKey, RateLimitInputError, validateKey } from "../../server/index.js";
+import { createLimitedTRPC } from "../support/limited-trpc.js";
 
 /** Groups of IPv6, often 0, so that compression and the special networks occur. */
 const group = fc.oneof(fc.constantFrom(0, 0, 0, 1, 0x64, 0xff9b, 0xffff), fc.nat(0xffff));
-const groups = fc.array(group, { minLength: 8, maxLength: 8 });
+const eight = fc.array(group, { minLength: 8, maxLength: 8 });
+/** The starts of addresses that hold an IPv4 address, in full and in part. */
+const special = fc.constantFrom(
+  [0, 0, 0, 0, 0, 0xffff],
+  [0x64, 0xff9b, 0, 0, 0, 0],
+  [0x64, 0xff9b, 0, 0],
+  [0x64, 0xff9b],
+);
+const groups = fc.oneof(
+  eight,
+  fc.tuple(special, eight).map(([start, rest]) => [...start, ...rest.slice(start.length)]),
+);
 const prefixes = fc.integer({ min: 1, max: 128 });
 const ipv4 = fc.array(fc.nat(255), { minLength: 4, maxLength: 4 }).map((each) => each.join("."));
 
@@ -157,6 +169,14 @@ describe("ipKey", () => {
   ])("refuses %s", (address) => {
     expect(() => ipKey(address)).toThrow(RateLimitInputError);
     expect(() => ipKey(address)).toThrow(/^ipKey needs one IPv4 or IPv6 address, got /);
+  });
+
+  it("is a BAD_REQUEST for tRPC if there is no address", async () => {
+    const { t, rl } = createLimitedTRPC({ send: { kind: "token bucket", rate: 1, period: 1000 } });
+    const router = t.router({
+      send: t.procedure.use(rl.rateLimited("send", { key: () => ipKey(null) })).query(() => true),
+    });
+    await expect(router.createCaller({}).send()).rejects.toMatchObject({ code: "BAD_REQUEST" });
   });
 
   it("does not repeat all of a hostile header in its message", () => {
