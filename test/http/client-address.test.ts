@@ -39,7 +39,7 @@ const hosts: Record<string, (proxies: number | true) => Promise<Host>> = {
   async fastify(proxies) {
     const addresses = ["127.0.0.1", SECOND_PROXY].slice(0, Number(proxies));
     const app = fastify({ trustProxy: proxies === true || addresses, forceCloseConnections: true });
-    app.get("/", async (req) => ipKey(req.ip));
+    app.get("/", (req, reply) => reply.send(ipKey(req.ip)));
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     return { url, [Symbol.asyncDispose]: () => app.close() };
   },
