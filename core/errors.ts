@@ -61,9 +61,9 @@ export class RateLimitInputError extends Error {
    * @param reason
    * - `"count"`: negative or not finite;
    * - `"unsatisfiable"`: a count that no wait could satisfy;
-   * - `"key"`: not valid, see {@link validateKey};
+   * - `"key"`: not valid, see {@link validateKey}, or not an address where `ipKey` wants one;
    * - `"name"`: not valid, or unknown and without a config;
-   * - `"result"`: not the result of a call that took tokens.
+   * - `"result"`: not a result that the function can use, such as one that the limiter never gave.
    */
   constructor(
     readonly reason: "count" | "unsatisfiable" | "key" | "name" | "result",

@@ -39,6 +39,11 @@ const RULES: readonly Rule[] = [
     may: ["core", "@trpc/client", "@trpc/server/observable", "@tanstack/react-query", "react"],
     mayType: ["server", "@trpc/server"],
   },
+  {
+    folder: "server/http",
+    may: ["core", "server/known-options", "server/limiter-types"],
+    mayType: [],
+  },
   { folder: "server/store/group-commit", may: ["core", "server/lazy-timer", STORE], mayType: [] },
   { folder: "server/store/sql", may: ["core", STORE, "server/store/group-commit"], mayType: [] },
   { folder: "server/store/drivers", may: ["core", STORE, "server/store/sql"], mayType: [] },

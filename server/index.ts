@@ -1,6 +1,15 @@
 export * from "../core/index.js";
 export { changeDigest } from "./change-digest.js";
 export { createRateLimiter } from "./limiter.js";
+export {
+  betterAuthStorage,
+  type BetterAuthStorage,
+  type BetterAuthStorageOptions,
+} from "./better-auth-storage.js";
+export { ipKey, type IpKeyOptions } from "./http/ip-key.js";
+export type { LimitOfResult } from "./http/limit-of-result.js";
+export { rateLimitHeaders } from "./http/rate-limit-headers.js";
+export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
 export type {
   AcquireOptions,
   AutoPruneOptions,

@@ -1,7 +1,5 @@
 /** One server for each tRPC adapter, each on its own port. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
+import { createServer } from "node:http";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import { fastifyTRPCPlugin } from "@trpc/server/adapters/fastify";
@@ -10,12 +8,7 @@ import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import express from "express";
 import fastify from "fastify";
 import { rateLimitResponseMeta } from "../../server/index.js";
-
-export interface Host {
-  /** The base URL of the procedures. */
-  url: string;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+import { type Host, listen, serveFetch } from "./serve-fetch.js";
 
 const responseMeta = rateLimitResponseMeta;
 
@@ -45,38 +38,8 @@ export const hosts: Record<string, (router: AnyTRPCRouter) => Promise<Host>> = {
 
   /** The adapter for Next.js route handlers and edge functions, behind a Node server. */
   fetch: (router) =>
-    listen(
-      createServer((req, res) => {
-        const aborted = new AbortController();
-        res.once("close", () => aborted.abort());
-        const hasBody = req.method !== "GET" && req.method !== "HEAD";
-        const request = new Request(`http://localhost${req.url}`, {
-          method: req.method!,
-          headers: Object.entries(req.headers).map(([name, value]) => [name, String(value)]),
-          signal: aborted.signal,
-          ...(hasBody && { body: Readable.toWeb(req) as ReadableStream, duplex: "half" }),
-        });
-        const options = { endpoint: "/trpc", req: request, router, responseMeta };
-        void fetchRequestHandler(options).then((response) => {
-          res.writeHead(response.status, Object.fromEntries(response.headers));
-          if (response.body === null) res.end();
-          else
-            Readable.fromWeb(response.body as never)
-              .on("error", () => {})
-              .pipe(res);
-        });
-      }),
+    serveFetch(
+      (req) => fetchRequestHandler({ endpoint: "/trpc", req, router, responseMeta }),
       "/trpc",
     ),
 };
-
-async function listen(server: Server, path = ""): Promise<Host> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}

@@ -1,0 +1,73 @@
+/**
+ * Rate limits in HTTP header fields: `Retry-After` of RFC 9110, and `RateLimit` and
+ * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of RFC 9651.
+ */
+import { initialState } from "../../core/calculate.js";
+import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { withStart } from "../../core/phase.js";
+
+/** What a response says about one limit. */
+export interface LimitFacts {
+  name: string;
+  key?: string | undefined;
+  config: RateLimitConfig;
+  /** Tokens left at `now`. */
+  value: number;
+  /** Epoch ms. */
+  now: number;
+  /** ms until the call would pass; only of denials. */
+  retryAfter?: number;
+}
+
+/** The largest integer in a structured field. */
+const MAX_INTEGER = 999_999_999_999_999;
+
+/**
+ * - `RateLimit-Policy`: per limit, `q` tokens in `w` seconds;
+ * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
+ *   pass, or else until the limit is full again or its window ends.
+ */
+export function limitFields(facts: readonly LimitFacts[]): Record<string, string> {
+  const list = (parametersOf: (fact: LimitFacts) => string) =>
+    facts.map((fact) => `${quoted(fact.name)};${parametersOf(fact)}`).join(", ");
+  return { "RateLimit-Policy": list(policyOf), RateLimit: list(stateOf) };
+}
+
+/** `Retry-After`: whole seconds, rounded up. */
+export function waitField(ms: number): Record<string, string> {
+  return { "Retry-After": `${seconds(ms)}` };
+}
+
+function policyOf({ config: { rate, period } }: LimitFacts): string {
+  const w = seconds(period);
+  // A window has whole seconds. For another period, `q` counts the tokens of the rounded window.
+  return `q=${integer((rate * w * 1000) / period)};w=${integer(w)}`;
+}
+
+function stateOf(fact: LimitFacts): string {
+  const { value, retryAfter } = fact;
+  return `r=${integer(Math.max(0, value))};t=${integer(seconds(retryAfter ?? untilFull(fact)))}`;
+}
+
+/** ms until a token bucket is full, or a fixed window ends. */
+function untilFull({ name, key, config, value, now }: LimitFacts): number {
+  const { rate, period } = config;
+  if (config.kind === "token bucket") {
+    return ((capacityOf(config) - value) / rate) * period;
+  }
+  return initialState(withStart(config, name, key), now).ts + period - now;
+}
+
+function seconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
+
+function integer(value: number): number {
+  return Math.min(MAX_INTEGER, Math.floor(value));
+}
+
+/** A string of RFC 9651. It is ASCII, so other characters are encoded as in a URL. */
+function quoted(text: string): string {
+  const ascii = text.replace(/[^ -~]+/gu, (part) => encodeURIComponent(part));
+  return `"${ascii.replace(/["\\]/g, "\\$&")}"`;
+}

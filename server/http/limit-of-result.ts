@@ -1,0 +1,67 @@
+/** Says which limit a result is about, because a result carries numbers only. */
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { withStart } from "../../core/phase.js";
+import type { LimitConfigs, LimitName } from "../limiter-types.js";
+import type { LimitFacts } from "./fields.js";
+
+interface LimitOptionsOf<TLimits, TName> {
+  /** The limiter that gave the result. */
+  limiter: { readonly limits: TLimits; readonly clock: () => number };
+  /** The name of the limit. */
+  name: TName;
+  /** The key of the call. It decides where a fixed window without `start` begins. */
+  key?: string | undefined;
+  /** The config of the call, if it had one. */
+  config?: RateLimitConfig | undefined;
+}
+
+/**
+ * The limit that a result is about: what was passed to the call. `config` is required for a name
+ * that the limiter does not know, as in the call itself.
+ */
+export type LimitOfResult<TLimits extends LimitConfigs = LimitConfigs> =
+  | LimitOptionsOf<TLimits, keyof TLimits & string>
+  | (LimitOptionsOf<TLimits, LimitName<TLimits>> & { config: RateLimitConfig });
+
+/** Whether `value` is what a method of a limiter resolved with. */
+export function isResult(value: unknown): value is RateLimitResult {
+  const { ok, value: left, results } = Object(value) as Record<string, unknown>;
+  return typeof ok === "boolean" && (typeof left === "number" || Array.isArray(results));
+}
+
+/**
+ * The facts about the limit of a result, at this moment.
+ *
+ * @throws RateLimitConfigError when `limiter` or `name` is missing.
+ * @throws RateLimitInputError for a result of `limitAll`, or a name without a config.
+ */
+export function factsOf(
+  result: RateLimitResult,
+  { limiter, name, key, config }: Partial<LimitOfResult>,
+): LimitFacts {
+  if (limiter === undefined || name === undefined) {
+    throw new RateLimitConfigError("limiter", limiter, {
+      message: "a result does not say what it is about: pass { limiter, name } along with it",
+    });
+  }
+  if (typeof result.value !== "number") {
+    const message = "a result of limitAll is about several limits: call it with { throws: true }";
+    throw new RateLimitInputError("result", message);
+  }
+  const known = config ?? (Object.hasOwn(limiter.limits, name) ? limiter.limits[name] : undefined);
+  if (known === undefined) {
+    const message = `unknown rate limit ${describe(name)}: pass the config of the call`;
+    throw new RateLimitInputError("name", message);
+  }
+  return {
+    name,
+    key,
+    config: withStart(known, name, key),
+    value: result.value,
+    now: limiter.clock(),
+    // A granted call with `retryAfter` has reserved its tokens. It must not be sent again.
+    ...(!result.ok && { retryAfter: result.retryAfter }),
+  };
+}

@@ -1,0 +1,44 @@
+/** The header fields of one decision, for responses that are not tRPC's. */
+import type { RateLimitResult } from "../../core/decide.js";
+import {
+  isRateLimitError,
+  type RateLimitErrorData,
+  RateLimitInputError,
+} from "../../core/errors.js";
+import type { LimitConfigs } from "../limiter-types.js";
+import { limitFields, type LimitFacts, waitField } from "./fields.js";
+import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
+
+/**
+ * Header fields about a decision, as a plain object for `Response`, Hono's `c.json`, Express's
+ * `res.set` or Fastify's `reply.headers`:
+ *
+ * - `RateLimit-Policy`: `q` tokens in `w` seconds;
+ * - `RateLimit`: `r` whole tokens left, and `t` seconds until the denied call would pass, or else
+ *   until the limit is full again or its window ends;
+ * - `Retry-After`: for a denial, whole seconds, rounded up.
+ *
+ * @param decision a denial as an error, or any result with the limit that it is about.
+ * @throws RateLimitInputError for anything else, such as a result of `limitAll`.
+ * @throws RateLimitConfigError for a result without its limiter and name.
+ */
+export function rateLimitHeaders(decision: {
+  data: { rateLimit: RateLimitErrorData };
+}): Record<string, string>;
+export function rateLimitHeaders<TLimits extends LimitConfigs>(
+  decision: RateLimitResult,
+  limit: LimitOfResult<TLimits>,
+): Record<string, string>;
+export function rateLimitHeaders(
+  decision: unknown,
+  limit: Partial<LimitOfResult> = {},
+): Record<string, string> {
+  if (isResult(decision)) return headersOf(factsOf(decision, limit));
+  if (isRateLimitError(decision)) return headersOf(decision.data.rateLimit);
+  throw new RateLimitInputError("result", "rateLimitHeaders needs a result or a RateLimitError");
+}
+
+export function headersOf(facts: LimitFacts): Record<string, string> {
+  const { retryAfter } = facts;
+  return { ...(retryAfter !== undefined && waitField(retryAfter)), ...limitFields([facts]) };
+}
