@@ -71,12 +71,13 @@ it("polls, counts down with the link, and rejects what is known to be denied", a
 });
 
 it("renders the provider, and announces nothing", () => {
+  const retryAt = Date.now() + HOUR;
   function Page() {
     const { status } = useRateLimit("send");
     return (
       <p>
         {status === undefined && "unknown"}
-        <RateLimitCountdown retryAt={Date.now() + HOUR} />
+        <RateLimitCountdown retryAt={retryAt} />
         <RateLimitMeter name="send" label="left" />
       </p>
     );
