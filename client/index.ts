@@ -13,6 +13,8 @@ export type {
   CheckedRateLimit,
   ConnectionState,
   LimitUse,
+  LinkedLimit,
+  LiveMode,
   RateLimitItem,
   RateLimitObserver,
   RateLimitObserverOptions,

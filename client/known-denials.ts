@@ -2,13 +2,13 @@
  * The denials that a link can predict before it sends a call. They come from the observers of its
  * client. For a limit that no observer follows, they come from the last denial.
  */
-import type { RateLimitErrorData } from "../core/errors.js";
+import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { serverTime } from "./clocks.js";
 import { denialOf, snapshotOfDenial } from "./denial.js";
 import { idOf } from "./limit-entry.js";
 import { predict, take } from "./prediction.js";
-import type { LimitUse, RateLimitObserver } from "./types.js";
+import type { LimitUse, LinkedLimit, RateLimitObserver } from "./types.js";
 
 export interface KnownDenials {
   /** Records that a call was denied. */
@@ -24,14 +24,25 @@ export interface KnownDenials {
   /** Claims a debit of the caller's. With one, the caller has already decided to send the call. */
   claimDebit(use: LimitUse): boolean;
   /**
-   * Records that a held call is sent: its tokens are not there for the next call.
+   * Debits the observers for a call that is about to be sent.
    *
-   * @returns a function to call on the answer. A full bucket refills from the instant of the
-   * charge, and the charge may have been as late as the answer. After a failure, only the server
-   * knows whether it charged the call, and it pushes nothing if not.
+   * @returns a function to call with the outcome, see {@link Settle}.
    */
-  recordSend(use: LimitUse): (hasFailed?: boolean) => void;
+  debit(use: LinkedLimit): Settle;
+  /**
+   * Records that a held call is sent: its tokens are not there for the next call. Debits the
+   * observers, too.
+   */
+  recordSend(use: LinkedLimit): Settle;
 }
+
+/**
+ * Settles a call by its outcome: without an error it was charged. A denied call was not charged, and
+ * a call without an answer most likely was not. Any other answer comes from a procedure that was
+ * charged. After a failure the server is asked, since it pushes nothing if it has not charged. A
+ * second call does nothing.
+ */
+export type Settle = (error?: unknown) => void;
 
 export function createKnownDenials(
   observers: ReadonlySet<RateLimitObserver>,
@@ -39,6 +50,24 @@ export function createKnownDenials(
   monotonic: () => number,
 ): KnownDenials {
   const denials = new Map<string, { snapshot: RateLimitSnapshot; serverNow(): number }>();
+
+  function debit(use: LinkedLimit): Settle {
+    const count = use.on === "error" ? 0 : (use.count ?? 1);
+    const settles = Array.from(observers, (observer) => {
+      const settle = observer.debit(use, count);
+      observer.claimDebit(use);
+      return settle;
+    });
+    let isSettled = false;
+    return (error) => {
+      if (isSettled) return;
+      isSettled = true;
+      // An error of tRPC's carries the server's answer as `data`.
+      const { data } = Object(error) as { data?: unknown };
+      for (const settle of settles) settle(!error || (data != null && !isRateLimitError(error)));
+      if (error) for (const observer of observers) observer.refresh(use);
+    };
+  }
 
   return {
     learn(use, data) {
@@ -63,24 +92,19 @@ export function createKnownDenials(
     // Every observer has to be asked, since each may hold a debit.
     claimDebit: (use) =>
       Array.from(observers, (observer) => observer.claimDebit(use)).includes(true),
+    debit,
     recordSend(use) {
       const { count = 1 } = use;
+      const settle = debit(use);
       const known = denials.get(idOf(use));
-      const settles = Array.from(observers, (observer) => {
-        const settle = observer.debit(use, count);
-        observer.claimDebit(use);
-        return settle;
-      });
-      const settle = (hasFailed?: boolean) => {
-        for (const each of settles) each(true);
-        if (hasFailed) for (const observer of observers) observer.refresh(use);
-      };
       if (known === undefined) return settle;
       const before = known.snapshot;
       const takeNow = () => take(before, known.serverNow(), count);
       const after = (known.snapshot = takeNow());
-      return (hasFailed) => {
-        settle(hasFailed);
+      return (error) => {
+        settle(error);
+        // A full bucket refills from the instant of the charge, and that may have been as late as
+        // the answer.
         if (known.snapshot === after) known.snapshot = takeNow();
       };
     },

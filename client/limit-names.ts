@@ -16,6 +16,16 @@ export type LimitNames<TRouter extends AnyTRPCRouter, TPath extends string> = Na
   TPath
 >;
 
+/**
+ * Any router that has a rate limit router at `TPath`. Any other does not compile, and the text says
+ * why.
+ */
+export type RouterWithLimits<TRouter extends AnyTRPCRouter, TPath extends string> = [
+  LimitNames<TRouter, TPath>,
+] extends [never]
+  ? `no rate limit router at path "${TPath}"`
+  : unknown;
+
 type RecordOf<TRouter extends AnyTRPCRouter> = TRouter["_def"]["record"];
 
 type OrString<TNames> = [TNames] extends [never] ? string : TNames & string;

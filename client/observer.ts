@@ -33,7 +33,7 @@ import { createStreamOrPoll } from "./stream-or-poll.js";
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,
 ): RateLimitObserver<TName> {
-  const { cache, clock = () => Date.now(), pollInterval = 5000 } = options;
+  const { cache, clock = () => Date.now(), live = "stream", pollInterval = 5000 } = options;
   const transport: RateLimitTransport = options.transport;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
   const entries = new Map<string, Entry>();
@@ -61,12 +61,15 @@ export function createRateLimitObserver<TName extends string = string>(
 
   const connection = createStreamOrPoll({
     transport,
+    live,
     pollInterval,
+    isFresh: (item) => cache?.isFresh?.(item),
     onSnapshot: receive,
     async request(item) {
       const [before, sentAt] = [sequence, monotonic()];
       const snapshot = await transport.status(item);
-      if (!isSnapshot(snapshot)) throw new TypeError("the answer is not a snapshot");
+      // Counts as no answer. The error is not shown.
+      if (!isSnapshot(snapshot)) throw new TypeError();
       accept(snapshot, roundTrip(monotonic() - sentAt, snapshot.now), before);
     },
     onRefused(item, error) {

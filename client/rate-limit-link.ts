@@ -1,6 +1,7 @@
 /**
- * A tRPC link that learns from denials. It notifies the observers of its client before the caller
- * gets the error, and can keep calls that are known to be denied from being sent.
+ * A tRPC link that debits the observers of its client for each call, and learns from denials. It
+ * notifies the observers before the caller gets the error, and can keep calls that are known to be
+ * denied from being sent.
  */
 import { type Operation, TRPCClientError, type TRPCLink } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
@@ -8,18 +9,19 @@ import { observable } from "@trpc/server/observable";
 import { SECOND } from "../core/durations.js";
 import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
 import { type CallQueue, createCallQueue, type QueuedCall } from "./call-queue.js";
-import { createKnownDenials } from "./known-denials.js";
+import { createKnownDenials, type Settle } from "./known-denials.js";
 import { idOf } from "./limit-entry.js";
 import type { ProcedurePath, RouterLimitName } from "./limit-names.js";
-import { observersOf } from "./transport.js";
-import type { LimitUse, WhenLimited } from "./types.js";
+import { OBSERVERS, observersOf } from "./transport.js";
+import type { LimitUse, LinkedLimit, WhenLimited } from "./types.js";
 
 export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> {
   /**
    * Which limit a call takes from, by the procedure's path, or as a function of the call: a name,
-   * or name, `key` and `count`. `null` says that there is none, and the link ignores such calls.
-   * Use `null` for procedures that reserve, since predictions are about calls that do not.
-   * @default learnt from denials, which name the limit but no key
+   * or a {@link LinkedLimit}. Observers are debited for these calls, in any mode of `whenLimited`.
+   * `null` says that there is none, and the link ignores such calls. Use `null` for procedures that
+   * reserve, since predictions are about calls that do not.
+   * @default learnt from denials, which name the limit but no key and no count
    */
   limits?:
     | { readonly [TPath in ProcedurePath<TRouter>]?: ChargedLimit<TRouter> | null }
@@ -40,7 +42,7 @@ export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRou
 }
 
 type ChargedLimit<TRouter extends AnyTRPCRouter> =
-  RouterLimitName<TRouter> | (LimitUse & { name: RouterLimitName<TRouter> });
+  RouterLimitName<TRouter> | LinkedLimit<RouterLimitName<TRouter>>;
 
 /** Put it before the links that send. It does not change calls that are sent. */
 export function rateLimitLink<TRouter extends AnyTRPCRouter>(
@@ -50,7 +52,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
   const { clock = () => Date.now() } = options;
   const { monotonic = options.clock ?? (() => performance.now()) } = options;
 
-  function declared(op: Operation): LimitUse | null | undefined {
+  function declared(op: Operation): LinkedLimit | null | undefined {
     const byPath = limits as Readonly<Record<string, ChargedLimit<TRouter> | null>>;
     const use = typeof limits === "function" ? limits(op) : byPath[op.path];
     return typeof use === "string" ? { name: use } : use;
@@ -81,25 +83,36 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           observer.error(denialError(op, data));
         }
 
-        function send(onAnswer: (hasFailed?: boolean) => void = () => {}): void {
-          const sent = next(op).subscribe({
-            next(value) {
-              onAnswer();
-              observer.next(value);
-            },
-            error(error) {
-              if (given !== null && isRateLimitError(error)) {
-                const { rateLimit }: { rateLimit: RateLimitErrorData } = error.data;
-                const charged = given?.name === rateLimit.name ? given : { name: rateLimit.name };
-                if (given === undefined) learnt.set(op.path, charged);
-                known.learn(charged, rateLimit);
-              }
-              onAnswer(true);
-              observer.error(error);
-            },
-            complete: () => observer.complete(),
-          });
-          stop = () => sent.unsubscribe();
+        function send(settle: Settle = () => {}): void {
+          try {
+            const sent = next(op).subscribe({
+              next(value) {
+                // The states of a subscription's connection come before its answer.
+                if (value.result.type !== "state") settle();
+                observer.next(value);
+              },
+              error(error) {
+                if (given !== null && isRateLimitError(error)) {
+                  const { rateLimit }: { rateLimit: RateLimitErrorData } = error.data;
+                  const charged = given?.name === rateLimit.name ? given : { name: rateLimit.name };
+                  if (given === undefined) learnt.set(op.path, charged);
+                  known.learn(charged, rateLimit);
+                }
+                settle(error);
+                observer.error(error);
+              },
+              complete: () => observer.complete(),
+            });
+            stop = () => {
+              sent.unsubscribe();
+              // An aborted call has no answer.
+              settle(op);
+            };
+          } catch (error) {
+            // Thrown out of a timer, it would not reach the caller.
+            settle(error);
+            observer.error(TRPCClientError.from(error as Error));
+          }
         }
 
         function hold(held: LimitUse): void {
@@ -119,15 +132,8 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           signal?.addEventListener("abort", abort);
 
           function start(): void {
-            const onAnswer = known.recordSend(held);
             unlisten();
-            try {
-              send(onAnswer);
-            } catch (error) {
-              // Thrown out of a timer, it would not reach the caller.
-              onAnswer(true);
-              observer.error(TRPCClientError.from(error as Error));
-            }
+            send(known.recordSend(held));
           }
 
           const call: QueuedCall = {
@@ -150,12 +156,21 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           queue.enqueue(call);
         }
 
-        if (!use || whenLimited === "send" || op.signal?.aborted || known.claimDebit(use)) send();
+        const isDebited = !!use && known.claimDebit(use);
+
+        function sendNow(): void {
+          // An observer's own question takes no tokens, and would lead to the next one.
+          const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
+          const debits = given && !isDebited && !isQuestion;
+          send(debits ? known.debit(given) : undefined);
+        }
+
+        if (!use || whenLimited === "send" || op.signal?.aborted || isDebited) sendNow();
         else {
           const data = denial();
           if (data && whenLimited === "reject") reject(data);
           else if (whenLimited === "wait" && (data || queueOf(use).length() > 0)) hold(use);
-          else send();
+          else sendNow();
         }
         return () => stop();
       });

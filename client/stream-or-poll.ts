@@ -1,16 +1,20 @@
 /**
  * Keeps snapshots coming: one `watch` stream for everything that a page shows, and `status` queries
- * while there is no stream. The observer only says which limits it follows.
+ * while there is no stream. `live` turns off the stream, or both. The observer only says which
+ * limits it follows.
  */
 import { MAX_TIMEOUT } from "../core/durations.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { BATCH_OVERHEAD, groupsOf, STREAM_OVERHEAD } from "./item-groups.js";
-import type { ConnectionState, RateLimitItem, RateLimitTransport } from "./types.js";
+import type { ConnectionState, LiveMode, RateLimitItem, RateLimitTransport } from "./types.js";
 
 export interface ConnectionOptions {
   transport: RateLimitTransport;
+  live: LiveMode;
   /** ms between two polls while there is no stream. */
   pollInterval: number;
+  /** Whether the limit need not be asked for when it is first followed. */
+  isFresh(item: RateLimitItem): boolean | undefined;
   onSnapshot(snapshot: RateLimitSnapshot): void;
   /** Asks the server for one limit and takes the answer; rejects where none comes. */
   request(item: RateLimitItem): Promise<void>;
@@ -21,7 +25,7 @@ export interface ConnectionOptions {
 
 /** Items are compared by identity: the same limit is the same object. */
 export interface Connection {
-  /** Follows exactly these from now on, and asks for the new ones at once. */
+  /** Follows exactly these from now on, and asks at once for the new ones that are not fresh. */
   follow(items: readonly RateLimitItem[]): void;
   /** Asks for these; once more if a request for them is already in flight. */
   ask(items: readonly RateLimitItem[]): void;
@@ -42,7 +46,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 export function createStreamOrPoll(options: ConnectionOptions): Connection {
-  const { transport, pollInterval, onSnapshot, request, onRefused, onState } = options;
+  const { transport, live, pollInterval, isFresh, onSnapshot, request, onRefused, onState } =
+    options;
   let followed: readonly RateLimitItem[] = [];
   /** Those of `followed` that the server tells about. One refused item fails a whole stream. */
   let items: readonly RateLimitItem[] = [];
@@ -92,7 +97,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       });
       await Promise.race([Promise.all(answers), late]);
       clearTimeout(timer);
-      if (isPolling) {
+      if (isPolling || live !== "stream") {
         // One answer is enough: the server may be there, and forbid the other limits.
         const isThere = followed.some((item) => answered.has(item) || refused.has(item));
         onState(isThere ? "polling" : "offline");
@@ -119,7 +124,6 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
 
   function setItems(next: readonly RateLimitItem[]): void {
     items = next;
-    if (items.length === 0) stopPolling();
     open();
   }
 
@@ -131,8 +135,10 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     const closeReplaced = () => {
       for (const close of replaced.splice(0)) close();
     };
-    if (items.length === 0) closeReplaced();
-    else {
+    if (items.length === 0) {
+      stopPolling();
+      closeReplaced();
+    } else if (live !== "off") {
       // Poll until the streams deliver: a proxy that holds back a stream reports no error. Do not
       // poll while answers are late: more requests do not help a slow server.
       const next = () => isAsking || poll();
@@ -141,7 +147,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     // The array's identity tells these streams from later ones; only the current ones may report.
     // Closing these also closes those that they replace, since these may never have delivered.
     const mine: typeof streams = (streams = [closeReplaced]);
-    const groups = groupsOf(items, STREAM_OVERHEAD);
+    const groups = live === "stream" ? groupsOf(items, STREAM_OVERHEAD) : [];
     /** Groups that have not delivered. A rejected stream is open for a moment, too. */
     const silent = new Set(groups);
     for (const group of groups) {
@@ -184,13 +190,12 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
   return {
     follow(next) {
       const before = new Set(followed);
-      const added = next.filter((item) => !before.has(item));
       // A limit that was rendered but never followed changes nothing.
-      if (added.length === 0 && next.length === followed.length) return;
+      if (next.length === followed.length && next.every((item) => before.has(item))) return;
       followed = next;
       if (followed.length === 0) wanted.clear();
       setItems(allowed());
-      ask(followed.filter((item) => !before.has(item) || refused.has(item)));
+      ask(followed.filter((item) => (before.has(item) ? refused.has(item) : !isFresh(item))));
     },
     ask,
     refresh,

@@ -5,8 +5,11 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { RouterLimitName } from "./limit-names.js";
 import type { RateLimitObserver, RateLimitTransport } from "./types.js";
 
-/** `Symbol.for`, so that two copies of the package share it. */
-const OBSERVERS = Symbol.for("trpc-rate-limit.observers");
+/**
+ * Where a client's runtime holds its observers. It also marks the calls that observers make.
+ * `Symbol.for`, so that two copies of the package share it.
+ */
+export const OBSERVERS = Symbol.for("trpc-rate-limit.observers");
 
 /**
  * The observers that follow something through one client. The set is a property of the client
@@ -28,7 +31,10 @@ export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
   const untyped = getUntypedClient(client);
   return {
     observers: observersOf(untyped.runtime),
-    status: (item) => untyped.query(`${path}.status`, item) as Promise<RateLimitSnapshot>,
+    status: (item) =>
+      untyped.query(`${path}.status`, item, {
+        context: { [OBSERVERS]: true },
+      }) as Promise<RateLimitSnapshot>,
     watch(items, { onSnapshot, onLost, onEnded }) {
       try {
         const subscription = untyped.subscription(

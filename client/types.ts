@@ -14,6 +14,17 @@ export interface LimitUse extends RateLimitItem {
   count?: number | undefined;
 }
 
+/** The limit that the calls of a procedure take from. */
+export interface LinkedLimit<TName extends string = string> extends LimitUse {
+  name: TName;
+  /**
+   * Whether the server charges for every call, or for those that fail. With `"error"`, the link
+   * debits nothing, and has observers ask the server after a failure.
+   * @default "call"
+   */
+  on?: "call" | "error" | undefined;
+}
+
 /**
  * How to treat a call that the server is known to deny.
  *
@@ -43,8 +54,19 @@ export type RateLimitStatus =
   | { readonly ok: false; readonly retryAt: number };
 
 /**
+ * How an observer learns of changes. In each mode it asks once for what is followed first, and again
+ * when the page wakes up.
+ *
+ * - `"stream"`: one subscription for the whole page. Without one, it polls.
+ * - `"poll"`: it asks every `pollInterval` and after each call, and never opens a subscription.
+ * - `"off"`: it asks after each call, and predicts otherwise. It has no interval. For hosts that
+ *   charge for open connections and for every request.
+ */
+export type LiveMode = "stream" | "poll" | "off";
+
+/**
  * - `"live"`: changes arrive as they happen;
- * - `"polling"`: there is no stream, so the observer polls;
+ * - `"polling"`: there is no stream, so the observer asks, as {@link LiveMode} says;
  * - `"offline"`: the server does not answer at all.
  */
 export type ConnectionState = "live" | "polling" | "offline";
@@ -75,6 +97,11 @@ export interface SnapshotCache {
    * age says how long a denial in it still is. @default when the observer reads it
    */
   updatedAt?(item: RateLimitItem): number | undefined;
+  /**
+   * Whether the snapshot is so young that the server need not be asked when the limit is first
+   * followed, such as one that came with the page. @default never
+   */
+  isFresh?(item: RateLimitItem): boolean | undefined;
 }
 
 export interface RateLimitObserverOptions<TName extends string = string> {
@@ -87,7 +114,9 @@ export interface RateLimitObserverOptions<TName extends string = string> {
    * @default performance.now, or `clock` where that is given
    */
   monotonic?: () => number;
-  /** ms between two polls while there is no stream. @default 5000 */
+  /** How the observer learns of changes, see {@link LiveMode}. @default "stream" */
+  live?: LiveMode | undefined;
+  /** ms between two polls while there is no stream; more than 0. @default 5000 */
   pollInterval?: number | undefined;
 }
 

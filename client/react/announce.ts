@@ -9,8 +9,10 @@ const HIDDEN = "position:fixed;width:1px;height:1px;overflow:hidden;clip-path:in
 
 /** @param text without one, the region is created and keeps its text. */
 export function announce(text?: string): void {
+  // React Native has no document.
+  if (typeof document === "undefined") return;
   let region = document.getElementById(ID);
-  if (region === null) {
+  if (!region) {
     region = document.createElement("div");
     region.id = ID;
     region.setAttribute("role", "status");

@@ -10,15 +10,15 @@ import type { TRPCClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import type { LimitNames } from "../limit-names.js";
+import type { LimitNames, RouterWithLimits } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
 import { createTRPCTransport } from "../transport.js";
-import type { RateLimitObserver, RateLimitTransport } from "../types.js";
+import type { LiveMode, RateLimitObserver, RateLimitTransport } from "../types.js";
 import { announce } from "./announce.js";
 import { hydrationCache } from "./hydration-cache.js";
 import { RateLimitCountdown } from "./rate-limit-countdown.js";
 import { Meter, type MeterProps } from "./rate-limit-meter.js";
-import { useCountdown } from "./use-countdown.js";
+import { HydrationContext, useCountdown } from "./use-countdown.js";
 import {
   type RateLimitContextValue,
   useLimit,
@@ -32,7 +32,7 @@ import {
 } from "./use-limited-mutation.js";
 
 export interface RateLimitReactOptions<TPath extends string> {
-  /** The dotted path of the router of `createRateLimitTRPC`. @default "rateLimit" */
+  /** The dotted path of the router of `createRateLimitTRPC`, such as `"limits.mine"`. @default "rateLimit" */
   path?: TPath;
 }
 
@@ -41,7 +41,9 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
   | {
       /** The application's client, from `createTRPCClient`. */
       client: TRPCClient<TRouter>;
-      /** ms between two polls while there is no stream. @default 5000 */
+      /** How the page learns of changes, see {@link LiveMode}. @default "stream" */
+      live?: LiveMode;
+      /** ms between two polls while there is no stream; more than 0. @default 5000 */
       pollInterval?: number;
       observer?: undefined;
     }
@@ -49,6 +51,7 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
       /** The provider does not close it. It keeps its snapshots in its own cache. */
       observer: RateLimitObserver;
       client?: undefined;
+      live?: undefined;
       pollInterval?: undefined;
     }
 );
@@ -59,8 +62,15 @@ export interface RateLimitMeterProps<TName extends string> extends MeterProps {
   limitKey?: string | undefined;
 }
 
+/**
+ * Makes the hooks and components for one application's router.
+ *
+ * @typeParam TRouter the application's router. It does not compile if it has no router of
+ * `createRateLimitTRPC` at `TPath`.
+ * @typeParam TPath the dotted path of that router, the same as the option `path`.
+ */
 export function createRateLimitReact<
-  TRouter extends AnyTRPCRouter,
+  TRouter extends AnyTRPCRouter & RouterWithLimits<TRouter, TPath>,
   const TPath extends string = "rateLimit",
 >(options: RateLimitReactOptions<TPath> = {}) {
   const { path = "rateLimit" } = options;
@@ -72,7 +82,7 @@ export function createRateLimitReact<
    * and refreshes when the window gets the focus or the network is back.
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter>) {
-    const { client, observer: given, pollInterval, children } = props;
+    const { client, observer: given, live, pollInterval, children } = props;
     const queryClient = useContext(QueryClientContext);
     const value = useMemo((): RateLimitContextValue => {
       const transport: RateLimitTransport | undefined = client && createTRPCTransport(client, path);
@@ -84,9 +94,9 @@ export function createRateLimitReact<
           return snapshot;
         });
       const observer =
-        given ?? createRateLimitObserver({ transport: transport!, cache, pollInterval });
+        given ?? createRateLimitObserver({ transport: transport!, cache, live, pollInterval });
       return { observer, cache };
-    }, [client, given, queryClient, pollInterval]);
+    }, [client, given, queryClient, live, pollInterval]);
     useEffect(() => {
       const { observer } = value;
       // Create the live region before it is needed. Components below may have used it already.
@@ -103,7 +113,11 @@ export function createRateLimitReact<
       };
     }, [value, given]);
     // `.Provider`, because React 18 does not render the context itself.
-    return <RateLimitContext.Provider value={value}>{children}</RateLimitContext.Provider>;
+    return (
+      <RateLimitContext.Provider value={value}>
+        <HydrationContext.Provider value={value.cache}>{children}</HydrationContext.Provider>
+      </RateLimitContext.Provider>
+    );
   }
 
   function useRateLimitContext(user: string): RateLimitContextValue {

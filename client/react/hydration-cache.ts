@@ -1,16 +1,26 @@
 /**
- * Keeps snapshots in the application's `QueryClient`. There they survive remounts, show in its
- * devtools and can be refetched. The snapshots that a server has put there for hydration are used.
+ * Keeps snapshots in the application's `QueryClient`, under the keys of tRPC's own `status` queries.
+ * There they survive remounts, show in its devtools and can be refetched. The snapshots that a server
+ * has prefetched there, with tRPC's helpers, are used for hydration.
  */
 import type { QueryClient } from "@tanstack/react-query";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { isSnapshot } from "../is-snapshot.js";
+import { idOf } from "../limit-entry.js";
 import type { RateLimitItem, SnapshotCache } from "../types.js";
 
 export interface HydrationCache extends SnapshotCache {
   /** The snapshot that the server rendered its page with. It never changes. */
   prefetched(item: RateLimitItem): RateLimitSnapshot | undefined;
+  /**
+   * By the `retryAt` of a status that the server rendered: the seconds left at the instant for which
+   * it did. A countdown gets only `retryAt`, which is on the server's clock then.
+   */
+  readonly seconds: Map<number, number>;
 }
+
+/** How old a prefetched snapshot can be, ms, so that the page need not ask for the limit at first. */
+const FRESH = 10_000;
 
 /**
  * @param received snapshots that an observer has put into a cache. The server's page cannot have
@@ -24,43 +34,61 @@ export function hydrationCache(
   request: (item: RateLimitItem) => Promise<RateLimitSnapshot>,
 ): HydrationCache {
   const first = new Map<string, RateLimitSnapshot>();
-  const keyOf = ({ name, key }: RateLimitItem) => [path, "status", name].concat(key ?? []);
+  const keyOf = ({ name, key }: RateLimitItem) => [
+    path.split(".").concat("status"),
+    { input: { name, key }, type: "query" },
+  ];
 
   function get(item: RateLimitItem): RateLimitSnapshot | undefined {
     const held: unknown = queryClient.getQueryData(keyOf(item));
     return isSnapshot(held) ? held : undefined;
   }
 
-  function prefetched(item: RateLimitItem): RateLimitSnapshot | undefined {
-    const id = keyOf(item).join("\0");
+  /** What the cache holds, if no observer has put it there. */
+  function hydrated(item: RateLimitItem): RateLimitSnapshot | undefined {
     const held = get(item);
-    if (held && !first.has(id) && !received.has(held)) first.set(id, held);
-    return first.get(id);
+    return received.has(held!) ? undefined : held;
   }
 
+  function prefetched(item: RateLimitItem): RateLimitSnapshot | undefined {
+    const snapshot = first.get(idOf(item)) ?? hydrated(item);
+    if (snapshot) first.set(idOf(item), snapshot);
+    return snapshot;
+  }
+
+  /** The entry, which can be refetched from now on. */
+  function entryOf(item: RateLimitItem) {
+    const options = queryClient.defaultQueryOptions({
+      queryKey: keyOf(item),
+      async queryFn() {
+        const answer = await request(item);
+        // The observer has put it into the cache, if it follows the limit.
+        received.add(answer);
+        return answer;
+      },
+    });
+    const query = queryClient.getQueryCache().build(queryClient, options);
+    // An entry that was there before, such as a hydrated one, has no `queryFn`.
+    query.setOptions(options);
+    return query;
+  }
+
+  const updatedAt = (item: RateLimitItem) => entryOf(item).state.dataUpdatedAt;
+
   return {
+    seconds: new Map(),
     prefetched,
     get(item) {
       // Keep the prefetched snapshot first: the observer that asks here overwrites it next.
       prefetched(item);
       return get(item);
     },
-    updatedAt: (item) => queryClient.getQueryState(keyOf(item))?.dataUpdatedAt,
+    updatedAt,
+    // Clocks that differ by as much count as old, so that the page asks for the server's time.
+    isFresh: (item) => hydrated(item) && Math.abs(Date.now() - updatedAt(item)) < FRESH,
     set(item, snapshot) {
-      const options = queryClient.defaultQueryOptions({
-        queryKey: keyOf(item),
-        async queryFn() {
-          const answer = await request(item);
-          // The observer has put it into the cache, if it follows the limit.
-          received.add(answer);
-          return answer;
-        },
-      });
-      const query = queryClient.getQueryCache().build(queryClient, options);
-      // An entry that was there before, such as a hydrated one, has no `queryFn`.
-      query.setOptions(options);
       // Remember what the cache returns, since it may keep a copy.
-      received.add(query.setData(snapshot, { manual: true }));
+      received.add(entryOf(item).setData(snapshot, { manual: true }));
     },
   };
 }

@@ -4,6 +4,7 @@ export type { LimitNames } from "../limit-names.js";
 export type {
   CheckedRateLimit,
   ConnectionState,
+  LiveMode,
   RateLimitObserver,
   RateLimitStatus,
   WhenLimited,

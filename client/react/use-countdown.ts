@@ -1,17 +1,23 @@
 /** Seconds until an instant, for people to read. Renders once a second, and never after the end. */
 "use client";
-import { useMemo, useSyncExternalStore } from "react";
+import { createContext, useContext, useMemo, useSyncExternalStore } from "react";
 import { createWait } from "../clocks.js";
+import type { HydrationCache } from "./hydration-cache.js";
+
+/** What the server has rendered the page with. */
+export const HydrationContext = createContext<HydrationCache | undefined>(undefined);
 
 /**
  * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end. 0 when the
- * instant has come or is `undefined`. 0 on the server, because its clock is not the reader's.
+ * instant has come or is `undefined`. On the server, and while its page is hydrated, these are the
+ * seconds from the prefetched snapshot, and 0 without one: the server's clock is not the reader's.
  *
  * @param retryAt epoch ms on this machine's clock.
  */
 export function useCountdown(retryAt: number = 0): number {
   const { subscribe, seconds } = useMemo(() => createCountdown(retryAt), [retryAt]);
-  return useSyncExternalStore(subscribe, seconds, () => 0);
+  const rendered = useContext(HydrationContext)?.seconds.get(retryAt) ?? 0;
+  return useSyncExternalStore(subscribe, seconds, () => rendered);
 }
 
 function createCountdown(retryAt: number) {
@@ -23,7 +29,7 @@ function createCountdown(retryAt: number) {
       function arm(): void {
         const ms = wait();
         // Tick at the end of each second, counted back from the end of the wait.
-        if (ms > 0 && ms !== Infinity) timer = setTimeout(tick, ((ms - 1) % 1000) + 1);
+        if (ms > 0 && ms < Infinity) timer = setTimeout(tick, ((ms - 1) % 1000) + 1);
       }
       function tick(): void {
         onTick();

@@ -64,7 +64,11 @@ export function useLimit(
   const last = useRef(UNKNOWN);
   const initial = useMemo(() => {
     const snapshot = enabled ? cache?.prefetched(item) : undefined;
-    return snapshot ? shownAtItsTime(snapshot, count) : UNKNOWN;
+    const shown = snapshot ? shownAtItsTime(snapshot, count) : UNKNOWN;
+    const retryAt = shown.status?.retryAt;
+    // For the countdown below, which the server renders right after this, and so does hydration.
+    if (retryAt) cache!.seconds.set(retryAt, Math.ceil((retryAt - snapshot!.now) / 1000));
+    return shown;
   }, [cache, item, count, enabled]);
   const subscribe = useCallback(
     (onChange: () => void) =>
@@ -81,33 +85,29 @@ export function useLimit(
       config: observer.config(item),
       connection: observer.connection,
       error: observer.error(item),
-      isLive: true,
     };
     // React needs the same object while nothing in it has changed.
     return sameShown(last.current, next) ? last.current : (last.current = next);
   };
   const shown = useSyncExternalStore(subscribe, getSnapshot, () => initial);
+  // What the server has rendered has its own value.
+  const remaining = shown === initial ? undefined : observer.remaining;
   return useMemo(
     () => ({
-      status: shown.status,
-      config: shown.config,
-      connection: shown.connection,
-      error: shown.error,
+      ...shown,
       get value() {
         readsValue.current = true;
-        return shown.value ?? (shown.isLive ? observer.remaining(item) : undefined);
+        return shown.value ?? remaining?.(item);
       },
       check: (ts: number = Date.now(), wanted: number = count) =>
         enabled ? observer.check(item, ts, wanted) : undefined,
     }),
-    [observer, item, count, enabled, shown],
+    // oxlint-disable-next-line react/memo-dependencies -- it does not see that the getter needs it
+    [observer, item, count, enabled, shown, remaining],
   );
 }
 
-interface Shown extends Omit<UseRateLimitResult, "check"> {
-  /** Whether it comes from the observer, which then knows the remaining tokens, too. */
-  isLive: boolean;
-}
+type Shown = Omit<UseRateLimitResult, "check">;
 
 const UNKNOWN: Shown = {
   status: undefined,
@@ -115,7 +115,6 @@ const UNKNOWN: Shown = {
   config: undefined,
   connection: "polling",
   error: undefined,
-  isLive: false,
 };
 
 /**

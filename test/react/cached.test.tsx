@@ -6,7 +6,7 @@ import { RateLimitMeter, Shown, startPage, textOf } from "../support/page.js";
 import { settled, soon } from "../support/soon.js";
 
 const [STATUS, WATCH] = ["rateLimit.status", "rateLimit.watch"];
-const KEY = ["rateLimit", "status", "hourly"];
+const KEY = [["rateLimit", "status"], { input: { name: "hourly" }, type: "query" }];
 const config = { kind: "token bucket", rate: 1, period: 6000 } as const;
 
 afterEach(() => {

@@ -10,7 +10,10 @@ const request = () => Promise.resolve(snapshotOf("a", 3));
 function startCache(heard = new WeakSet()) {
   const queryClient = new QueryClient();
   const put = (value: number) =>
-    queryClient.setQueryData(["p", "status", "a"], snapshotOf("a", value));
+    queryClient.setQueryData(
+      [["p", "status"], { input: { name: "a" }, type: "query" }],
+      snapshotOf("a", value),
+    );
   return { cache: hydrationCache(queryClient, "p", heard, request), put, queryClient };
 }
 

@@ -24,9 +24,18 @@ describe("RateLimitProvider", () => {
     );
     await soon(() => expect(textOf("a")).toBe("ok 3"));
     await soon(() => expect(textOf("b")).toBe("ok 3"));
-    const snapshot = () => page.queryClient.getQueryData(["rateLimit", "status", "sendMessage"]);
+    const snapshot = () =>
+      page.queryClient.getQueryData([
+        ["rateLimit", "status"],
+        { input: { name: "sendMessage" }, type: "query" },
+      ]);
     expect(snapshot()).toMatchObject({ name: "sendMessage", value: 3, config: { capacity: 3 } });
-    expect(page.queryClient.getQueryData(["rateLimit", "status", "hourly", "ann"])).toMatchObject({
+    expect(
+      page.queryClient.getQueryData([
+        ["rateLimit", "status"],
+        { input: { name: "hourly", key: "ann" }, type: "query" },
+      ]),
+    ).toMatchObject({
       name: "hourly",
       key: "ann",
       value: 3,
@@ -117,7 +126,12 @@ describe("RateLimitProvider", () => {
       </QueryClientProvider>,
     );
     await soon(() => expect(textOf("a")).toBe("3"));
-    expect(page.queryClient.getQueryData(["api.limits", "status", "hourly"])).toBeDefined();
+    expect(
+      page.queryClient.getQueryData([
+        ["api", "limits", "status"],
+        { input: { name: "hourly" }, type: "query" },
+      ]),
+    ).toBeDefined();
   });
 
   it("is named in the error of a hook without it", () => {

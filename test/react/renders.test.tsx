@@ -53,7 +53,7 @@ describe.concurrent("a component with useRateLimit", () => {
     page.render([<Late key="late" />, <Connection key="b" id="late connection" />]);
     await soon(() => expect(textOf("late connection")).toBe("live"));
     await page.limiter.limit("quick", { count: 10 });
-    const snapshot = ["rateLimit", "status", "quick"];
+    const snapshot = [["rateLimit", "status"], { input: { name: "quick" }, type: "query" }];
     await soon(() => expect(page.queryClient.getQueryData(snapshot)).toMatchObject({ value: 0 }));
     await new Promise((resolve) => setTimeout(resolve, 400));
     fireEvent.click(screen.getByTestId("late"));

@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, type RenderOptions, type RenderResult } from "@testing-library/react";
 import type { TRPCLink } from "@trpc/client";
 import { type ReactNode, StrictMode } from "react";
-import { createRateLimitReact } from "../../client/react/index.js";
+import { createRateLimitReact, type LiveMode } from "../../client/react/index.js";
 import { HOUR, SECOND } from "../../server/index.js";
 import { type LimitServerOptions, startLimitServer } from "./limit-server.js";
 
@@ -34,6 +34,8 @@ export interface PageOptions extends RenderOptions {
   strict?: boolean;
   /** Whether there is a QueryClient above the provider. @default true */
   query?: boolean;
+  /** @default "stream" */
+  live?: LiveMode;
   /** ms between two polls. @default 100 */
   pollInterval?: number;
 }
@@ -51,10 +53,10 @@ export async function startPage({
   /** Wraps children in the providers of an application. */
   function around(
     children: ReactNode,
-    { strict = false, query = true, pollInterval = 100 }: PageOptions = {},
+    { strict = false, query = true, live = "stream", pollInterval = 100 }: PageOptions = {},
   ) {
     const withProvider = (
-      <RateLimitProvider client={client} pollInterval={pollInterval}>
+      <RateLimitProvider client={client} live={live} pollInterval={pollInterval}>
         {children}
       </RateLimitProvider>
     );

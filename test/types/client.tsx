@@ -1,5 +1,6 @@
 /** What must and must not compile on the client; checked by `tsc`, never run. */
 import { createTRPCClient, type TRPCClient, type TRPCClientError } from "@trpc/client";
+import type { AnyTRPCRouter } from "@trpc/server";
 import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import {
   createRateLimitObserver,
@@ -8,7 +9,7 @@ import {
   type RateLimitTransport,
 } from "trpc-rate-limit/client";
 import { createRateLimitReact, type RateLimitObserver } from "trpc-rate-limit/react";
-import type { AppRouter, PartlyRouter } from "./server.js";
+import type { AppRouter, PartlyRouter, SharedRouter } from "./server.js";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -17,16 +18,22 @@ const assert = <T extends true>(): T | void => {};
 const { RateLimitProvider, RateLimitMeter, useRateLimit, useRateLimitedMutation } =
   createRateLimitReact<AppRouter>();
 const nested = createRateLimitReact<AppRouter, "nested.limits">({ path: "nested.limits" });
-const nowhere = createRateLimitReact<AppRouter, "send">({ path: "send" });
 
 assert<Equal<Parameters<typeof useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof useRateLimitedMutation>[0], "sendMessage" | "signUp">>();
+const ofShared = createRateLimitReact<SharedRouter>();
+assert<Equal<Parameters<typeof ofShared.useRateLimit>[0], "sendMessage" | "signUp">>();
 const partly = createRateLimitReact<PartlyRouter>();
 assert<Equal<Parameters<typeof partly.useRateLimit>[0], "signUp">>();
 assert<Equal<Parameters<typeof nested.useRateLimit>[0], "sendMessage" | "signUp">>();
-assert<Equal<Parameters<typeof nowhere.useRateLimit>[0], never>>();
-const missing = createRateLimitReact<AppRouter, "limits.mine">({ path: "limits.mine" });
-assert<Equal<Parameters<typeof missing.useRateLimit>[0], never>>();
+// @ts-expect-error a procedure, and no router of limits
+createRateLimitReact<AppRouter, "send">({ path: "send" });
+// @ts-expect-error no such path
+createRateLimitReact<AppRouter, "limits.mine">({ path: "limits.mine" });
+// @ts-expect-error the path that the hooks call is not the one of the types
+createRateLimitReact<AppRouter, "nested.limits">({ path: "rateLimit" });
+// For an unknown router, any name compiles.
+createRateLimitReact<AnyTRPCRouter>().useRateLimit satisfies (name: string) => unknown;
 
 export function Hooks() {
   const { status, check } = useRateLimit("sendMessage", { count: 2 });
@@ -83,15 +90,19 @@ export function Mutations({ trpc }: { trpc: TRPCOptionsProxy<AppRouter> }) {
 }
 
 export function Provider({ client }: { client: TRPCClient<AppRouter> }) {
-  return <RateLimitProvider client={client} pollInterval={1000} />;
+  // @ts-expect-error no such mode
+  const wrong = <RateLimitProvider client={client} live="sse" />;
+  return [wrong, <RateLimitProvider key="poll" client={client} live="poll" pollInterval={1000} />];
 }
 
 export function Observed(props: { client: TRPCClient<AppRouter>; observer: RateLimitObserver }) {
   // @ts-expect-error either a client or an observer
   const both = <RateLimitProvider client={props.client} observer={props.observer} />;
+  // @ts-expect-error an observer has a mode of its own
+  const mode = <RateLimitProvider observer={props.observer} live="off" />;
   // @ts-expect-error and one of them
   const neither = <RateLimitProvider />;
-  return [both, neither, <RateLimitProvider key="observed" observer={props.observer} />];
+  return [both, mode, neither, <RateLimitProvider key="observed" observer={props.observer} />];
 }
 
 export async function calls(client: TRPCClient<AppRouter>) {
@@ -111,7 +122,7 @@ export function inferred(error: TRPCClientError<AppRouter>) {
 createTRPCClient<AppRouter>({
   links: [
     rateLimitLink({ limits: { send: "sendMessage", "nested.limits.check": null } }),
-    rateLimitLink({ limits: { send: { name: "signUp", key: "k", count: 2 } } }),
+    rateLimitLink({ limits: { send: { name: "signUp", key: "k", count: 2, on: "error" } } }),
     rateLimitLink({ limits: ({ path }) => (path === "send" ? "sendMessage" : undefined) }),
     // @ts-expect-error a misspelt path
     rateLimitLink({ limits: { sned: "sendMessage" } }),

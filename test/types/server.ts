@@ -8,6 +8,7 @@ import {
   createRateLimitTRPC,
   formatRateLimitError,
   isRateLimitError,
+  type LimitConfigs,
   memoryStore,
   MINUTE,
   mysqlStore,
@@ -31,6 +32,18 @@ const limiter = createRateLimiter({
     signUp: { kind: "fixed window", rate: 100, period: MINUTE, start: 0 },
   },
 });
+/** Limits on their own, such as for two limiters or for tests. */
+const shared = {
+  sendMessage: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
+  signUp: { kind: "fixed window", rate: 100, period: MINUTE, start: 0 },
+} satisfies LimitConfigs;
+const fromShared = createRateLimiter({ store: memoryStore(), limits: shared });
+assert<Equal<keyof typeof fromShared.limits, "sendMessage" | "signUp">>();
+({
+  // @ts-expect-error no such kind
+  broken: { kind: "sliding window", rate: 1, period: 1 },
+}) satisfies LimitConfigs;
+
 const inline = { kind: "fixed window", rate: 1, period: SECOND } as const;
 
 /** The transaction of a store on MySQL is a connection of the pool's own type. */
@@ -115,6 +128,12 @@ createRateLimiter({
 prismaStore(new PrismaClient({} as never));
 // @ts-expect-error not a Prisma client
 prismaStore({ $queryRaw: 1 });
+
+const sharedTRPC = createRateLimitTRPC({ t: initTRPC.create(), limiter: fromShared });
+export const sharedRouter = initTRPC.create().router({ rateLimit: sharedTRPC.router });
+export type SharedRouter = typeof sharedRouter;
+// @ts-expect-error a misspelt name
+sharedTRPC.rateLimited("sendMesage");
 
 const t = initTRPC.context<{ userId: string }>().create({
   errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),

@@ -1,14 +1,46 @@
 import { execFile } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
 const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const PROJECT = fileURLToPath(new URL(".", import.meta.url));
+/** Within the repository, so that the package's own name resolves to it. */
+const WORK = fileURLToPath(new URL(".tmp/", import.meta.url));
 
-it("compiles what must compile, and refuses what must not, against the built package", async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [TSC, "-p", PROJECT]).catch(
+async function compile(project: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [TSC, "-p", project]).catch(
     (error: { stdout: string }) => error,
   );
-  expect(stdout).toBe("");
+  return stdout;
+}
+
+it("compiles what must compile, and refuses what must not, against the built package", async () => {
+  expect(await compile(PROJECT)).toBe("");
+});
+
+it("says where it has found no router of limits", async () => {
+  await rm(WORK, { recursive: true, force: true });
+  await mkdir(WORK);
+  const config = { extends: "../../../tsconfig.json", include: ["*.ts"], exclude: [] };
+  await writeFile(`${WORK}tsconfig.json`, JSON.stringify(config));
+  await writeFile(
+    `${WORK}paths.ts`,
+    `import { initTRPC } from "@trpc/server";
+import { createRateLimitReact } from "trpc-rate-limit/react";
+import type { AppRouter } from "../server.js";
+const t = initTRPC.create();
+const router = t.router({ hello: t.procedure.query(() => "hello") });
+createRateLimitReact<typeof router>();
+createRateLimitReact<AppRouter, "limits.mine">({ path: "limits.mine" });
+`,
+  );
+  const errors = (await compile(WORK)).split("\n").filter((line) => line.includes(": error TS"));
+  expect(errors).toHaveLength(2);
+  expect(errors[0]).toContain("paths.ts(6,");
+  expect(errors[0]).toContain('no rate limit router at path \\"rateLimit\\"');
+  expect(errors[1]).toContain("paths.ts(7,");
+  expect(errors[1]).toContain('no rate limit router at path \\"limits.mine\\"');
+  await rm(WORK, { recursive: true });
 });
