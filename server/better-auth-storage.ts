@@ -26,13 +26,13 @@ export interface BetterAuthStorageOptions {
   /**
    * What becomes of a request while the store fails or does not answer in time.
    *
-   * - `"closed"`: `consume` rejects with the `RateLimitStoreError`, and so does better-auth's
+   * - `"fail"`: `consume` rejects with the `RateLimitStoreError`, and so does better-auth's
    *   handler. Answer with `rateLimitResponse`, which makes it a 503.
-   * - `"open"`: the request is allowed. During an outage, passwords can then be guessed without a
+   * - `"allow"`: the request is allowed. During an outage, passwords can then be guessed without a
    *   limit.
-   * @default "closed"
+   * @default "fail"
    */
-  whenStoreFails?: "closed" | "open" | undefined;
+  whenStoreFails?: "fail" | "allow" | undefined;
   /**
    * The name of the limit, in the table and for `onDecision`. No limit of the limiter should have
    * it. To have rows pruned, give `autoPrune` or `prune` a config of this name in `alsoConfigs`: a
@@ -63,9 +63,9 @@ export function betterAuthStorage(
   options: BetterAuthStorageOptions = {},
 ): BetterAuthStorage {
   rejectUnknownOptions(options, OPTIONS, "betterAuthStorage()");
-  const { whenStoreFails = "closed", name = "better-auth" } = options;
-  if (whenStoreFails !== "closed" && whenStoreFails !== "open") {
-    throw new RateLimitConfigError("whenStoreFails", whenStoreFails, '"closed" or "open"');
+  const { whenStoreFails = "fail", name = "better-auth" } = options;
+  if (whenStoreFails !== "fail" && whenStoreFails !== "allow") {
+    throw new RateLimitConfigError("whenStoreFails", whenStoreFails, '"fail" or "allow"');
   }
   return {
     async consume(key, { window, max }) {
@@ -81,7 +81,7 @@ export function betterAuthStorage(
         return { allowed: ok, retryAfter: ok ? null : Math.ceil(retryAfter / 1000) };
       } catch (error) {
         const isOutage = (error as { name?: unknown }).name === "RateLimitStoreError";
-        if (whenStoreFails === "open" && isOutage) return { allowed: true, retryAfter: null };
+        if (whenStoreFails === "allow" && isOutage) return { allowed: true, retryAfter: null };
         throw error;
       }
     },
