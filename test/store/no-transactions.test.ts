@@ -36,7 +36,11 @@ async function open() {
 
 describeStore("sqlStore on a driver without transactions", async () => {
   const { drivers, close } = await open();
-  const [store, peer] = drivers.map((driver) => sqlStore(driver));
+  const [store, peer] = drivers.map((driver) => {
+    // The contract skips its transactions for a store that does not offer them.
+    const { transaction: _ignored, ...single } = sqlStore(driver);
+    return single;
+  });
   return { store: store!, peer: peer!, close };
 });
 

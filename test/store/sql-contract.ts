@@ -8,7 +8,10 @@ import { describeStore } from "./contract.js";
 /** A SQL store writes with guards or in Serializable transactions. Both have to pass. */
 const isolations = ["guarded", "serializable"] as const;
 
-/** @param create called once. Each test gets the same database, with an empty table. */
+/**
+ * @param create called once on a server: each test gets the same database, with an empty table. A
+ * file is created for each test, which is quick.
+ */
 export function describeSqlStore(
   kind: StoreKind,
   name: string,
@@ -21,13 +24,18 @@ export function describeSqlStore(
     for (const isolation of isolations) {
       describeStore(`${name}, ${isolation},`, async () => {
         const database = await (creating ??= create());
-        await (database.prisma as SqliteClient).rateLimit.deleteMany();
+        const isFile = database.url.startsWith("file:");
+        if (isFile) creating = undefined;
+        else await (database.prisma as SqliteClient).rateLimit.deleteMany();
         const options = isolation === "serializable" ? { isolation } : {};
         const opened = [1, 2].map(() => openStore(kind, database.url, options));
         return {
           store: opened[0]!.store,
           peer: opened[1]!.store,
-          close: async () => void (await Promise.all(opened.map(({ close }) => close()))),
+          async close() {
+            await Promise.all(opened.map(({ close }) => close()));
+            if (isFile) await database[Symbol.asyncDispose]();
+          },
         };
       });
     }

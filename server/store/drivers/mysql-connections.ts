@@ -39,8 +39,8 @@ async function lend(pool: MysqlPoolLike): Promise<MysqlConnectionLike> {
   let lending: Promise<MysqlConnectionLike> | undefined;
   try {
     lending = pool.getConnection();
-  } catch (cause) {
-    throw new TypeError(NO_PROMISES, { cause });
+  } catch {
+    throw new TypeError(NO_PROMISES);
   }
   if (lending === undefined) throw new TypeError(NO_PROMISES);
   return lending;
