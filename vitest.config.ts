@@ -8,7 +8,13 @@ const timeouts = {
   // again before it stops a change. Locally nothing is.
   retry: process.env["CI"] ? 1 : 0,
 };
-const exclude = ["test/e2e/**", "test/galera/**", "**/.tmp/**", "**/node_modules/**"];
+const exclude = [
+  "test/drivers/**",
+  "test/e2e/**",
+  "test/galera/**",
+  "**/.tmp/**",
+  "**/node_modules/**",
+];
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
 const testingLibrary = fileURLToPath(
   new URL(

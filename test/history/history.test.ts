@@ -1,53 +1,67 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { HOUR } from "../../server/index.js";
-import { createMysql, createPostgres, mysqlUrl, sharedDatabases } from "../support/database.js";
+import {
+  createMysql,
+  createPostgres,
+  mysqlUrl,
+  sharedDatabases,
+  type TestDatabase,
+} from "../support/database.js";
 import { hasPrisma6 } from "../support/prisma-6.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { expectLinearizable, expectSomeLinearizable } from "./expect-linearizable.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 import { startWorkers } from "./workers.js";
 
-const throughDrizzle: (typeof sharedDatabases)[number] = {
-  name: "PostgreSQL through Drizzle on postgres-js",
-  kind: "drizzle postgres-js",
-  provider: "postgresql",
-  create: () => createPostgres(),
+/** `npm test` checks the databases. `npm run test:drivers` checks other drivers to them. */
+const checksOthers = process.env["TEST_DRIVERS"] === "others";
+
+/** Without the project of Prisma 6, `test/drivers/prisma-6.test.ts` reports a skipped test. */
+const others = [
+  { name: "PostgreSQL through Drizzle on postgres-js", kind: "drizzle postgres-js" as const },
+  ...(hasPrisma6
+    ? [{ name: "PostgreSQL through Prisma 6", kind: "prisma 6 postgresql" as const }]
+    : []),
+].map((driver) => ({
+  ...driver,
+  provider: "postgresql" as const,
+  create: (): Promise<TestDatabase> => createPostgres(),
+}));
+const throughMysql2 = {
+  name: "MySQL or MariaDB through mysql2",
+  kind: "mysql2" as const,
+  provider: "mysql" as const,
+  create: (): Promise<TestDatabase> => createMysql(),
 };
+const databases = checksOthers
+  ? [...others, ...(mysqlUrl === undefined ? [] : [throughMysql2])]
+  : sharedDatabases;
 
 /** PostgreSQL gets a longer history, because it answers faster. */
-const guarded = [...sharedDatabases, throughDrizzle].map((database) => ({
+const guarded = databases.map((database) => ({
   ...database,
   answers: database.provider === "postgresql" ? 600 : 300,
   isolation: undefined,
 }));
-const serializable = sharedDatabases
+const serializable = databases
   .filter(({ provider }) => provider === "postgresql")
   .map((database) => ({ ...database, answers: 300, isolation: "serializable" as const }));
-
-/** Without the project of Prisma 6, `test/store/prisma-6.test.ts` reports a skipped test. */
-const prisma6 = {
-  name: "PostgreSQL through Prisma 6",
-  kind: "prisma 6 postgresql" as const,
-  create: () => createPostgres(),
-  answers: 600,
-  isolation: undefined,
-};
 
 /** The number of callers of each process. One caller never shares a batch. */
 const callers = [1, 3, 6];
 /** A short timeout, for tests with outages. */
 const shortTimeout = { callers, timeout: 1000 };
-const toPostgres = ["postgresql", "pg"] as const;
+const toPostgres = checksOthers ? (["pg and prisma"] as const) : (["postgresql", "pg"] as const);
 /** MySQL is left out without TEST_MYSQL_URL, as `test/store/mysql.test.ts` reports. */
 const throughProxies = [
   ...toPostgres.map((kind) => ({ kind, create: () => createPostgres() })),
   ...(["mysql2", "mariadb"] as const)
-    .filter(() => mysqlUrl !== undefined)
+    .filter(() => checksOthers && mysqlUrl !== undefined)
     .map((kind) => ({ kind, create: () => createMysql() })),
 ];
 
-it.each([...guarded, ...serializable, ...(hasPrisma6 ? [prisma6] : [])])(
+it.each([...guarded, ...serializable])(
   "three processes on $name, isolation $isolation, have a linearizable history",
   { timeout: 60_000 },
   async ({ kind, create, answers, isolation }) => {

@@ -1,4 +1,4 @@
-/** The tests of Prisma 8. `test/store/prisma-8.test.ts` runs them, with Node.js 24. */
+/** The tests of Prisma 8. `test/drivers/prisma-8.test.ts` runs them, with Node.js 24. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, prismaStore, type Prisma8Queryable } from "../../server/index.js";

@@ -1,4 +1,4 @@
-/** Compiled by `test/store/prisma-8.test.ts`. */
+/** Compiled by `test/drivers/prisma-8.test.ts`. */
 import { defineContract } from "@prisma/orm-postgres/contract-builder";
 import postgres from "@prisma/orm-postgres/runtime";
 import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";

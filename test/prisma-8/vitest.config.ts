@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Run by `test/store/prisma-8.test.ts`, with Node.js 24. */
+/** Run by `test/drivers/prisma-8.test.ts`, with Node.js 24. */
 export default defineConfig({
   root: new URL("../..", import.meta.url).pathname,
   test: {

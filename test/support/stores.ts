@@ -13,7 +13,10 @@ export interface OpenStore {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export const stores: [name: string, open: () => Promise<OpenStore>][] = [
+type NamedStore = [name: string, open: () => Promise<OpenStore>];
+
+/** One store of each kind. `npm test` runs on them. */
+const main: NamedStore[] = [
   [
     "memory",
     async () => {
@@ -24,15 +27,25 @@ export const stores: [name: string, open: () => Promise<OpenStore>][] = [
   ["SQLite", () => onDatabase("sqlite", createSqlite())],
   ["PostgreSQL", () => onDatabase("postgresql", createPostgres())],
   ["PostgreSQL through pg", () => onDatabase("pg", createPostgres())],
+  ...(mysqlUrl === undefined
+    ? []
+    : ([["MySQL or MariaDB", () => onDatabase("mysql", createMysql())]] satisfies NamedStore[])),
+];
+
+/** Other drivers to the same databases. `npm run test:drivers` runs on them. */
+const others: NamedStore[] = [
   ["PostgreSQL through Prisma and a pool", () => onDatabase("pg and prisma", createPostgres())],
+  ["PostgreSQL through Drizzle", () => onDatabase("drizzle postgres-js", createPostgres())],
+  ["SQLite through libsql", () => onDatabase("libsql", createSqlite())],
   ...(mysqlUrl === undefined
     ? []
     : ([
-        ["MySQL or MariaDB", () => onDatabase("mysql", createMysql())],
         ["MySQL or MariaDB through mysql2", () => onDatabase("mysql2", createMysql())],
         ["MySQL or MariaDB through mariadb", () => onDatabase("mariadb", createMysql())],
-      ] satisfies typeof stores)),
+      ] satisfies NamedStore[])),
 ];
+
+export const stores = process.env["TEST_DRIVERS"] === "others" ? others : main;
 
 async function onDatabase(
   kind: StoreKind,

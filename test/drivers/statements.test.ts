@@ -15,7 +15,7 @@ import {
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 import type { TestDatabase } from "../support/database.js";
 import { recordStatements } from "../support/record-statements.js";
-import { describeStore } from "./contract.js";
+import { describeStore } from "../store/contract.js";
 
 const databases: [name: string, create: () => Promise<TestDatabase>][] = [
   ["SQLite", createSqlite],
