@@ -30,10 +30,16 @@ const RULES: readonly Rule[] = [
     folder: "server",
     may: ["core", "@trpc/server", "zod"],
     mayType: [],
-    except: ["server/drizzle", "server/kysely"],
+    except: ["server/drizzle", "server/kysely", "server/cli"],
   },
   { folder: "server/drizzle", may: ["core", "server/store", "drizzle-orm"], mayType: [] },
   { folder: "server/kysely", may: ["core", "server/store", "kysely"], mayType: [] },
+  {
+    // The command. Nothing imports it.
+    folder: "server/cli",
+    may: ["core", "server/store", "node:", "@clack/prompts", "diff"],
+    mayType: [],
+  },
   {
     folder: "client",
     may: ["core", "@trpc/client", "@trpc/server/observable", "@tanstack/react-query", "react"],

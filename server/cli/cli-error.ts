@@ -1,0 +1,4 @@
+/** The command cannot go on. The message says what to do. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+}

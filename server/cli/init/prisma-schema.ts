@@ -1,0 +1,183 @@
+/** Finds the application's Prisma schema, and adds the table of the limits to it once. */
+import { CliError } from "../cli-error.js";
+import { indentUnit } from "./anchors.js";
+import { isFolder, listFiles, readText } from "./files.js";
+import type { Change } from "./plan.js";
+
+/** By file, relative to the application's folder. */
+type Schema = Map<string, string>;
+
+export interface PrismaTable {
+  /** The name of the model. */
+  model: string;
+  /** `undefined` if the schema has the model already. */
+  change: Change | undefined;
+  file: string;
+  provider: string;
+}
+
+const CONFIGS = ["prisma.config", ".config/prisma"].flatMap((name) =>
+  ["ts", "mts", "cts", "js", "mjs", "cjs"].map((extension) => `${name}.${extension}`),
+);
+const PLACES = ["prisma/schema.prisma", "schema.prisma", "prisma/schema", "prisma"];
+const PROVIDERS = new Set(["sqlite", "postgresql", "postgres", "mysql", "cockroachdb"]);
+
+const NAME = "RateLimit";
+/** The model's name where another package has a model `RateLimit`. */
+const OTHER_NAME = "TrpcRateLimit";
+const OTHER_TABLE = "trpc_rate_limit";
+
+/**
+ * `undefined` if the application has no Prisma schema.
+ *
+ * @throws CliError when it has one that limits cannot be kept with.
+ */
+export async function planPrisma(root: string): Promise<PrismaTable | undefined> {
+  const schema = await readSchema(root);
+  if (schema === undefined) return undefined;
+  const main = [...schema].find(([, text]) => /^\s*datasource\s+\w+\s*\{/m.test(text));
+  const datasource = main && /^\s*datasource\s+\w+\s*\{([\s\S]*?)^\s*\}/m.exec(main[1])?.[1];
+  const provider = /^\s*provider\s*=\s*"(\w+)"/m.exec(datasource ?? "")?.[1];
+  if (main === undefined || provider === undefined || !PROVIDERS.has(provider)) {
+    const shown = provider === undefined ? "no provider" : `the provider ${provider}`;
+    throw new CliError(
+      `the Prisma schema ${[...schema.keys()].join(", ")} has ${shown} in its datasource; ` +
+        "limits can be kept in SQLite, PostgreSQL, MySQL and MariaDB",
+    );
+  }
+  const models = modelsOf(schema);
+  const present = models.find((model) => model.isOurs);
+  if (present !== undefined) {
+    return { model: present.name, change: undefined, file: present.file, provider };
+  }
+  const isTaken = models.some(({ names }) => names.includes(NAME.toLowerCase()));
+  const name = isTaken ? OTHER_NAME : NAME;
+  const [inSchema] = /^\s*schemas\s*=\s*\[\s*"([^"]+)"/m.exec(datasource!)?.slice(1) ?? [];
+  const own = ownFile(main[0], schema);
+  const before = own === undefined ? main[1] : undefined;
+  const text = modelText({ name, provider, inSchema, unit: indentUnit(main[1]) });
+  const file = own ?? main[0];
+  const after = before === undefined ? text : `${before.trimEnd()}\n\n${text}`;
+  return { model: name, change: { file, before, after }, file, provider };
+}
+
+/** In a folder of several files, the model gets one of its own. */
+function ownFile(main: string, schema: Schema): string | undefined {
+  if (schema.size < 2) return undefined;
+  const file = main.replace(/[^/]*$/, "rate-limit.prisma");
+  return schema.has(file) ? undefined : file;
+}
+
+async function readSchema(root: string): Promise<Schema | undefined> {
+  const named = await namedPlace(root);
+  for (const place of named === undefined ? PLACES : [named]) {
+    const files = (await isFolder(root, place))
+      ? await listFiles(root, place, /\.prisma$/)
+      : [place];
+    const texts = await Promise.all(
+      files.map(async (file): Promise<[string, string | undefined]> => [
+        file,
+        await readText(root, file),
+      ]),
+    );
+    const found = texts.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    if (found.length > 0) return new Map(found);
+  }
+  if (named === undefined) return undefined;
+  throw new CliError(`${named}, which Prisma's config names as the schema, does not exist`);
+}
+
+/** The place that the config or package.json names. */
+async function namedPlace(root: string): Promise<string | undefined> {
+  for (const file of CONFIGS) {
+    const text = await readText(root, file);
+    const value = /(?:^|[{,\s])schema\s*:\s*(.+(?:\n\s.+)*)/.exec(text ?? "")?.[1];
+    const first = /^(?:[\w.]*\([^)]*\)|["'`][^"'`]*["'`])/.exec(value ?? "")?.[0];
+    const parts = [...(first ?? "").matchAll(/["'`]([^"'`]+)["'`]/g)].map(([, part]) => part!);
+    if (parts.length > 0) return normalized(parts.join("/"));
+  }
+  const packageJson = JSON.parse((await readText(root, "package.json")) ?? "{}") as {
+    prisma?: { schema?: unknown };
+  };
+  const schema = packageJson.prisma?.schema;
+  return typeof schema === "string" ? normalized(schema) : undefined;
+}
+
+const normalized = (path: string) => path.replace(/^\.\//, "").replace(/\/$/, "");
+
+interface Model {
+  file: string;
+  name: string;
+  /** Its own name and that of its table, in lower case: some databases do not tell the case. */
+  names: string[];
+  isOurs: boolean;
+}
+
+function modelsOf(schema: Schema): Model[] {
+  return [...schema].flatMap(([file, text]) =>
+    [...text.matchAll(/^\s*model\s+(\w+)\s*\{([\s\S]*?)^\s*\}/gm)].map(([, name, body]): Model => {
+      const code = body!.replace(/\/\/.*$/gm, "");
+      const table = /@@map\((?:name:\s*)?"([^"]+)"\)/.exec(code)?.[1] ?? name!;
+      return {
+        file,
+        name: name!,
+        names: [name!.toLowerCase(), table.toLowerCase()],
+        isOurs: /@@id\(\[name, key, shard\]/.test(code),
+      };
+    }),
+  );
+}
+
+interface ModelOptions {
+  name: string;
+  provider: string;
+  inSchema: string | undefined;
+  unit: string;
+}
+
+/** With MySQL's default length, 191, a key that is too long for the limiter could be cut off. */
+const LENGTH = 192;
+
+function modelText({ name, provider, inSchema, unit }: ModelOptions): string {
+  const text = provider === "mysql" ? ` @db.VarChar(${LENGTH})` : "";
+  const attributes = [
+    "@@id([name, key, shard])",
+    ...(name === NAME ? [] : [`@@map("${OTHER_TABLE}")`]),
+    ...(inSchema === undefined ? [] : [`@@schema("${inSchema}")`]),
+  ];
+  const note =
+    provider === "mysql"
+      ? [
+          "/// Its migration needs a binary collation for name and key; see docs/cli.md of trpc-rate-limit.",
+        ]
+      : [];
+  return [
+    "/// The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant.",
+    ...note,
+    `model ${name} {`,
+    `${unit}name  String${text}`,
+    `${unit}key   String @default("")${text}`,
+    `${unit}shard Int    @default(0)`,
+    `${unit}value Float`,
+    `${unit}ts    Float`,
+    "",
+    ...attributes.map((attribute) => unit + attribute),
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** What MySQL's migration needs, which Prisma's schema language cannot say. */
+export function collationSql(table: string): string {
+  const type = `VARCHAR(${LENGTH}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL`;
+  return [
+    `ALTER TABLE \`${table}\``,
+    `    MODIFY \`name\` ${type},`,
+    `    MODIFY \`key\` ${type} DEFAULT '';`,
+  ].join("\n");
+}
+
+/** The name of the table that the model becomes, unless the author has changed it. */
+export function tableOf(model: string): string {
+  return model === OTHER_NAME ? OTHER_TABLE : model;
+}

@@ -1,0 +1,39 @@
+/** Runs `init` in this process, and the command as its users run it. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { init } from "../../server/cli/init/init.js";
+
+const MAIN = fileURLToPath(new URL("../../dist/server/cli/main.js", import.meta.url));
+
+/** Resolves with what it printed. */
+export async function runInit(root: string, { dryRun = false } = {}): Promise<string> {
+  const lines: string[] = [];
+  const print = (text: string) => lines.push(text);
+  await init({ root, version: "1.2.3", dryRun, yes: true, print });
+  return lines.join("\n");
+}
+
+export interface CommandResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the built command, without a terminal. */
+export async function runCommand(
+  root: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, stdout, stderr };
+}
