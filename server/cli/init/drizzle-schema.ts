@@ -38,6 +38,19 @@ export async function planDrizzle(
   return unknown(named ?? "drizzle.config.ts", "the schema is not one file that is named there");
 }
 
+/** The table of the limits, if the application has a Drizzle schema with one. */
+export async function findOurTable(root: string): Promise<string | undefined> {
+  const named = await namedPlace(root);
+  for (const file of named === undefined ? PLACES : [named]) {
+    const text = (await readText(root, file)) ?? "";
+    const [, , create, table] = PRESENT.exec(text) ?? [];
+    if (table === undefined) continue;
+    const prefix = /TableCreator\(\s*\(name\) => `(\w*)\$\{name\}`/.exec(text)?.[1] ?? "";
+    return create === CREATOR.exec(text)?.[1] ? prefix + table : table;
+  }
+  return undefined;
+}
+
 function unknown(file: string, why: string): DrizzleTable {
   return { table: undefined, change: undefined, byHand: { file, why, lines: `// ${MORE}` } };
 }
@@ -56,10 +69,12 @@ async function namedPlace(root: string): Promise<string | undefined> {
 const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*(["'])drizzle-orm\/(pg|mysql|sqlite)-core\2/m;
 const CREATOR = /^export const (\w+) = (pg|mysql|sqlite)TableCreator\(/m;
 
+/** A table that has shards. The groups are its constant, the function and its name. */
+const PRESENT =
+  /^export const (\w+) = (\w+)\(\s*["']([^"']+)["'],(?:(?!^export)[\s\S])*?\bshard\s*:/m;
+
 function planFile(file: string, before: string): DrizzleTable {
-  const present =
-    /^export const (\w+) = \w+\(\s*["'][^"']+["'],(?:(?!^export)[\s\S])*?\bshard\s*:/m;
-  const existing = present.exec(before)?.[1];
+  const existing = PRESENT.exec(before)?.[1];
   if (existing !== undefined) {
     return { table: { name: existing, file }, change: undefined, byHand: undefined };
   }

@@ -105,9 +105,16 @@ async function namedPlace(root: string): Promise<string | undefined> {
 
 const normalized = (path: string) => path.replace(/^\.\//, "").replace(/\/$/, "");
 
+/** The table of the limits, if the application has a Prisma schema with one. */
+export async function findOurModel(root: string): Promise<string | undefined> {
+  const schema = await readSchema(root);
+  return schema && modelsOf(schema).find(({ isOurs }) => isOurs)?.table;
+}
+
 interface Model {
   file: string;
   name: string;
+  table: string;
   /** Its own name and that of its table, in lower case: some databases do not tell the case. */
   names: string[];
   isOurs: boolean;
@@ -121,6 +128,7 @@ function modelsOf(schema: Schema): Model[] {
       return {
         file,
         name: name!,
+        table,
         names: [name!.toLowerCase(), table.toLowerCase()],
         isOurs: /@@id\(\[name, key, shard\]/.test(code),
       };

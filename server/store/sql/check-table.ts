@@ -11,6 +11,13 @@ import { quotedTable, type TableName } from "./sql.js";
 /** Its message says what is wrong with the table and what to do. */
 export class TableError extends Error {
   override readonly name = "TableError";
+
+  constructor(
+    readonly reason: "missing" | "elsewhere" | "foreign" | "type" | "collation" | "charset",
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 interface Column {
@@ -86,11 +93,15 @@ function checkColumns(
         ? missingTableHint(table)
         : `there is one in ${elsewhere.join(", ")}: name its schema by @@schema on the model, by ` +
           "the adapter's or the store's option schema, or add it to the search_path";
-    throw new TableError(`${shown} does not exist in ${searched} (${hint})`);
+    throw new TableError(
+      elsewhere.length === 0 ? "missing" : "elsewhere",
+      `${shown} does not exist in ${searched} (${hint})`,
+    );
   }
   const missing = COLUMNS.filter((name) => !columns.some((column) => column.name === name));
   if (missing.length > 0) {
     throw new TableError(
+      "foreign",
       `${shown} in ${searched} is not a table of rate limits: it has no column ` +
         `${missing.join(", ")}; another package may use this name, so give the model of the ` +
         "limits another one, and name it by the option model (or table)",
@@ -98,10 +109,14 @@ function checkColumns(
   }
   for (const { name, type, collation, folds } of columns) {
     if ((name === "value" || name === "ts") && !DOUBLE[dialect].test(type)) {
-      throw new TableError(`column ${name} of ${shown} has the type ${type}; it must be a double`);
+      throw new TableError(
+        "type",
+        `column ${name} of ${shown} has the type ${type}; it must be a double`,
+      );
     }
     if ((name === "name" || name === "key") && folds) {
       throw new TableError(
+        "collation",
         `column ${name} of table ${table.name} has the collation ${collation}, under which ` +
           "different keys are one bucket; give it a binary one, as in the package's migrations",
       );
@@ -127,7 +142,6 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
       [quotedTable(table), name],
     );
     const found = rows.filter((row) => row["found"] === true);
-    const searched = rows[0]?.["searched"];
     return {
       columns: found.map((row) => ({
         ...columnOf(row),
@@ -135,7 +149,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
       })),
       version: versionOf(rows),
       searched:
-        schema === undefined ? `the search_path (${String(searched)})` : `schema "${schema}"`,
+        schema === undefined ? `the search_path${shownPath(rows[0])}` : `schema "${schema}"`,
       elsewhere: distinct(rows.map((row) => `schema "${String(row["schema"])}"`)),
     };
   },
@@ -151,6 +165,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
     for (const charset of [sent, received]) {
       if (typeof charset === "string" && charset !== "utf8mb4") {
         throw new TableError(
+          "charset",
           `the connection has the character set ${charset}, in which different keys can be the ` +
             "same; connect with utf8mb4, the default of mysql2 and mariadb",
         );
@@ -181,6 +196,11 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
 
 function versionOf([row]: readonly SqlRow[]): string | undefined {
   return row === undefined ? undefined : String(row["version"]);
+}
+
+/** It is not known if no schema has such a table. */
+function shownPath(row: SqlRow | undefined): string {
+  return row === undefined ? "" : ` (${String(row["searched"])})`;
 }
 
 function columnOf({ name, type, collation }: SqlRow): Omit<Column, "folds"> {

@@ -1,0 +1,31 @@
+/** What `doctor` has found out about one thing. */
+export interface Finding {
+  /** A short name that stays the same, for scripts. */
+  check: string;
+  /** An error keeps limits from working, or makes them wrong. */
+  level: "ok" | "warning" | "error";
+  message: string;
+  /** What to do. Never with the password of a URL. */
+  advice?: string;
+}
+
+export function ok(check: string, message: string): Finding {
+  return { check, level: "ok", message };
+}
+
+export function warning(check: string, message: string, advice: string): Finding {
+  return { check, level: "warning", message, advice };
+}
+
+export function failure(check: string, message: string, advice: string): Finding {
+  return { check, level: "error", message, advice };
+}
+
+/** The first line of what was thrown. Its other lines may show parameters. */
+export function messageOf(error: unknown): string {
+  // A connection to several addresses fails with several errors and no message.
+  const { errors } = error as { errors?: unknown[] };
+  const first = Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
+  const text = first instanceof Error ? first.message || first.name : String(first);
+  return text.trim().split("\n", 1)[0]!;
+}
