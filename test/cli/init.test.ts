@@ -137,6 +137,14 @@ describe("a Prisma schema", () => {
   });
 });
 
+it("refuses an application on PlanetScale", async () => {
+  await using app = await makeFolder({
+    "package.json": PACKAGE.replace("zod", "@planetscale/database"),
+    "prisma/schema.prisma": schemaOf("mysql"),
+  });
+  await expect(runInit(app.root)).rejects.toThrow("PlanetScale, whose Vitess cannot keep limits");
+});
+
 describe("a Drizzle schema", () => {
   it("without a prefix gets the table, beside another package's table", async () => {
     const schema = `import { pgTable, text } from "drizzle-orm/pg-core";

@@ -1,4 +1,5 @@
 /** Looks at an application and plans everything, without writing anything. */
+import { CliError } from "../cli-error.js";
 import { addDependency } from "./dependency.js";
 import { readApplication } from "./application.js";
 import { planDrizzle } from "./drizzle-schema.js";
@@ -7,9 +8,18 @@ import type { Plan } from "./plan.js";
 import { collationSql, planPrisma, tableOf } from "./prisma-schema.js";
 import { planWiring } from "./wire.js";
 
-/** @param version of this package. */
+/**
+ * @param version of this package.
+ * @throws CliError when limits cannot be kept in the application's database.
+ */
 export async function makePlan(root: string, version: string): Promise<Plan> {
   const app = await readApplication(root);
+  if (app.packages.has("@planetscale/database")) {
+    throw new CliError(
+      "the application uses PlanetScale, whose Vitess cannot keep limits; docs/databases.md of " +
+        "trpc-rate-limit lists databases that can",
+    );
+  }
   const plan: Plan = { changes: [], byHand: [], present: [], next: [] };
 
   if (app.packages.has("trpc-rate-limit")) plan.present.push("package.json");
