@@ -10,6 +10,7 @@ import {
   mysqlUrl,
   type TestDatabase,
 } from "../support/database.js";
+import { node24, NO_NODE_24 } from "../support/node-24.js";
 import { pgbouncerVersion, startPgbouncer } from "../support/pgbouncer.js";
 import { faultsOf, findingOf, ROOT, runDoctor } from "../support/run-doctor.js";
 import { runCommand } from "../support/run-init.js";
@@ -230,6 +231,32 @@ describe("doctor", () => {
     const { message } = findingOf(findings, "connect");
     expect(message).toContain("none of mysql2/promise, mariadb installed");
     expect(message).toContain("npm install --no-save mysql2");
+  });
+
+  it.each([
+    { driver: "postgres", create: () => createPostgres() },
+    // Without its URL, a skipped test above says so.
+    ...(mysqlUrl === undefined ? [] : [{ driver: "mariadb", create: () => createMysql() }]),
+  ])("connects through $driver, if the application has that", async ({ driver, create }) => {
+    await using database = await create();
+    await using app = await makeFolder({ "package.json": "{}", "node_modules/.keep": "" });
+    await symlink(join(ROOT, "node_modules", driver), join(app.root, "node_modules", driver));
+    const findings = await runDoctor(database.url, { root: app.root });
+    expect(faultsOf(findings)).toEqual([]);
+    expect(findingOf(findings, "connect").message).toMatch(new RegExp(` through ${driver}$`));
+  });
+
+  it("connects through node:sqlite", async ({ skip }) => {
+    if (node24 === undefined) return skip(NO_NODE_24);
+    await using database = await createSqlite();
+    await using app = await makeFolder({ "package.json": "{}" });
+    const options = { node: node24 };
+    const args = ["doctor", "--url", database.url, "--table", "RateLimit"];
+    const { code, stdout } = await runCommand(app.root, args, {}, options);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/ through node:sqlite$/m),
+    });
   });
 
   it("takes the URL from .env", async () => {

@@ -24,8 +24,9 @@ export async function runCommand(
   root: string,
   args: readonly string[],
   env: Record<string, string> = {},
+  { node = process.execPath } = {},
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(node, [MAIN, ...args], {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
