@@ -2,6 +2,7 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
+import { collationSql } from "../../server/cli/init/prisma-schema.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
 import {
   createMysql,
@@ -146,6 +147,22 @@ describe.each(KINDS)("doctor on $name", ({ create, quote, fold, narrow }) => {
       / is 3(600|599)\.\d s behind the database's/,
     );
     expect(code).toBe(0);
+  });
+});
+
+describe.runIf(mysqlUrl !== undefined)("doctor on the table that Prisma makes on MySQL", () => {
+  it("finds the collation, until the lines that init prints are run", async () => {
+    await using database = await createMysql();
+    const statements = [
+      "DROP TABLE `RateLimit`",
+      "CREATE TABLE `RateLimit` (`name` VARCHAR(192) NOT NULL, `key` VARCHAR(192) NOT NULL DEFAULT '', " +
+        "`shard` INTEGER NOT NULL DEFAULT 0, `value` DOUBLE NOT NULL, `ts` DOUBLE NOT NULL, " +
+        "PRIMARY KEY (`name`, `key`, `shard`)) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+    ];
+    for (const statement of statements) await database.prisma.$executeRawUnsafe(statement);
+    expect(faultsOf(await runDoctor(database.url))).toEqual(["error table-collation"]);
+    await database.prisma.$executeRawUnsafe(collationSql("RateLimit"));
+    expect(faultsOf(await runDoctor(database.url))).toEqual([]);
   });
 });
 
