@@ -17,12 +17,7 @@ export const hasT3App = existsSync(NEXT);
 /** What a test prints when it is skipped without it. */
 export const NO_T3_APP = "test/t3-app is not installed: npm run install:test-projects";
 
-const env = {
-  ...process.env,
-  NEXT_TELEMETRY_DISABLED: "1",
-  // The lockfile has the compilers of Linux only, and Next would ask a registry for the others.
-  NEXT_IGNORE_INCORRECT_LOCKFILE: "1",
-};
+const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1" };
 
 /** Packs the package as it is built, unpacks it into the application, and builds that. */
 export async function buildT3App(): Promise<void> {
