@@ -12,16 +12,16 @@ import { undocumented } from "./undocumented.js";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGES = join(ROOT, "docs/reference");
 
-/** The source of each page, by the page's name. The order is that of the index. */
-const ENTRY_POINTS = {
-  "trpc-rate-limit": "core/index.ts",
-  server: "server/index.ts",
-  client: "client/index.ts",
-  react: "client/react/index.ts",
-  testing: "client/testing/index.ts",
-  drizzle: "server/drizzle/index.ts",
-  kysely: "server/kysely/index.ts",
-};
+/** The source of each page, by the page's name: every entry point of package.json with types. */
+const { name, exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+const ENTRY_POINTS = Object.fromEntries(
+  Object.entries(exports)
+    .filter(([, { types }]) => types !== undefined)
+    .map(([path, { types }]) => [
+      path === "." ? name : path.slice("./".length),
+      types.replace(/^\.\/dist\//, "").replace(/\.d\.ts$/, ".ts"),
+    ]),
+);
 
 const isCheck = process.argv.includes("--check");
 const out = isCheck ? await mkdtemp(join(tmpdir(), "reference-")) : PAGES;
@@ -56,6 +56,8 @@ async function generate(folder) {
     jsDocCompatibility: { defaultTag: false },
     hidePageHeader: true,
     hideBreadcrumbs: true,
+    // Names that differ in case alone have anchors that GitHub would not give to their headings.
+    useHTMLAnchors: true,
     parametersFormat: "table",
     interfacePropertiesFormat: "table",
     classPropertiesFormat: "table",
@@ -64,7 +66,7 @@ async function generate(folder) {
     tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
     pageTitleTemplates: {
       index: "Reference",
-      module: ({ name }) => titleOf(name),
+      module: (page) => titleOf(page.name),
     },
   });
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => nameModules(project));
@@ -80,15 +82,13 @@ async function generate(folder) {
 /** TypeDoc names a module by its folder. Its users know it by the entry point. */
 function nameModules(project) {
   for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
-    const page = Object.keys(ENTRY_POINTS).find(
-      (name) => ENTRY_POINTS[name] === `${module.name}/index.ts`,
-    );
-    module.name = page;
+    const source = `${module.name}/index.ts`;
+    module.name = Object.keys(ENTRY_POINTS).find((page) => ENTRY_POINTS[page] === source);
   }
 }
 
 function titleOf(page) {
-  return page === "trpc-rate-limit" ? page : `trpc-rate-limit/${page}`;
+  return page === name ? page : `${name}/${page}`;
 }
 
 /** The pages in docs/reference that are not those in `folder`. */
@@ -96,9 +96,9 @@ async function differences(folder) {
   const names = new Set([...(await readdir(folder)), ...(await readdir(PAGES))]);
   const read = (path) => readFile(path, "utf8").catch(() => undefined);
   const problems = [];
-  for (const name of names) {
-    if ((await read(join(folder, name))) === (await read(join(PAGES, name)))) continue;
-    problems.push(`docs/reference/${name} is not up to date: run "npm run docs:reference"`);
+  for (const page of names) {
+    if ((await read(join(folder, page))) === (await read(join(PAGES, page)))) continue;
+    problems.push(`docs/reference/${page} is not up to date: run "npm run docs:reference"`);
   }
   return problems;
 }
