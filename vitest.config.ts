@@ -12,6 +12,7 @@ const exclude = [
   "test/drivers/**",
   "test/e2e/**",
   "test/galera/**",
+  "test/quick-start/**",
   "**/.tmp/**",
   "**/node_modules/**",
 ];

@@ -30,6 +30,10 @@ import type {
 import { createNotifier, notify } from "./notify-watchers.js";
 import { createStreamOrPoll } from "./stream-or-poll.js";
 
+/**
+ * Follows limits without a framework: it reads them from the server, predicts what the server
+ * would answer, and calls its observers when that changes. One per client. Call `close` at the end.
+ */
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,
 ): RateLimitObserver<TName> {

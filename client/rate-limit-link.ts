@@ -15,6 +15,7 @@ import type { ProcedurePath, RouterLimitName } from "./limit-names.js";
 import { OBSERVERS, observersOf } from "./transport.js";
 import type { LimitUse, LinkedLimit, WhenLimited } from "./types.js";
 
+/** The options of `rateLimitLink`. */
 export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> {
   /**
    * Which limit a call takes from, by the procedure's path, or as a function of the call: a name,

@@ -23,7 +23,11 @@ export function observersOf(
   return (runtime[OBSERVERS] ??= new Set());
 }
 
-/** @param path where the router stands in the application's router, such as `rateLimit`. */
+/**
+ * The transport of an observer through an application's tRPC client.
+ *
+ * @param path where the router stands in the application's router, such as `rateLimit`.
+ */
 export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
   client: TRPCClient<TRouter>,
   path: string,

@@ -3,8 +3,11 @@ import type { RateLimitConfig } from "../core/config.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
+/** A limit, and the key that the server is asked for. */
 export interface RateLimitItem<TName extends string = string> {
+  /** The limit. */
   name: TName;
+  /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
   key?: string | undefined;
 }
 
@@ -39,9 +42,15 @@ export type WhenLimited = "send" | "reject" | "wait";
  * enough. `now` is the server's time at that instant, epoch ms.
  */
 export interface CheckedRateLimit {
+  /** The tokens that would remain; negative when there are not enough. */
   value: number;
+  /** The config by which it was calculated. */
   config: RateLimitConfig;
+  /**
+   * When the call would pass, epoch ms on this machine's clock; `undefined` if it would pass now.
+   */
   retryAt: number | undefined;
+  /** The server's time at that instant, epoch ms. */
   now: number;
 }
 
@@ -71,6 +80,7 @@ export type LiveMode = "stream" | "poll" | "off";
  */
 export type ConnectionState = "live" | "polling" | "offline";
 
+/** What a stream of a transport calls. */
 export interface WatchHandlers {
   /** Called for every item when the stream is up, and then whenever one changes. */
   onSnapshot(snapshot: RateLimitSnapshot): void;
@@ -80,7 +90,9 @@ export interface WatchHandlers {
   onEnded(): void;
 }
 
+/** How an observer reaches the server. `createTRPCTransport` makes one of a tRPC client. */
 export interface RateLimitTransport<TName extends string = string> {
+  /** Reads one limit. Rejects with the server's error. */
   status(item: RateLimitItem<TName>): Promise<RateLimitSnapshot>;
   /** Opens one stream for all the items; returns a function that closes it. */
   watch(items: readonly RateLimitItem<TName>[], handlers: WatchHandlers): () => void;
@@ -90,7 +102,9 @@ export interface RateLimitTransport<TName extends string = string> {
 
 /** Keeps snapshots between visits and shows them to devtools. */
 export interface SnapshotCache {
+  /** The snapshot that is kept; `undefined` if there is none. */
   get(item: RateLimitItem): RateLimitSnapshot | undefined;
+  /** Keeps a snapshot in place of the last one. */
   set(item: RateLimitItem, snapshot: RateLimitSnapshot): void;
   /**
    * When the snapshot was received, epoch ms on this machine's clock. Until the server answers, its
@@ -104,8 +118,11 @@ export interface SnapshotCache {
   isFresh?(item: RateLimitItem): boolean | undefined;
 }
 
+/** The options of `createRateLimitObserver`. */
 export interface RateLimitObserverOptions<TName extends string = string> {
+  /** How the server is reached. */
   transport: RateLimitTransport<TName>;
+  /** Keeps snapshots for later observers. @default none */
   cache?: SnapshotCache | undefined;
   /** This machine's time, epoch ms. @default Date.now */
   clock?: () => number;
@@ -120,7 +137,11 @@ export interface RateLimitObserverOptions<TName extends string = string> {
   pollInterval?: number | undefined;
 }
 
-/** @typeParam TName the limits' names, as the transport knows them. */
+/**
+ * Follows limits, and predicts what the server would answer. See `createRateLimitObserver`.
+ *
+ * @typeParam TName the limits' names, as the transport knows them.
+ */
 export interface RateLimitObserver<TName extends string = string> {
   /**
    * Follows a limit until the returned function is called. `onChange` is called after the status
@@ -139,6 +160,7 @@ export interface RateLimitObserver<TName extends string = string> {
   status(item: RateLimitItem<TName>, count: number): RateLimitStatus | undefined;
   /** Whole tokens that remain, 0 while the limit is in debt; follows refills once a second at most. */
   remaining(item: RateLimitItem<TName>): number | undefined;
+  /** The config of the limit; `undefined` while nothing is known. */
   config(item: RateLimitItem<TName>): RateLimitConfig | undefined;
   /**
    * Why the server refuses to tell about the limit, such as for want of a right to its key. It is
@@ -147,6 +169,7 @@ export interface RateLimitObserver<TName extends string = string> {
   error(item: RateLimitItem<TName>): Error | undefined;
   /** Predicts the answer to a call for `count` tokens at `at` (epoch ms, this machine's clock). */
   check(item: RateLimitItem<TName>, at: number, count: number): CheckedRateLimit | undefined;
+  /** How changes arrive from the server. */
   readonly connection: ConnectionState;
   /**
    * Assumes that a call which is about to be sent takes `count` tokens. The debit stands until the
@@ -178,5 +201,6 @@ export interface RateLimitObserver<TName extends string = string> {
    * @param item asks for this limit alone, after something has happened to it.
    */
   refresh(item?: RateLimitItem<TName>): void;
+  /** Ends the stream, the polls and the timers. */
   close(): void;
 }

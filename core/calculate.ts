@@ -9,10 +9,13 @@ import { validateCount } from "./count.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
 export interface RateLimitState {
+  /** Tokens; negative while tokens are owed. */
   value: number;
+  /** The instant at which `value` is true, epoch ms. */
   ts: number;
 }
 
+/** The tokens that a bucket holds after a calculation, and the wait until there are enough. */
 export interface CalculatedRateLimit extends RateLimitState {
   /** Whole ms until `value` would not be negative; `undefined` when it is not. */
   retryAfter: number | undefined;

@@ -29,11 +29,13 @@ interface CommonConfig {
 
 /** Tokens come continuously, `rate` per `period`, up to `capacity`. */
 export interface TokenBucketConfig extends CommonConfig {
+  /** Tells the two kinds of configs apart. */
   kind: "token bucket";
 }
 
 /** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
 export interface FixedWindowConfig extends CommonConfig {
+  /** Tells the two kinds of configs apart. */
   kind: "fixed window";
   /**
    * An instant at which a window starts, epoch ms. The other windows follow in steps of `period`.
@@ -43,6 +45,7 @@ export interface FixedWindowConfig extends CommonConfig {
   start?: number;
 }
 
+/** The config of one limit, of either kind. */
 export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
 
 /** The most shards of a limit. It is bounded because `getValue` and `reset` read all of them. */

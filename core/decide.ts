@@ -22,13 +22,17 @@ export type RateLimitResult =
 
 /** Tokens that one shard gave to a call. */
 export interface TakenShard {
+  /** The index of the shard, from 0. */
   shard: number;
+  /** The tokens that it gave. */
   count: number;
 }
 
 /** A result, and the state to write when it is `ok`. */
 export interface RateLimitDecision {
+  /** The answer for the caller. */
   result: RateLimitResult;
+  /** The state to write; `undefined` when the call is denied and nothing is to be written. */
   next: RateLimitState | undefined;
 }
 

@@ -13,20 +13,30 @@ import type { RateLimitConfig } from "./config.js";
  * - `now`: the server's clock, epoch ms, so that a reader can correct its own.
  */
 export interface RateLimitErrorData<TName extends string = string> {
+  /** Tells a denial from the package's other errors. */
   kind: "RateLimited";
+  /** The limit that denied the call. */
   name: TName;
+  /** Whole ms, above 0, until the same call would pass. */
   retryAfter: number;
+  /** The tokens left now; negative while reservations are outstanding. */
   value: number;
+  /** The config by which the call was denied. */
   config: RateLimitConfig;
+  /** The server's clock, epoch ms. */
   now: number;
 }
 
 /** Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. */
 export class RateLimitError<TName extends string = string> extends Error {
+  /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitError";
+  /** Tells a denial from the package's other errors. */
   readonly kind = "RateLimited";
+  /** The facts of the denial, where `isRateLimitError` looks for them. */
   readonly data: { rateLimit: RateLimitErrorData<TName> };
 
+  /** @param rateLimit the facts of the denial. */
   constructor(rateLimit: RateLimitErrorData<TName>) {
     super(`Rate limit "${rateLimit.name}" exceeded; retry after ${rateLimit.retryAfter} ms`);
     this.data = { rateLimit };
@@ -35,12 +45,16 @@ export class RateLimitError<TName extends string = string> extends Error {
 
 /** An option that cannot work, or a store that cannot do what was asked for. */
 export class RateLimitConfigError extends Error {
+  /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitConfigError";
+  /** Tells a wrong config from the package's other errors. */
   readonly kind = "InvalidConfig";
 
   /** @param problem what `option` must be, or a whole message. */
   constructor(
+    /** The option that cannot work, such as `limits.sendMessage.rate`. */
     readonly option: string,
+    /** The value that was given. */
     readonly value: unknown,
     problem: string | { message: string },
   ) {
@@ -54,7 +68,9 @@ export class RateLimitConfigError extends Error {
 
 /** A call with a `count`, a `key` or a name that is not valid. It consumed nothing. */
 export class RateLimitInputError extends Error {
+  /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitInputError";
+  /** Tells a wrong argument from the package's other errors. */
   readonly kind = "InvalidInput";
 
   /**
@@ -66,6 +82,7 @@ export class RateLimitInputError extends Error {
    * - `"result"`: not a result that the function can use, such as one that the limiter never gave.
    */
   constructor(
+    /** The argument that is not valid. */
     readonly reason: "count" | "unsatisfiable" | "key" | "name" | "result",
     message: string,
   ) {
@@ -78,7 +95,9 @@ export class RateLimitInputError extends Error {
  * already been asked to write, it is unknown whether the tokens were spent.
  */
 export class RateLimitStoreError extends Error {
+  /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitStoreError";
+  /** Tells a store failure from the package's other errors. */
   readonly kind = "StoreFailure";
 }
 

@@ -7,6 +7,7 @@ import type { RateLimitConfig } from "./config.js";
  * now, count)` gives what the server would decide, until the next call consumes tokens.
  */
 export interface RateLimitSnapshot<TName extends string = string> extends RateLimitState {
+  /** The limit. */
   name: TName;
   /** The key that the reader requested; absent when it requested none. */
   key?: string | undefined;

@@ -12,6 +12,8 @@ import type { LimitOptions, WithConfig } from "./limiter-types.js";
 /** What better-auth 1.7 calls `BetterAuthRateLimitStorage`. */
 export interface BetterAuthStorage {
   /**
+   * Charges one request, and says whether it is allowed.
+   *
    * @param key better-auth's `address|path`.
    * @param rule at most `max` requests per `window` seconds.
    * @returns `retryAfter` in whole seconds, rounded up, or `null` where the request is allowed.
@@ -22,6 +24,7 @@ export interface BetterAuthStorage {
   ): Promise<{ allowed: boolean; retryAfter: number | null }>;
 }
 
+/** The options of `betterAuthStorage`. */
 export interface BetterAuthStorageOptions {
   /**
    * What becomes of a request while the store fails or does not answer in time.

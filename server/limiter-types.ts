@@ -6,11 +6,13 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { RateLimitLogger } from "./logger.js";
 import type { RateLimitStore, TransactionOptions } from "./store/store.js";
 
+/** The limits of a limiter: their configs by name. */
 export type LimitConfigs = Record<string, RateLimitConfig>;
 
 /** Autocompletes the names of the limits, and takes other strings where a config comes along. */
 export type LimitName<TLimits> = (keyof TLimits & string) | (string & {});
 
+/** The bucket that a call is about, and its config. */
 export interface KeyOptions {
   /**
    * The user, team or address to limit: 1 to 191 UTF-16 code units, no NUL, no lone surrogate. Keys
@@ -26,6 +28,7 @@ export interface KeyOptions {
   config?: RateLimitConfig | undefined;
 }
 
+/** The options of `limit` and `check`. */
 export interface LimitOptions extends KeyOptions {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
   count?: number | undefined;
@@ -39,6 +42,7 @@ export interface LimitOptions extends KeyOptions {
   throws?: boolean | undefined;
 }
 
+/** The options of `acquire`. */
 export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
   /**
    * The longest wait, ms. A call that would have to wait longer is denied at once.
@@ -49,6 +53,7 @@ export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws">
   signal?: AbortSignal | undefined;
 }
 
+/** The options of `refund`. */
 export interface RefundOptions extends KeyOptions {
   /**
    * The result of the call whose tokens are given back. It says when they were taken, and so which
@@ -63,9 +68,11 @@ export interface RefundOptions extends KeyOptions {
 
 /** One of several limits; see `LimitOptions`. */
 export interface LimitAllItem extends Omit<LimitOptions, "throws"> {
+  /** The limit to charge. */
   name: string;
 }
 
+/** The options of `limitAll`. */
 export interface LimitAllOptions {
   /**
    * Throw a `RateLimitError`, about the limit with the longest wait, when denied.
@@ -84,6 +91,7 @@ export type LimitAllResult =
   | { ok: true; retryAfter?: number; results: RateLimitResult[] }
   | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
 
+/** The options of `prune`. */
 export interface PruneOptions {
   /**
    * Per-call configs, by the name of their limit. A row is deleted only when it is full under all
@@ -93,6 +101,7 @@ export interface PruneOptions {
   alsoConfigs?: Readonly<Record<string, readonly RateLimitConfig[]>>;
 }
 
+/** The options of `autoPrune`. */
 export interface AutoPruneOptions extends PruneOptions {
   /** How often, ms: whole, at least 1. @default 5 minutes */
   every?: number | undefined;
@@ -102,16 +111,22 @@ export interface AutoPruneOptions extends PruneOptions {
 
 /** The argument of `onDecision`. */
 export interface DecisionEvent {
+  /** Whether tokens were wanted, or only an answer. */
   action: "limit" | "check";
+  /** The limit. */
   name: string;
+  /** The key of the bucket; `undefined` for the bucket that all callers share. */
   key: string | undefined;
+  /** Tokens wanted. */
   count: number;
+  /** The answer that the caller got. */
   result: RateLimitResult;
 }
 
 /** The options of a call with a name that the limiter does not know: `config` is required. */
 export type WithConfig<TOptions> = TOptions & { config: RateLimitConfig };
 
+/** The options of `createRateLimiter`. */
 export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction = unknown> {
   /** Where the rows are: `prismaStore(prisma)` or `memoryStore()`. */
   store: RateLimitStore<TTransaction>;
@@ -184,10 +199,12 @@ export interface ChangeChannel {
 export interface RateLimitOperations<TLimits extends LimitConfigs> {
   /** Consumes tokens if there are enough. A denied call changes nothing. */
   limit(name: LimitName<TLimits>, options: WithConfig<LimitOptions>): Promise<RateLimitResult>;
+  /** Consumes tokens if there are enough. A denied call changes nothing. */
   limit(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
 
   /** The answer that `limit` would give. Consumes nothing. */
   check(name: LimitName<TLimits>, options: WithConfig<LimitOptions>): Promise<RateLimitResult>;
+  /** The answer that `limit` would give. Consumes nothing. */
   check(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
 
   /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
@@ -202,6 +219,7 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
 
   /** Fills the bucket and forgets its reservations. */
   reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): Promise<void>;
+  /** Fills the bucket and forgets its reservations. */
   reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
 
   /**
@@ -210,6 +228,7 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
    * could let more through than the limit allows.
    */
   refund(name: LimitName<TLimits>, options: WithConfig<RefundOptions>): Promise<{ value: number }>;
+  /** Gives tokens back, up to the capacity. Pass the `result` of the call that took them. */
   refund(name: keyof TLimits & string, options?: RefundOptions): Promise<{ value: number }>;
 
   /**
@@ -217,6 +236,7 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
    * of the present window. `config` has `start` filled in, so the three belong together.
    */
   getValue(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): Promise<LimitValue>;
+  /** The tokens held now, summed over all shards. */
   getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
 }
 
@@ -229,11 +249,14 @@ export type LimitAllItemOf<TLimits> =
 
 type KnownItemOf<TLimits> = LimitAllItem & { name: keyof TLimits & string };
 
+/** A limiter: operations on the limits that it names, and the upkeep of their rows. */
 export interface RateLimiter<
   TLimits extends LimitConfigs = LimitConfigs,
   TTransaction = unknown,
 > extends RateLimitOperations<TLimits> {
+  /** The configs of the limits, by name. */
   readonly limits: Readonly<TLimits>;
+  /** The time by which this limiter decides, epoch ms. */
   readonly clock: () => number;
 
   /**
@@ -242,6 +265,7 @@ export interface RateLimiter<
    * when the signal is aborted.
    */
   acquire(name: LimitName<TLimits>, options: WithConfig<AcquireOptions>): Promise<RateLimitResult>;
+  /** Reserves tokens, waits until the work may be done, and resolves. */
   acquire(name: keyof TLimits & string, options?: AcquireOptions): Promise<RateLimitResult>;
 
   /**

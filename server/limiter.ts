@@ -38,6 +38,8 @@ import {
 const DEFAULT_TIMEOUT = 2000;
 
 /**
+ * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.
+ *
  * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
  * @throws RateLimitInputError for a name that is not valid.
  */

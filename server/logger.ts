@@ -4,10 +4,15 @@ import { stateAt } from "../core/calculate.js";
 import type { TokenBucketConfig } from "../core/config.js";
 import { notify } from "./notify.js";
 
-/** `console` is one. */
+/** Receives the messages of the package. `console` is one. */
 export interface RateLimitLogger {
-  /** @param cause usually the error that was the cause. */
+  /**
+   * Receives an error.
+   *
+   * @param cause usually the error that was the cause.
+   */
   error(message: string, cause?: unknown): void;
+  /** Receives a warning: something works less well than it could. */
   warn(message: string, cause?: unknown): void;
 }
 

@@ -8,19 +8,29 @@ import { loggerOf, type RateLimitLogger } from "./logger.js";
 
 /** The parts of a `pg.Client` that the channel needs. */
 export interface PostgresClientLike {
+  /** Opens the connection. */
   connect(): Promise<unknown>;
+  /** Runs a statement. */
   query(text: string, values?: unknown[]): Promise<unknown>;
+  /** Closes the connection. */
   end(): Promise<unknown>;
+  /** Calls `listener` for each notification of a channel that the connection listens to. */
   on(event: "notification", listener: (message: PostgresNotification) => void): unknown;
+  /** Calls `listener` when the connection fails. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Calls `listener` when the connection has closed. */
   on(event: "end", listener: () => void): unknown;
 }
 
+/** A notification of PostgreSQL, as `pg` delivers it. */
 export interface PostgresNotification {
+  /** The channel that it was sent to. */
   channel: string;
+  /** The text that was sent with it. */
   payload?: string | undefined;
 }
 
+/** The options of `postgresChannel`. */
 export interface PostgresChannelOptions {
   /** Letters, digits and underscores; the same in all processes. @default "rate_limit" */
   channel?: string;
@@ -51,6 +61,9 @@ const IDLE_CHECK = 60_000;
 const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
 
 /**
+ * A channel through LISTEN and NOTIFY of PostgreSQL, so that `watch` learns of the changes of other
+ * processes at once.
+ *
  * @param connect creates a client that is not connected yet, such as `() => new pg.Client(url)`.
  * The channel needs a connection of its own, because LISTEN belongs to a session. It must be a
  * direct one. Through a pooler in transaction mode it hears nothing, and warns of that once.

@@ -31,6 +31,7 @@ import {
   type UseRateLimitedMutationResult,
 } from "./use-limited-mutation.js";
 
+/** The options of `createRateLimitReact`. */
 export interface RateLimitReactOptions<TPath extends string> {
   /** The dotted path of the router of `createRateLimitTRPC`, such as `"limits.mine"`. @default "rateLimit" */
   path?: TPath;
@@ -45,25 +46,32 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
       live?: LiveMode;
       /** ms between two polls while there is no stream; more than 0. @default 5000 */
       pollInterval?: number;
+      /** Only without a `client`. */
       observer?: undefined;
     }
   | {
       /** The provider does not close it. It keeps its snapshots in its own cache. */
       observer: RateLimitObserver;
+      /** Only without an `observer`. */
       client?: undefined;
+      /** Only with a `client`. */
       live?: undefined;
+      /** Only with a `client`. */
       pollInterval?: undefined;
     }
 );
 
+/** The properties of `RateLimitMeter`. */
 export interface RateLimitMeterProps<TName extends string> extends MeterProps {
+  /** The limit. */
   name: TName;
   /** The `key` of `useRateLimit`. @default the visitor's own */
   limitKey?: string | undefined;
 }
 
 /**
- * Makes the hooks and components for one application's router.
+ * Makes the hooks and components for one application's router. Call it once, in a module of its own,
+ * and export what it returns.
  *
  * @typeParam TRouter the application's router. It does not compile if it has no router of
  * `createRateLimitTRPC` at `TPath`.

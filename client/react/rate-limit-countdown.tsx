@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useInsertionEffect, useRef } from "react";
 import { announce } from "./announce.js";
 import { useCountdown } from "./use-countdown.js";
 
+/** The properties of `RateLimitCountdown`. */
 export interface RateLimitCountdownProps {
   /** Until when, epoch ms on this machine's clock: `status.retryAt`. */
   retryAt: number | undefined;

@@ -12,6 +12,7 @@ export interface MeterProps {
    * @default "2 of 3", "unknown"
    */
   text?: ((value: number | undefined, capacity: number) => string) | undefined;
+  /** The CSS class of the bar. @default none */
   className?: string | undefined;
   /**
    * Colours and sizes are the variables `--rate-limit-meter-fill`, `--rate-limit-meter-track`,

@@ -12,6 +12,7 @@ import type {
 } from "../types.js";
 import type { HydrationCache } from "./hydration-cache.js";
 
+/** The options of `useRateLimit`. */
 export interface UseRateLimitOptions {
   /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
   key?: string | undefined;
@@ -31,7 +32,9 @@ export interface UseRateLimitResult {
    * changes.
    */
   readonly value: number | undefined;
+  /** The config of the limit; `undefined` while nothing is known. */
   readonly config: RateLimitConfig | undefined;
+  /** How changes arrive from the server. */
   readonly connection: ConnectionState;
   /**
    * Why the server refuses to tell about the limit: the tRPC error, such as `BAD_REQUEST` for a key

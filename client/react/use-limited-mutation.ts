@@ -55,6 +55,7 @@ export interface RateLimitedMutationState {
   readonly limit: UseRateLimitResult;
 }
 
+/** The result of TanStack's `useMutation`, and what is known of the limit. */
 export type UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateResult> =
   UseMutationResult<TData, TError, TVariables, TOnMutateResult> & RateLimitedMutationState;
 

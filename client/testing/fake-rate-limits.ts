@@ -9,6 +9,7 @@ import { idOf } from "../limit-entry.js";
 import { createRateLimitObserver } from "../observer.js";
 import type { RateLimitItem, RateLimitObserver } from "../types.js";
 
+/** The options of `createFakeRateLimits`. */
 export interface FakeRateLimitsOptions<TName extends string = string> {
   /**
    * The configs of limits that matter to the test, such as the server's own.
@@ -31,6 +32,10 @@ export interface FakeRateLimits<TName extends string = string> extends RateLimit
   fill(limit: TName | RateLimitItem<TName>, value?: number): void;
 }
 
+/**
+ * An observer for tests of components, without a server. Give it to
+ * `<RateLimitProvider observer={…}>`.
+ */
 export function createFakeRateLimits<const TName extends string = string>(
   options: FakeRateLimitsOptions<TName> = {},
 ): FakeRateLimits<TName> {

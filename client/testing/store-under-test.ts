@@ -1,6 +1,7 @@
 /** What `describeStore` tests. */
 import type { RateLimitStore } from "../../server/store/store.js";
 
+/** What `open` of `describeStore` resolves with. */
 export interface StoreUnderTest {
   /** A store without rows. */
   store: RateLimitStore;

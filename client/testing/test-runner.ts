@@ -2,16 +2,23 @@
 
 /** Vitest, Jest, or another runner with functions of these names. */
 export interface TestRunner {
+  /** Groups tests. */
   describe(title: string, define: () => void): unknown;
+  /** Defines one test. */
   it(title: string, run: () => Promise<void>): unknown;
+  /** Runs before each test of the group. */
   beforeEach(run: () => Promise<void>): unknown;
+  /** Runs after each test of the group. */
   afterEach(run: () => Promise<void>): unknown;
+  /** Makes the matchers for a value. */
   expect(actual: unknown): TestMatchers;
 }
 
 /** The matchers that `expect` has to return. */
 export interface TestMatchers {
+  /** Fails unless the value is identical, as `Object.is` says. */
   toBe(expected: unknown): unknown;
+  /** Fails unless the value is deeply equal. Properties that are `undefined` do not count. */
   toEqual(expected: unknown): unknown;
 }
 

@@ -8,6 +8,7 @@
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 
+/** The options of `ipKey`. */
 export interface IpKeyOptions {
   /**
    * How many bits of an IPv6 address count: whole, 1 to 128. A subscriber usually has all addresses

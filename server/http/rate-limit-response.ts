@@ -12,6 +12,7 @@ import type { LimitConfigs } from "../limiter-types.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { headersOf } from "./rate-limit-headers.js";
 
+/** The options of `rateLimitResponse`. */
 export interface RateLimitResponseInit {
   /**
    * More header fields, such as those of CORS. The response's own fields replace fields of the same

@@ -19,8 +19,11 @@ import { kyselyDriver } from "./kysely-driver.js";
 
 /** The columns of the table, for the application's own `Database` interface. */
 export interface RateLimitTable {
+  /** The limit. */
   name: string;
+  /** The key of the bucket; `""` for the shared bucket. */
   key: Generated<string>;
+  /** The index of the shard, from 0. */
   shard: Generated<number>;
   /** Tokens; negative while reservations are outstanding. */
   value: number;
@@ -28,6 +31,7 @@ export interface RateLimitTable {
   ts: number;
 }
 
+/** The options of `kyselyStore`. */
 export interface KyselyStoreOptions extends SqlStoreOptions {
   /**
    * The statements that the database understands, for a Kysely dialect that does not extend one of

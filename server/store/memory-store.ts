@@ -21,6 +21,7 @@ const SLICE = 1000;
 /** The default of `maxRows`. */
 const DEFAULT_MAX_ROWS = 1_000_000;
 
+/** The options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /**
    * The most rows held: whole, at least 1. If there are more, rows that are full again are dropped
@@ -34,12 +35,20 @@ export interface MemoryStoreOptions {
 
 /** The states that a transaction of this store has read and written so far. */
 export interface MemoryTransaction {
+  /** The states that were read, by `rowKey`; `null` for a row that does not exist. */
   readonly was: Map<string, RateLimitState | null>;
+  /** The states to write when it commits, by `rowKey`; `null` deletes the row. */
   readonly next: Map<string, RateLimitState | null>;
   /** The rows that were written, by `rowKey`. */
   readonly rows: Map<string, RowId>;
 }
 
+/**
+ * A store in the memory of this process, for tests, and for applications of one process that may
+ * forget their limits when it restarts. Its transactions cover limits, and no data.
+ *
+ * @throws RangeError when `maxRows` is not a whole number of at least 1.
+ */
 export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<MemoryTransaction> {
   const { maxRows = DEFAULT_MAX_ROWS } = options;
   if (!Number.isSafeInteger(maxRows) || maxRows < 1) {

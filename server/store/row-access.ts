@@ -87,6 +87,7 @@ export interface RowAccess extends RowStatements {
 
 /** The statement was not sent, because its calls had timed out. */
 export class UnsentError extends Error {
+  /** The name of the class, the same in every copy of the package. */
   override readonly name = "UnsentError";
 
   constructor() {

@@ -9,8 +9,11 @@ import { RateLimitStoreError } from "../../core/errors.js";
 
 /** Identifies a row. `key` is `""` for the shared bucket; a caller's key is never empty. */
 export interface RowId {
+  /** The limit. */
   name: string;
+  /** The key of the bucket; `""` for the shared bucket. */
   key: string;
+  /** The index of the shard, from 0. */
   shard: number;
   /** The {@link rowKey}, where it was computed before. Every call needs it several times. */
   id?: string;
@@ -23,6 +26,7 @@ export interface RowId {
 
 /** The result of a decision on the states that it received. */
 export interface Outcome<TResult> {
+  /** What the caller gets. */
   result: TResult;
   /**
    * One entry per row, in the order of `rows`: a state to write, `null` to delete the row, or
@@ -38,6 +42,7 @@ export interface Outcome<TResult> {
  * the last run counts. `null` is a row that does not exist.
  */
 export interface Decision<TResult> {
+  /** The rows whose states `decide` receives, in this order. */
   rows: readonly RowId[];
   /** Never writes, so it need not wait for decisions that write. */
   readOnly?: boolean;
@@ -85,7 +90,11 @@ export interface Submission<TResult> extends Call {
   reject(error: unknown): void;
 }
 
-/** @typeParam TTransaction the database client's type of a transaction. */
+/**
+ * Where the rows are. It supplies atomicity, and leaves the arithmetic to the decisions.
+ *
+ * @typeParam TTransaction the database client's type of a transaction.
+ */
 export interface RateLimitStore<TTransaction = unknown> {
   /**
    * Applies decisions that are independent of each other. Each one is atomic, in some serial order
@@ -149,6 +158,7 @@ export interface PruneTerms {
   readonly before: number;
 }
 
+/** The options of `transaction`. */
 export interface TransactionOptions {
   /** How long one try may take, ms. @default the Prisma client's own, or 5000 */
   timeout?: number;

@@ -14,6 +14,7 @@ const DEFAULT_MAX_STREAMS = 10;
 /** How often the keys of an open stream are resolved again, ms. */
 const DEFAULT_KEY_INTERVAL = 60_000;
 
+/** The options of `createRateLimitTRPC`. */
 export interface RateLimitTRPCOptions<
   TContext extends object,
   TMeta extends object,
@@ -24,6 +25,7 @@ export interface RateLimitTRPCOptions<
 > {
   /** The result of `initTRPC.….create()`. */
   t: TRPCRootObject<TContext, TMeta, TOptions>;
+  /** The limiter whose limits are charged and read. */
   limiter: RateLimiter<TLimits, TTransaction>;
   /**
    * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share,
@@ -82,6 +84,9 @@ const OPTIONS = namesOf<AnyOptions>({
 });
 
 /**
+ * Binds a limiter to the tRPC of an application: middleware that charges its procedures, and a
+ * router through which its clients read limits.
+ *
  * @throws RateLimitConfigError when the limiter has no named limits, or an option is unknown or out of its
  * bounds.
  */
@@ -121,11 +126,13 @@ export function createRateLimitTRPC<
     throw new RateLimitConfigError("maxStreams", maxStreams, "a whole number of at least 1");
   }
   return {
+    /** Middleware that charges limits; see `RateLimited`. */
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(
       limiter,
       resolver,
       exposed,
     ),
+    /** The router through which clients read limits. Mount it as `rateLimit`. */
     router: createRateLimitRouter<TContext, TMeta, TExposed>(t as never, {
       limiter,
       names: exposed as readonly TExposed[],

@@ -107,7 +107,7 @@ export type RateLimitErrorShape<TShape extends TRPCErrorShape, TName extends str
  * the procedure itself called `limiter.limit(…, { throws: true })`. The package's other errors get
  * their codes. Every other shape is returned unchanged.
  *
- * @param limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
+ * @param _limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
  */
 export function formatRateLimitError<
   TShape extends TRPCErrorShape = TRPCDefaultErrorShape,

@@ -13,12 +13,15 @@ export interface RateLimitedCall<TContext, TInput> {
   ctx: TContext;
   /** Parsed when the middleware stands after `.input(…)`, else `undefined`. */
   input: TInput;
+  /** The dotted path of the procedure, such as `post.create`. */
   path: string;
+  /** `"query"`, `"mutation"` or `"subscription"`. */
   type: TRPCProcedureType;
 }
 
 type OrFunction<TCall, TValue> = TValue | ((call: TCall) => TValue | Promise<TValue>);
 
+/** What a call is charged, and to which bucket. */
 export interface RateLimitedOptions<TContext, TInput> {
   /**
    * The key of the bucket; see `KeyAnswer`.
@@ -37,6 +40,7 @@ export interface RateLimitedOptions<TContext, TInput> {
   reserve?: OrFunction<RateLimitedCall<TContext, TInput>, boolean>;
 }
 
+/** The calls that are charged. */
 export interface ChargeOnErrorOptions {
   /**
    * The calls that cost tokens: every call, every call with an error, or every call with one of the

@@ -24,7 +24,9 @@ export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as Shar
  */
 export type KeyAnswer = string | SharedBucket | null;
 
+/** The argument of a `key` function. */
 export interface KeyResolverOptions<TContext, TName extends string> {
+  /** The context of the request. */
   ctx: TContext;
   /** The limit that the key is for. */
   name: TName;

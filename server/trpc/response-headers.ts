@@ -7,7 +7,9 @@ import { concealedWait, toTRPCError } from "./errors.js";
 
 /** The arguments of `responseMeta` that are used here. */
 export interface RateLimitResponseMetaOptions {
+  /** The calls of the request. */
   info: { readonly calls: readonly { getRawInput: () => Promise<unknown> }[] } | undefined;
+  /** The errors of the calls that failed. */
   errors: readonly TRPCError[];
   /** Whether headers are sent before any call is decided, as for streams. */
   eagerGeneration?: boolean;

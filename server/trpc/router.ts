@@ -12,9 +12,13 @@ import { createRateLimitSchemas } from "./schemas.js";
 import { createWatchHub, type WatchSource } from "./watch-hub.js";
 import { createWatchStreams } from "./watch-streams.js";
 
+/** The argument of `authorize`. */
 export interface AuthorizeOptions<TContext, TName extends string> {
+  /** The context of the request. */
   ctx: TContext;
+  /** The procedure of the router that was called. */
   action: "limit" | "reset";
+  /** The limit. */
   name: TName;
   /** As the server resolved it. */
   key: string | undefined;

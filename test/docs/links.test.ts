@@ -9,6 +9,7 @@ import {
   inlineCodeOf,
   publishedPages,
   readPage,
+  referencePages,
   relativeLinksOf,
   ROOT,
 } from "./pages.js";
@@ -24,7 +25,7 @@ async function declarationsIn(folder: string): Promise<string> {
   ).join();
 }
 
-describe.each(await allPages())("$path", (page) => {
+describe.each([...(await allPages()), ...(await referencePages())])("$path", (page) => {
   it("links to pages, files and headings that exist", async () => {
     for (const target of relativeLinksOf(page)) {
       const [file = "", anchor] = target.split("#");

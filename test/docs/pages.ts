@@ -31,6 +31,12 @@ export async function allPages(): Promise<Page[]> {
   return [...(await publishedPages()), ...(await Promise.all(others))];
 }
 
+/** The pages that `npm run docs:reference` writes. */
+export async function referencePages(): Promise<Page[]> {
+  const names = await readdir(join(ROOT, "docs/reference"));
+  return Promise.all(names.map((name) => readPage(`docs/reference/${name}`)));
+}
+
 export async function readPage(path: string): Promise<Page> {
   return { path, text: await readFile(join(ROOT, path), "utf8") };
 }
@@ -62,15 +68,17 @@ export function relativeLinksOf(page: Page): string[] {
   return [...links].map(([, target]) => target!);
 }
 
-/** The anchors that GitHub gives to a page's headings. */
+/** The anchors that GitHub gives to a page's headings, and those that the page has of its own. */
 export function anchorsOf(page: Page): string[] {
+  const own = [...proseOf(page).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!);
   const headings = proseOf(page).matchAll(/^#+ (.+)$/gm);
   const seen = new Map<string, number>();
-  return [...headings].map(([, heading]) => {
+  const given = [...headings].map(([, heading]) => {
     const plain = heading!.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "");
     const anchor = plain.trim().replace(/\s/g, "-");
     const times = seen.get(anchor) ?? 0;
     seen.set(anchor, times + 1);
     return times === 0 ? anchor : `${anchor}-${times}`;
   });
+  return [...given, ...own];
 }

@@ -1,10 +1,10 @@
-/** The browser of the tests in test/e2e. */
+/** The system's Chromium, for the tests that need a browser. */
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
 const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
-/** @throws Error where there is no browser. */
+/** @throws Error where there is none. */
 export async function launchChromium(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`No Chromium at ${CHROMIUM}: install it, or name one with CHROMIUM_PATH`);

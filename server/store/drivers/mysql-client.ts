@@ -5,7 +5,9 @@
 
 /** A statement with options, which go before those of the pool. */
 export interface MysqlQuery {
+  /** The text, with `?` for each parameter. */
   sql: string;
+  /** The parameters, in order. */
   values?: unknown[];
 }
 
@@ -14,23 +16,29 @@ export interface MysqlQuery {
  * the statement.
  */
 export interface MysqlQueryable {
+  /** Sends the values inside the text. */
   query(query: MysqlQuery): Promise<unknown>;
+  /** Prepares the statement, once per connection. */
   execute(query: MysqlQuery): Promise<unknown>;
 }
 
 /** A connection that a pool has lent. */
 export interface MysqlConnectionLike extends MysqlQueryable {
+  /** Gives the connection back to the pool. */
   release(): unknown;
+  /** Closes the connection at once. */
   destroy(): void;
 }
 
 /** A pool of `mysql2/promise`, or of `mariadb`. */
 export interface MysqlPoolLike {
+  /** Lends a connection. */
   getConnection(): Promise<MysqlConnectionLike>;
 }
 
 /** A pool of `mysql2`, whose `promise()` is that of `mysql2/promise`. */
 export interface MysqlCallbackPoolLike {
+  /** The same pool, with promises. */
   promise(): MysqlPoolLike;
 }
 

@@ -15,6 +15,7 @@ import type {
 import { createMysqlConnections } from "./mysql-connections.js";
 import { createMysqlTransactions } from "./mysql-transactions.js";
 
+/** How statements are sent through `mysql2` or `mariadb`. */
 export interface MysqlDriverOptions {
   /**
    * Whether statements are prepared once per connection. Turn it off behind a proxy that does not
@@ -26,6 +27,7 @@ export interface MysqlDriverOptions {
   prepare?: boolean;
 }
 
+/** The options of `mysqlStore`. */
 export interface MysqlStoreOptions extends MysqlDriverOptions, SqlStoreOptions {}
 
 /**

@@ -18,19 +18,28 @@ export interface PgResult {
 
 /** A client of `pg`, or a `pg.Pool`, as far as it runs statements. */
 export interface PgQueryable {
+  /** Runs one statement. */
   query(query: PgQuery): Promise<PgResult>;
 }
 
 /** A client that a `pg.Pool` has lent. */
 export interface PgClientLike extends PgQueryable {
-  /** @param error destroys the connection instead of giving it back. */
+  /**
+   * Gives the client back to the pool.
+   *
+   * @param error closes the connection instead.
+   */
   release(error?: Error | boolean): void;
+  /** Calls `listener` when the connection fails while no statement is running. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Undoes `on`. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** A `pg.Pool`, structurally, so that the package imports none. */
 export interface PgPoolLike extends PgQueryable {
+  /** How many connections are open and not lent. */
   readonly idleCount?: number;
+  /** Lends a client. */
   connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
 }

@@ -11,6 +11,7 @@ import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable } from "./pg-client
 import { createPgConnections } from "./pg-connections.js";
 import { ROLLED_BACK } from "./run-bounded.js";
 
+/** How statements are sent through `pg`. */
 export interface PgDriverOptions {
   /**
    * Whether statements are prepared once per connection, under names of their own. Turn it off
@@ -21,6 +22,7 @@ export interface PgDriverOptions {
   prepare?: boolean;
 }
 
+/** The options of `pgStore`. */
 export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
 
 /**

@@ -5,7 +5,9 @@
 
 /** What runs statements: the client's runtime, or a transaction. */
 export interface Prisma8Queryable {
+  /** Runs a statement, and resolves with the rows that it returned. */
   query(plan: Prisma8Plan): PromiseLike<readonly unknown[]>;
+  /** Runs a statement, and resolves with the number of rows that it has written. */
   execute(plan: Prisma8Plan): PromiseLike<{ affectedRows: number }>;
 }
 
@@ -17,7 +19,9 @@ export type Prisma8Plan = any;
 export interface Prisma8Like {
   /** The schema and the kind of the database. */
   readonly contract: { readonly target: string; readonly domain: unknown };
+  /** Builds a statement of text. */
   readonly raw: { sql(parts: TemplateStringsArray): { affectedCount(): unknown } };
+  /** What runs statements outside of transactions. */
   runtime(): Prisma8Queryable;
   /** Loosely typed, because each client's own type names its own models. */
   transaction(run: never): PromiseLike<unknown>;

@@ -5,7 +5,9 @@
 
 /** The parts of a transaction client that run SQL. */
 export interface PrismaRaw {
+  /** Runs one statement, and resolves with the rows that it returned. */
   $queryRawUnsafe(text: string, ...params: unknown[]): PromiseLike<unknown>;
+  /** Runs one statement, and resolves with the number of rows that it has written. */
   $executeRawUnsafe(text: string, ...params: unknown[]): PromiseLike<number>;
 }
 

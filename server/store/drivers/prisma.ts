@@ -15,6 +15,7 @@ import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
 import { leavingBusy } from "./prisma-libsql.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
+/** The options of `prismaStore`. */
 export interface PrismaStoreOptions extends PgDriverOptions {
   /**
    * The name of the model in the Prisma schema; `@@map` and `@@schema` on it are

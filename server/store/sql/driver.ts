@@ -3,8 +3,10 @@
  * so a driver knows nothing about limits.
  */
 
+/** The kinds of SQL that the package writes. MariaDB has that of MySQL. */
 export type DialectName = "postgresql" | "mysql" | "sqlite";
 
+/** A row of a result, keyed by column. */
 export type SqlRow = Record<string, unknown>;
 
 /** Where statements run: on any connection, or on that of a transaction. */
@@ -28,7 +30,9 @@ export interface SqlConnection {
   execute(text: string, params: readonly unknown[]): Promise<number>;
 }
 
+/** The options of a driver's `transaction`. */
 export interface DriverTransactionOptions {
+  /** The isolation level that the transaction has to have, at least. */
   isolationLevel: "ReadCommitted" | "Serializable";
   /** How long the transaction may take, ms. @default the driver's own */
   timeout?: number | undefined;
@@ -36,8 +40,13 @@ export interface DriverTransactionOptions {
   maxWait?: number | undefined;
 }
 
-/** @typeParam TTransaction the client's type of a transaction. */
+/**
+ * A database client that a SQL store can use; see `sqlStore`.
+ *
+ * @typeParam TTransaction the client's type of a transaction.
+ */
 export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
+  /** The kind of SQL that the database understands. */
   readonly dialect: DialectName;
   /** The driver's own defaults, if they can be changed. */
   readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;

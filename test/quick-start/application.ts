@@ -1,0 +1,185 @@
+/**
+ * An application that follows the README. It begins with the files of `app`, which stand for the
+ * application that a reader has. The package is installed as it would be published, beside the
+ * newest versions of the peers that README names. The code blocks of README are then written to
+ * the files that their first lines name.
+ *
+ * `prisma migrate` downloads an engine, so the package's migration is applied by a client instead.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createClient } from "@libsql/client";
+import { blocksOf, readPage, ROOT } from "../docs/pages.js";
+
+const run = promisify(execFile);
+const APP = fileURLToPath(new URL("app/", import.meta.url));
+
+/** The application's own tools, in the versions of this repository. */
+const TOOLS = [
+  "@types/node",
+  "@types/react",
+  "@types/react-dom",
+  "@vitejs/plugin-react",
+  "tsx",
+  "typescript",
+  "vite",
+];
+
+export interface Application {
+  folder: string;
+  /** Runs a command of the folder's `node_modules`, and resolves with its output. */
+  run(command: string, ...args: string[]): Promise<string>;
+  /** Starts the API and the page. Resolves with the URL of the page. */
+  start(): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function createApplication(): Promise<Application> {
+  const folder = await mkdtemp(join(tmpdir(), "quick-start-"));
+  const children: ChildProcess[] = [];
+  const application: Application = {
+    folder,
+    run: (command, ...args) => runIn(folder, join("node_modules/.bin", command), ...args),
+    async start() {
+      const [api, page] = [await freePort(), await freePort()];
+      const env = { ...process.env, API_PORT: String(api) };
+      const spawned = (...args: string[]) => {
+        const child = spawn(process.execPath, args, { cwd: folder, env });
+        children.push(child);
+        return child;
+      };
+      await printed(spawned("--import", "tsx", "server/main.ts"), "ready");
+      const vite = ["node_modules/vite/bin/vite.js", "--port", String(page), "--strictPort"];
+      await printed(spawned(...vite), "ready in");
+      return `http://localhost:${page}`;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(children.map(ended));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    await copyApplication(folder);
+    await install(folder);
+    await writeBlocks(folder);
+    await migrate(folder);
+  } catch (error) {
+    await application[Symbol.asyncDispose]();
+    throw error;
+  }
+  return application;
+}
+
+async function copyApplication(folder: string): Promise<void> {
+  await cp(APP, folder, { recursive: true });
+  const files = await readdir(folder, { recursive: true });
+  for (const file of files.filter((name) => name.endsWith(".txt"))) {
+    await rename(join(folder, file), join(folder, file.slice(0, -".txt".length)));
+  }
+}
+
+/** Runs README's line with the packed package in place of its name. No flag hides a conflict. */
+async function install(folder: string): Promise<void> {
+  const { text } = await readPage("README.md");
+  const [, line] = /^npm install (trpc-rate-limit .*)$/m.exec(text)!;
+  const packed = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], {
+    cwd: ROOT,
+  });
+  const tarball = join(folder, packed.stdout.trim().split("\n").at(-1)!);
+  await runIn(folder, "npm", "install", ...line!.replace("trpc-rate-limit", tarball).split(" "));
+
+  const versions = (await json(join(ROOT, "package.json"))) as {
+    devDependencies: Record<string, string>;
+  };
+  const prisma = await versionOf(folder, "@prisma/client");
+  await runIn(
+    folder,
+    "npm",
+    "install",
+    ...TOOLS.map((name) => `${name}@${versions.devDependencies[name]}`),
+    `prisma@${prisma}`,
+    `@prisma/adapter-libsql@${prisma}`,
+    `react-dom@${await versionOf(folder, "react")}`,
+  );
+}
+
+async function writeBlocks(folder: string): Promise<void> {
+  for (const { path, language, code } of blocksOf(await readPage("README.md"))) {
+    if (language === "prisma") {
+      const schema = join(folder, "prisma/schema.prisma");
+      await writeFile(schema, `${await readFile(schema, "utf8")}\n${code}`);
+    } else if (path !== undefined) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), code);
+    }
+  }
+}
+
+async function migrate(folder: string): Promise<void> {
+  await runIn(folder, "node_modules/.bin/prisma", "generate");
+  const migrations = join(folder, "node_modules/trpc-rate-limit/prisma/migrations");
+  const entries = await readdir(migrations, { withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(migrations, name, "migration.sql"))
+    .sort();
+  const client = createClient({ url: `file:${join(folder, "app.db")}` });
+  for (const file of [join(folder, "prisma/application.sql"), ...files]) {
+    await client.executeMultiple(await readFile(file, "utf8"));
+  }
+  client.close();
+}
+
+async function runIn(folder: string, command: string, ...args: string[]): Promise<string> {
+  // Generating runs no engine, and any file keeps Prisma from downloading one.
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };
+  try {
+    return (await run(command, args, { cwd: folder, env })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
+}
+
+async function json(path: string): Promise<unknown> {
+  return JSON.parse(await readFile(path, "utf8"));
+}
+
+async function versionOf(folder: string, name: string): Promise<string> {
+  const path = join(folder, "node_modules", name, "package.json");
+  return ((await json(path)) as { version: string }).version;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function printed(child: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes(text)) resolve();
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.once("exit", () => reject(new Error(`it ended before it printed ${text}:\n${output}`)));
+  });
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await exit;
+}
