@@ -35,8 +35,10 @@ describe.each([...(await allPages()), ...(await referencePages())])("$path", (pa
     }
   });
 
-  it("names files that exist", async () => {
-    for (const path of inlineCodeOf(page).filter((code) => PATH.test(code))) {
+  it("names files that exist, or that it shows", async () => {
+    const shown = new Set(blocksOf(page).map(({ path }) => path));
+    const named = inlineCodeOf(page).filter((code) => PATH.test(code) && !shown.has(code));
+    for (const path of named) {
       await expect(access(join(ROOT, path)), `${path} exists`).resolves.toBeUndefined();
     }
   });
@@ -59,7 +61,7 @@ describe("the published pages", async () => {
     for (const path of reached) {
       for (const target of relativeLinksOf(await readPage(path))) {
         const file = normalize(join(dirname(path), target.split("#")[0]!));
-        if (file.endsWith(".md")) reached.add(file);
+        if (/\.(?:md|txt)$/.test(file)) reached.add(file);
       }
     }
     for (const { path } of pages) expect(reached).toContain(path);

@@ -19,11 +19,22 @@ export interface Block {
   code: string;
 }
 
+/** What coding assistants read: an index of the pages, and instructions. */
+export const FOR_ASSISTANTS = ["llms.txt", "skills/trpc-rate-limit/SKILL.md"];
+
+/** The pages of `docs/`, its guides included, and without the reference. */
+export async function docsPages(): Promise<Page[]> {
+  const files = await readdir(join(ROOT, "docs"), { recursive: true });
+  const names = files
+    .filter((name) => name.endsWith(".md") && !name.startsWith("reference/"))
+    .map((name) => `docs/${name}`);
+  return Promise.all(names.sort().map(readPage));
+}
+
 /** Pages that are part of the published package. */
 export async function publishedPages(): Promise<Page[]> {
-  const docs = await readdir(join(ROOT, "docs"));
-  const names = docs.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
-  return Promise.all(["README.md", ...names].map(readPage));
+  const others = await Promise.all(["README.md", ...FOR_ASSISTANTS].map(readPage));
+  return [...others, ...(await docsPages())];
 }
 
 export async function allPages(): Promise<Page[]> {
@@ -42,6 +53,17 @@ export async function readPage(path: string): Promise<Page> {
 }
 
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
+
+/** Blocks of a guide share a folder of their own. Those of the other pages share one. */
+function folderOf(page: string): string {
+  const [, guide] = /^docs\/(guides\/.+)\.md$/.exec(page) ?? [];
+  return guide ?? (page.startsWith("skills/") ? "guides/skill" : "");
+}
+
+/** Where the tests write a block, from their folder. */
+export function fileOf({ page, path = "" }: Block): string {
+  return join(folderOf(page), path);
+}
 
 export function blocksOf({ path: page, text }: Page): Block[] {
   return [...text.matchAll(BLOCK)].map(([, language, code]) => ({

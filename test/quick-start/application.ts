@@ -1,16 +1,17 @@
 /**
  * An application that follows the README. It begins with the files of `app`, which stand for the
- * application that a reader has. The package is installed as it would be published, beside the
- * newest versions of the peers that README names. The code blocks of README are then written to
+ * page that README leaves to the guide for Vite. README's lines install the package as it would be
+ * published, beside the newest versions of its peers. The code blocks of README are then written to
  * the files that their first lines name.
  *
  * `prisma migrate` downloads an engine, so the package's migration is applied by a client instead.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createClient } from "@libsql/client";
@@ -20,15 +21,7 @@ const run = promisify(execFile);
 const APP = fileURLToPath(new URL("app/", import.meta.url));
 
 /** The application's own tools, in the versions of this repository. */
-const TOOLS = [
-  "@types/node",
-  "@types/react",
-  "@types/react-dom",
-  "@vitejs/plugin-react",
-  "tsx",
-  "typescript",
-  "vite",
-];
+const TOOLS = ["@types/node", "@types/react", "@types/react-dom", "typescript"];
 
 export interface Application {
   folder: string;
@@ -53,7 +46,9 @@ export async function createApplication(): Promise<Application> {
         children.push(child);
         return child;
       };
-      await printed(spawned("--import", "tsx", "server/main.ts"), "ready");
+      await replaceIn(join(folder, "server/main.ts"), ".listen(3000)", `.listen(${api})`);
+      spawned("--import", "tsx", "server/main.ts");
+      await answers(api);
       const vite = ["node_modules/vite/bin/vite.js", "--port", String(page), "--strictPort"];
       await printed(spawned(...vite), "ready in");
       return `http://localhost:${page}`;
@@ -86,33 +81,30 @@ async function copyApplication(folder: string): Promise<void> {
 /** Runs README's line with the packed package in place of its name. No flag hides a conflict. */
 async function install(folder: string): Promise<void> {
   const { text } = await readPage("README.md");
-  const [, line] = /^npm install (trpc-rate-limit .*)$/m.exec(text)!;
+  const lines = [...text.matchAll(/^npm install (.+)$/gm)].map(([, names]) => names!);
   const packed = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], {
     cwd: ROOT,
   });
   const tarball = join(folder, packed.stdout.trim().split("\n").at(-1)!);
-  await runIn(folder, "npm", "install", ...line!.replace("trpc-rate-limit", tarball).split(" "));
+  for (const line of lines) {
+    await runIn(folder, "npm", "install", ...line.replace("trpc-rate-limit", tarball).split(" "));
+  }
 
   const versions = (await json(join(ROOT, "package.json"))) as {
     devDependencies: Record<string, string>;
   };
-  const prisma = await versionOf(folder, "@prisma/client");
   await runIn(
     folder,
     "npm",
     "install",
     ...TOOLS.map((name) => `${name}@${versions.devDependencies[name]}`),
-    `prisma@${prisma}`,
-    `@prisma/adapter-libsql@${prisma}`,
-    `react-dom@${await versionOf(folder, "react")}`,
   );
 }
 
 async function writeBlocks(folder: string): Promise<void> {
   for (const { path, language, code } of blocksOf(await readPage("README.md"))) {
     if (language === "prisma") {
-      const schema = join(folder, "prisma/schema.prisma");
-      await writeFile(schema, `${await readFile(schema, "utf8")}\n${code}`);
+      await writeFile(join(folder, "prisma/schema.prisma"), code);
     } else if (path !== undefined) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), code);
@@ -128,7 +120,7 @@ async function migrate(folder: string): Promise<void> {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(migrations, name, "migration.sql"))
     .sort();
-  const client = createClient({ url: `file:${join(folder, "app.db")}` });
+  const client = createClient({ url: `file:${join(folder, "dev.db")}` });
   for (const file of [join(folder, "prisma/application.sql"), ...files]) {
     await client.executeMultiple(await readFile(file, "utf8"));
   }
@@ -146,13 +138,27 @@ async function runIn(folder: string, command: string, ...args: string[]): Promis
   }
 }
 
-async function json(path: string): Promise<unknown> {
-  return JSON.parse(await readFile(path, "utf8"));
+async function replaceIn(path: string, text: string, replacement: string): Promise<void> {
+  const before = await readFile(path, "utf8");
+  if (!before.includes(text)) throw new Error(`${path} has no ${text}`);
+  await writeFile(path, before.replace(text, replacement));
 }
 
-async function versionOf(folder: string, name: string): Promise<string> {
-  const path = join(folder, "node_modules", name, "package.json");
-  return ((await json(path)) as { version: string }).version;
+/** Resolves once a server listens on the port. */
+async function answers(port: number): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "localhost", () => resolve(true));
+      socket.on("error", () => resolve(false));
+      socket.once("connect", () => socket.destroy());
+    });
+    if (isOpen) return;
+    await setTimeout(100);
+  }
+}
+
+async function json(path: string): Promise<unknown> {
+  return JSON.parse(await readFile(path, "utf8"));
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,1 @@
+export * from "../../../../../example-app/generated/prisma/client.js";
