@@ -1,42 +1,19 @@
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import {
-  type Browser,
-  type BrowserContext,
-  chromium,
-  type Locator,
-  type Page,
-  type Route,
-} from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
 
-const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 /** The example refills one message every six seconds. */
 const REFILL = 6000;
-
-if (!existsSync(CHROMIUM)) {
-  throw new Error(`No Chromium at ${CHROMIUM}: install it, or name one with CHROMIUM_PATH`);
-}
 
 let browser: Browser;
 let demo: Demo;
 let visitor: BrowserContext;
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  browser = await launchChromium();
 });
 afterAll(() => browser.close());
 
