@@ -11,6 +11,10 @@ const SCAFFOLD = fileURLToPath(new URL("scaffold/", import.meta.url));
 /** Within the repository, so that the package's own name resolves to it. */
 const WORK = fileURLToPath(new URL(".tmp/", import.meta.url));
 
+/** The page whose blocks are parts of an application that is built and tested by itself. */
+const T3_PAGE = "docs/next.md";
+const T3_APP = join(ROOT, "test/t3-app");
+
 const LANGUAGES = new Set(["ts", "tsx", "prisma", "sh", "text"]);
 
 /** What a block assumes: nothing when it has its imports, else the scaffold of its path. */
@@ -28,7 +32,8 @@ async function compile(project: string): Promise<string> {
 
 describe("code blocks", async () => {
   const blocks = (await publishedPages()).flatMap(blocksOf);
-  const typed = blocks.filter(({ language }) => language === "ts" || language === "tsx");
+  const inTypeScript = blocks.filter(({ language }) => language === "ts" || language === "tsx");
+  const typed = inTypeScript.filter(({ page }) => page !== T3_PAGE);
 
   it("are in languages that this test checks", async () => {
     const elsewhere = (await allPages()).flatMap(blocksOf);
@@ -67,6 +72,18 @@ describe("code blocks", async () => {
     await writeFile(file, right.replace('"sendMessage"', '"sendMesage"'));
     expect(await compile(WORK)).toContain(`'"sendMesage"' is not assignable`);
     await writeFile(file, right);
+  });
+
+  it("of the page about T3 are parts of the application that the tests build", async () => {
+    // Indentation differs, because prettier formats the blocks that it can parse.
+    const compact = (text: string) => text.replaceAll(/\s/g, "");
+    const excerpts = inTypeScript.filter(({ page }) => page === T3_PAGE);
+    expect(excerpts.length).toBeGreaterThan(10);
+    for (const { path, code: shown } of excerpts) {
+      const source = compact(await readFile(join(T3_APP, path!), "utf8"));
+      const parts = shown.slice(shown.indexOf("\n")).split(/^\/\/ …$/m);
+      for (const part of parts) expect(source).toContain(compact(part));
+    }
   });
 
   it("show the model of the Prisma schema", async () => {
