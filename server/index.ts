@@ -58,7 +58,12 @@ export type {
   MysqlQueryable,
 } from "./store/drivers/mysql-client.js";
 export { type PgDriverOptions, pgStore, type PgStoreOptions } from "./store/drivers/pg.js";
-export type { PgClientLike, PgPoolLike, PgQueryable } from "./store/drivers/pg-client.js";
+export type {
+  PgClientLike,
+  PgConnectionOf,
+  PgPoolLike,
+  PgQueryable,
+} from "./store/drivers/pg-client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type {
   Prisma8Like,

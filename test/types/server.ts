@@ -3,6 +3,7 @@ import { initTRPC } from "@trpc/server";
 import type * as mariadb from "mariadb";
 import type * as mysql2Callback from "mysql2";
 import type * as mysql2 from "mysql2/promise";
+import type * as pg from "pg";
 import {
   createRateLimiter,
   createRateLimitTRPC,
@@ -12,6 +13,7 @@ import {
   memoryStore,
   MINUTE,
   mysqlStore,
+  pgStore,
   prismaStore,
   type RateLimitResult,
   SECOND,
@@ -66,6 +68,17 @@ export async function mysqlTransactions(
   onMariadb.using(await pool.getConnection());
   // @ts-expect-error a URL is not a pool
   mysqlStore("mysql://localhost");
+}
+
+/** So it is with `pgStore`. */
+export async function pgTransactions(pool: pg.Pool, mysqlPool: mysql2.Pool) {
+  const onPg = createRateLimiter({ store: pgStore(pool), limits: {} });
+  await onPg.transaction(async ({ tx }) => assert<Equal<typeof tx, pg.PoolClient>>());
+  onPg.using(await pool.connect());
+  // @ts-expect-error a connection of another client
+  onPg.using(await mysqlPool.getConnection());
+  // @ts-expect-error a URL is not a pool
+  pgStore("postgresql://localhost");
 }
 
 export async function calls(name: string, userId: string | undefined) {

@@ -43,3 +43,8 @@ export interface PgPoolLike extends PgQueryable {
   /** Lends a client. */
   connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
 }
+
+/** The clients that a pool lends. */
+export type PgConnectionOf<TPool extends PgPoolLike> = NonNullable<
+  Parameters<Parameters<TPool["connect"]>[0]>[1]
+>;

@@ -7,7 +7,13 @@ import type {
 } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
-import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable } from "./pg-client.js";
+import type {
+  PgClientLike,
+  PgConnectionOf,
+  PgPoolLike,
+  PgQuery,
+  PgQueryable,
+} from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
 import { ROLLED_BACK } from "./run-bounded.js";
 
@@ -27,15 +33,15 @@ export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
 
 /**
  * A store on a pool of `pg`, 8.11 or later. One store per pool and process: calls that share a
- * store share their round trips. `using` takes a client of `pg` that has begun a transaction.
+ * store share their round trips. `using` takes a client of the pool that has begun a transaction.
  *
  * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`.
  */
-export function pgStore(
-  pool: PgPoolLike,
+export function pgStore<TPool extends PgPoolLike>(
+  pool: TPool,
   options: PgStoreOptions = {},
-): RateLimitStore<PgQueryable> {
-  return sqlStore(pgDriver(pool, options), options);
+): RateLimitStore<PgConnectionOf<TPool>> {
+  return sqlStore(pgDriver(pool, options), options) as RateLimitStore<never>;
 }
 
 /** How long to wait for a connection, ms; the default of Prisma. */
