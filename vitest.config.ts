@@ -13,6 +13,7 @@ const exclude = [
   "test/e2e/**",
   "test/galera/**",
   "test/quick-start/**",
+  "test/scaffolds/**",
   "**/.tmp/**",
   "**/node_modules/**",
 ];

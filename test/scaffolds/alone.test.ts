@@ -1,0 +1,112 @@
+/**
+ * The package beside one driver and nothing else: what is optional stays out of node_modules, and
+ * neither the types nor the code of the package miss it.
+ */
+import { copyFile, cp, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, inject, it } from "vitest";
+import { ROOT } from "../docs/pages.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
+import { type Case, NEWEST, OLDEST } from "./alone-cases.js";
+import { makeProject, type Project, TSC } from "./project.js";
+
+const PROGRAMS = fileURLToPath(new URL("alone/", import.meta.url));
+
+const databases = {
+  postgresql: () => createPostgres(),
+  mysql: () => createMysql(),
+  sqlite: () => createSqlite(),
+};
+
+/** Peers and drivers, of which an application has only those that it asked for. */
+const OPTIONAL = [
+  "@libsql/client",
+  "@prisma/client",
+  "@tanstack/react-query",
+  "@trpc/client",
+  "@trpc/server",
+  "better-sqlite3",
+  "drizzle-orm",
+  "kysely",
+  "mariadb",
+  "mysql2",
+  "pg",
+  "postgres",
+  "prisma",
+  "react",
+  "zod",
+];
+
+describe.each([
+  { age: "newest", cases: NEWEST },
+  { age: "oldest", cases: OLDEST },
+])("with the $age peers", ({ age, cases }) => {
+  it.concurrent.for(cases)(
+    "the program $name needs no driver but its own",
+    async (wanted, { expect, skip }) => {
+      const missing = inject("unreachable") || reasonToSkip(wanted);
+      if (missing) skip(missing);
+      const { name, packages, brings = [], database, typesOnly = false } = wanted;
+      await using project = await makeProject();
+      const warnings = await project.install([inject("tarball"), ...packages]);
+      expect(warnings).not.toContain("ERESOLVE");
+
+      const asked = packages.filter((text) => !text.startsWith("--")).map(nameOf);
+      const installed = await project.installed();
+      expect(installed).toEqual(expect.arrayContaining(["trpc-rate-limit", ...asked]));
+      const pulled = OPTIONAL.filter((optional) => installed.includes(optional));
+      expect(pulled.filter((each) => ![...asked, ...brings].includes(each))).toEqual([]);
+
+      expect(await typeErrors(project, wanted)).toEqual([]);
+      if (!typesOnly) {
+        await using server = database && (await databases[database]());
+        const args = ["out/program.js", ...(server ? [server.url] : [])];
+        expect(await project.run(process.execPath, args)).toBe("granted, then denied\n");
+      }
+      project.report(`${name}, ${age} peers (${installed.length} packages)`);
+    },
+  );
+});
+
+function reasonToSkip({ database, generated }: Case): string | undefined {
+  if (database === "mysql" && mysqlUrl === undefined) return "needs TEST_MYSQL_URL";
+  if (generated !== undefined && !existsSync(join(ROOT, generated))) {
+    return `needs ${generated}: npm run generate, npm run install:test-projects`;
+  }
+  return undefined;
+}
+
+/** Compiles the program, and returns its errors and those in our declarations, not those of peers. */
+async function typeErrors(
+  { root, run }: Project,
+  { name, packages, generated }: Case,
+): Promise<string[]> {
+  const extension = existsSync(join(PROGRAMS, `${name}.tsx`)) ? "tsx" : "ts";
+  await copyFile(join(PROGRAMS, `${name}.${extension}`), join(root, `program.${extension}`));
+  if (generated !== undefined) {
+    await cp(join(ROOT, generated), join(root, "generated"), { recursive: true });
+  }
+  const compilerOptions = {
+    target: "ES2022",
+    module: "NodeNext",
+    lib: ["ES2022", "DOM"],
+    types: packages.includes("@types/node@20") ? ["node"] : [],
+    jsx: "react-jsx",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    outDir: "out",
+    rootDir: ".",
+  };
+  const config = { compilerOptions, files: [`program.${extension}`] };
+  await writeFile(join(root, "tsconfig.json"), JSON.stringify(config));
+  const output = await run(TSC, ["--pretty", "false"]).catch((error: Error) => error.message);
+  const errors = output.split("\n").filter((line) => / error TS\d+: /.test(line));
+  if (output !== "" && errors.length === 0) throw new Error(output);
+  return errors.filter((line) => /^(program\.tsx?|node_modules\/trpc-rate-limit\/)/.test(line));
+}
+
+/** The name in `@scope/name@range`. */
+const nameOf = (wanted: string) => wanted.replace(/(?<=.)@.*/, "");

@@ -1,0 +1,78 @@
+/** A folder outside of this repository that installs the packed package, as applications do. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../docs/pages.js";
+
+export interface CommandOptions {
+  env?: Record<string, string>;
+  timeout?: number;
+}
+
+export interface Project {
+  root: string;
+  /** Runs a command in the folder. Resolves with all that it printed; rejects with the same. */
+  run(command: string, args: readonly string[], options?: CommandOptions): Promise<string>;
+  /** `npm install` without a flag that changes what is installed. Resolves with its warnings. */
+  install(packages: readonly string[], options?: CommandOptions): Promise<string>;
+  /** The names of all installed packages, nested ones included. */
+  installed(): Promise<string[]>;
+  /** Prints how long each command took. */
+  report(title: string): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What npm reads from the environment. A user's settings must not hide a conflict. */
+const STRICT = {
+  npm_config_force: "false",
+  npm_config_legacy_peer_deps: "false",
+  npm_config_prefer_offline: "true",
+  npm_config_audit: "false",
+  npm_config_fund: "false",
+};
+
+export async function makeProject(manifest: object = {}): Promise<Project> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "scaffold-")));
+  const content = { name: "application", private: true, type: "module", ...manifest };
+  await writeFile(join(root, "package.json"), JSON.stringify(content));
+  return openProject(root);
+}
+
+export function openProject(root: string): Project {
+  const times: string[] = [];
+  const run: Project["run"] = async (command, args, { env = {}, timeout = 300_000 } = {}) => {
+    const start = performance.now();
+    const options = { cwd: root, env: { ...process.env, ...STRICT, ...env }, timeout };
+    try {
+      const { stdout, stderr } = await promisify(execFile)(command, args, options);
+      return stdout + stderr;
+    } catch (error) {
+      const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+      throw new Error(`${message}\n${stdout ?? ""}${stderr ?? ""}`, { cause: error });
+    } finally {
+      const seconds = ((performance.now() - start) / 1000).toFixed(1);
+      times.push(`${[command.split("/").at(-1), args[0]].join(" ")} ${seconds} s`);
+    }
+  };
+  return {
+    root,
+    run,
+    install: (packages, options) => run("npm", ["install", ...packages], options),
+    installed: () => packagesIn(join(root, "node_modules")),
+    report: (title) => console.log(`${title}: ${times.join(", ")}`),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+async function packagesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter(({ name }) => name === "package.json")
+    .map(({ parentPath }) => parentPath.split("node_modules/").at(-1)!)
+    .filter((path) => path.split("/").length === (path.startsWith("@") ? 2 : 1));
+}
+
+/** The compiler of this repository. */
+export const TSC = join(ROOT, "node_modules/.bin/tsc");
