@@ -1,4 +1,4 @@
-/** Applications with one driver, or with none. Each `name` is a program of `alone`. */
+/** Applications with one driver, or with none. Each `name` is a program of `fixtures/alone`. */
 
 export interface Case {
   /** The name of the program. */

@@ -1,10 +1,12 @@
 /** A folder outside of this repository that installs the packed package, as applications do. */
-import { execFile } from "node:child_process";
-import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../docs/pages.js";
+import { freePort } from "../support/postgres-server.js";
 
 export interface CommandOptions {
   env?: Record<string, string>;
@@ -17,10 +19,22 @@ export interface Project {
   run(command: string, args: readonly string[], options?: CommandOptions): Promise<string>;
   /** `npm install` without a flag that changes what is installed. Resolves with its warnings. */
   install(packages: readonly string[], options?: CommandOptions): Promise<string>;
+  /**
+   * Compiles, and resolves with the errors of the application and of this package. Those in the
+   * declarations of others are not ours.
+   */
+  typeErrors(compiler: string, args?: readonly string[]): Promise<string[]>;
+  /** Starts a server that prints "Ready" once it listens on the port, the last argument. */
+  serve(args: readonly string[], env?: Record<string, string>): Promise<Server>;
   /** The names of all installed packages, nested ones included. */
   installed(): Promise<string[]>;
   /** Prints how long each command took. */
   report(title: string): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface Server {
+  url: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -33,10 +47,12 @@ const STRICT = {
   npm_config_fund: "false",
 };
 
-export async function makeProject(manifest: object = {}): Promise<Project> {
+/** @param files a folder whose files the project begins with */
+export async function makeProject(files?: string): Promise<Project> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "scaffold-")));
-  const content = { name: "application", private: true, type: "module", ...manifest };
-  await writeFile(join(root, "package.json"), JSON.stringify(content));
+  const manifest = { name: "application", private: true, type: "module" };
+  if (files === undefined) await writeFile(join(root, "package.json"), JSON.stringify(manifest));
+  else await cp(files, root, { recursive: true });
   return openProject(root);
 }
 
@@ -60,9 +76,41 @@ export function openProject(root: string): Project {
     root,
     run,
     install: (packages, options) => run("npm", ["install", ...packages], options),
+    async typeErrors(compiler, args = []) {
+      const output = await run(compiler, ["--pretty", "false", ...args]).catch(
+        (error: Error) => error.message,
+      );
+      const errors = output.split("\n").filter((line) => / error TS\d+: /.test(line));
+      if (output !== "" && errors.length === 0) throw new Error(output);
+      return errors.filter((line) => !/^node_modules\/(?!trpc-rate-limit\/)/.test(line));
+    },
+    serve: (args, env = {}) => serve(root, args, { ...process.env, ...env }),
     installed: () => packagesIn(join(root, "node_modules")),
     report: (title) => console.log(`${title}: ${times.join(", ")}`),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+async function serve(root: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const port = await freePort();
+  const child = spawn(process.execPath, [...args, String(port)], { cwd: root, env });
+  const exited = once(child, "exit");
+  await new Promise<void>((resolve, reject) => {
+    let log = "";
+    const listen = (chunk: Buffer) => {
+      log += chunk.toString();
+      if (log.includes("Ready")) resolve();
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    child.once("exit", () => reject(new Error(`the server exited before it was ready:\n${log}`)));
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+    },
   };
 }
 
