@@ -30,7 +30,9 @@ export default async function setup(project: TestProject) {
   ];
   console.log(`${filename}: ${kilobytes(size)} packed, ${kilobytes(unpackedSize)} unpacked`);
   project.provide("tarball", join(folder, filename));
-  project.provide("unreachable", await unreachable());
+  const reason = await unreachable();
+  if (reason !== "") console.warn(`The scaffolds are skipped: ${reason}`);
+  project.provide("unreachable", reason);
   const stopDatabases = await startDatabases(project);
   return async () => {
     await stopDatabases();
@@ -40,11 +42,12 @@ export default async function setup(project: TestProject) {
 
 async function unreachable(): Promise<string> {
   try {
-    await run("npm", ["ping", "--fetch-retries", "0"], { timeout: 20_000 });
+    await run("npm", ["ping", "--fetch-retries", "0", "--loglevel", "error"], { timeout: 20_000 });
     return "";
   } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    return `needs the registry of npm: ${(stderr || message).trim().split("\n").at(0)}`;
+    const { stderr = "" } = error as { stderr?: string };
+    const detail = stderr.split("\n").find((line) => line.startsWith("npm error"));
+    return `they need the registry of npm${detail ? ` (${detail})` : ""}`;
   }
 }
 
