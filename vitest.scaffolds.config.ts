@@ -9,6 +9,7 @@ export default defineConfig({
     // One file at a time, and two of its tests: npm waits more than it computes.
     fileParallelism: false,
     maxConcurrency: 2,
+    retry: process.env["CI"] ? 1 : 0,
     disableConsoleIntercept: true,
   },
 });
