@@ -1,18 +1,9 @@
 /** Transactions on one connection of a pool of `mysql2/promise` or `mariadb`. */
-import type { DriverTransactionOptions, TransactionDriver } from "../sql/driver.js";
+import type { TransactionDriver } from "../sql/driver.js";
 import type { Connections } from "./connections.js";
 import type { MysqlConnectionLike } from "./mysql-client.js";
 import { releaseMysql } from "./mysql-connections.js";
-
-/** How long to wait for a connection, ms; the default of Prisma. */
-const MAX_WAIT = 2000;
-/** How long a transaction may take, ms; the default of Prisma. */
-const TIMEOUT = 5000;
-
-const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
-  ReadCommitted: "READ COMMITTED",
-  Serializable: "SERIALIZABLE",
-};
+import { LEVELS, MAX_WAIT, TIMEOUT } from "./transaction-options.js";
 
 export function createMysqlTransactions({
   borrow,

@@ -1,10 +1,5 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
-import type {
-  DriverTransactionOptions,
-  SqlConnection,
-  SqlRow,
-  TransactionDriver,
-} from "../sql/driver.js";
+import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import type {
@@ -16,6 +11,7 @@ import type {
 } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
 import { ROLLED_BACK } from "./run-bounded.js";
+import { LEVELS, MAX_WAIT, TIMEOUT } from "./transaction-options.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
@@ -43,16 +39,6 @@ export function pgStore<TPool extends PgPoolLike>(
 ): RateLimitStore<PgConnectionOf<TPool>> {
   return sqlStore(pgDriver(pool, options), options) as RateLimitStore<never>;
 }
-
-/** How long to wait for a connection, ms; the default of Prisma. */
-const MAX_WAIT = 2000;
-/** How long a transaction may take, ms; the default of Prisma. */
-const TIMEOUT = 5000;
-
-const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
-  ReadCommitted: "READ COMMITTED",
-  Serializable: "SERIALIZABLE",
-};
 
 export function pgDriver(
   pool: PgPoolLike,

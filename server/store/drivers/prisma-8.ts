@@ -3,12 +3,7 @@
  * known at run time, so a statement that it has built is sent with another text.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type {
-  DriverTransactionOptions,
-  SqlConnection,
-  TransactionDriver,
-  SqlRow,
-} from "../sql/driver.js";
+import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
 import type {
   Prisma8Domain,
@@ -17,19 +12,10 @@ import type {
   Prisma8Queryable,
   Prisma8TransactionOf,
 } from "./prisma-8-client.js";
+import { LEVELS, MAX_WAIT, TIMEOUT } from "./transaction-options.js";
 
 /** The kinds of databases, by their name in a contract. */
 const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);
-
-/** How long a transaction may take, ms, as in Prisma 7. */
-const TIMEOUT = 5000;
-/** How long to wait for a connection, ms, as in Prisma 7. */
-const MAX_WAIT = 2000;
-
-const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {
-  ReadCommitted: "READ COMMITTED",
-  Serializable: "SERIALIZABLE",
-};
 
 /**
  * Before each statement. The middleware `lints` looks at the beginning of a text: a `SELECT` without

@@ -32,7 +32,7 @@ export interface PrismaStoreOptions extends PgDriverOptions {
   isolation?: "serializable" | undefined;
   /**
    * The `pg.Pool` of the application's PostgreSQL adapter, or another one on the same database. The
-   * single decisions of the limiter go through it, as prepared statements, in half of the time that
+   * single decisions of the limiter go through it, as prepared statements, in 0.6 of the time that
    * they take through Prisma. `transaction` and `using` still go through Prisma.
    * @default everything goes through the Prisma client
    */

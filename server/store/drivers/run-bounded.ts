@@ -3,9 +3,7 @@
  * rolled back at its end, and not earlier: the library would give its connection back to the pool,
  * and statements that the application still sends would run outside of the transaction.
  */
-
-/** How long a transaction may take, ms; the default of Prisma. */
-const TIMEOUT = 5000;
+import { TIMEOUT } from "./transaction-options.js";
 
 /** PostgreSQL answers so to all statements of a transaction after one of them has failed. */
 const ABORTED = "25P02";

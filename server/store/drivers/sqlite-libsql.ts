@@ -9,6 +9,7 @@
  * fails, and the client reconnects after SQLITE_BUSY.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
+import { isBusy } from "../sql/database-errors.js";
 import type { SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import type {
   LibsqlClientLike,
@@ -16,7 +17,6 @@ import type {
   LibsqlTransactionLike,
   SqliteTransactionOf,
 } from "./sqlite-clients.js";
-import { isSqliteBusy } from "./sqlite-errors.js";
 import { createSqliteTurn } from "./sqlite-turn.js";
 
 const REPLICA =
@@ -36,7 +36,7 @@ export function libsqlDriver<TClient extends LibsqlClientLike>(
     try {
       return await run();
     } catch (error) {
-      if (isFile && isSqliteBusy(error)) await client.reconnect();
+      if (isFile && isBusy(error)) await client.reconnect();
       throw error;
     }
   }
@@ -66,7 +66,6 @@ export function libsqlDriver<TClient extends LibsqlClientLike>(
           tx.close();
         }
       }),
-    isConflict: isSqliteBusy,
   };
 }
 

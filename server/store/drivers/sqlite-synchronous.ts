@@ -7,7 +7,7 @@ import { RateLimitConfigError } from "../../../core/errors.js";
 import type { SqlConnection, SqlDriver } from "../sql/driver.js";
 import type { SqliteDatabaseLike } from "./sqlite-clients.js";
 import { isInTransaction, type SqliteConnection, sqliteConnection } from "./sqlite-connection.js";
-import { isSqliteBusy, SqliteBusyError } from "./sqlite-errors.js";
+import { isConnectionBusy, SqliteBusyError } from "./sqlite-errors.js";
 import { replayTransaction } from "./sqlite-replay.js";
 import { createSqliteTurn } from "./sqlite-turn.js";
 
@@ -47,7 +47,7 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
     execute: (text, params) => alone(() => shared.execute(text, params)),
     transaction: (run) => replayTransaction(shared, alone, run),
     within: (tx) => tx,
-    isConflict: isSqliteBusy,
+    isConflict: isConnectionBusy,
   };
 
   const within = (tx: TDatabase): SqlConnection => {
@@ -59,7 +59,7 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
     query: single.query,
     execute: single.execute,
     within,
-    isConflict: isSqliteBusy,
+    isConflict: isConnectionBusy,
     transaction: (run, options) =>
       turn.transaction(options, async (bound) => {
         const tx = open?.();

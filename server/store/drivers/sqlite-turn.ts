@@ -8,14 +8,10 @@ import { UnsentError } from "../row-access.js";
 import { createSemaphore } from "../semaphore.js";
 import type { DriverTransactionOptions } from "../sql/driver.js";
 import { SqliteBusyError } from "./sqlite-errors.js";
+import { MAX_WAIT, TIMEOUT } from "./transaction-options.js";
 
 /** How long a statement waits for its turn before it counts as a conflict, ms. */
 const STATEMENT_WAIT = 10_000;
-
-/** How long a transaction waits for its turn, ms; the default of Prisma. */
-const MAX_WAIT = 2000;
-/** How long a transaction may take, ms; the default of Prisma. */
-const TIMEOUT = 5000;
 
 export interface SqliteTurn {
   /** @param isWanted see `SqlConnection.query` */
