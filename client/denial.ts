@@ -1,6 +1,7 @@
 /** Denials: predicted from a snapshot, and turned back into a snapshot that explains them. */
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { windowAt, windowsSince } from "../core/windows.js";
 import { availableAt } from "./prediction.js";
 import type { CheckedRateLimit, RateLimitItem, RateLimitObserver } from "./types.js";
 
@@ -51,16 +52,23 @@ export function snapshotOfDenial(
   { value, config, retryAfter, now }: RateLimitErrorData,
   count: number,
 ): RateLimitSnapshot {
-  const { kind, rate, period, shards = 1 } = config;
+  const { shards = 1, rate } = config;
   const part = Math.min(shards, 2) / shards;
-  const step = kind === "token bucket" ? 1 : period;
-  const steps = Math.ceil(retryAfter / step);
-  // A fixed window gets its tokens when a window starts, so the wait ends at such a start.
-  const ts = kind === "token bucket" ? now : now + retryAfter - steps * period;
+  let ts = now;
+  let refilled: number;
+  if (config.kind === "token bucket") {
+    // The middle of the last ms, so that rounding cannot reach either end.
+    refilled = ((retryAfter - 0.5) * rate) / config.period;
+  } else {
+    // A fixed window gets its tokens when a window starts, so the wait ends at such a start.
+    const windows = { ...config };
+    if (config.period !== "month") windows.start = now + retryAfter;
+    ts = windowAt(windows, now);
+    refilled = (windowsSince(windows, ts, now + retryAfter) - 0.5) * rate;
+  }
   const snapshot = { name, ...(key !== undefined && { key }), value, ts, config, now };
   // If `value` covers `count`, the call wanted more than is known here: keep the server's `value`.
   if (availableAt(snapshot, count) === now + retryAfter || value >= count) return snapshot;
-  // The middle of what the last step brings, so that rounding cannot reach either end.
-  const held = count - ((steps - 0.5) * step * part * rate) / period;
+  const held = count - part * refilled;
   return { ...snapshot, value: Math.min(held, held / part) };
 }

@@ -1,4 +1,5 @@
 /** Tells snapshots from other data: what arrives, or is in a cache, may be of another version. */
+import { longestPeriod } from "../core/config.js";
 import type { RateLimitState } from "../core/calculate.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
@@ -6,7 +7,8 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 export function isSnapshot(given: unknown): given is RateLimitSnapshot {
   const snapshot = Object(given) as RateLimitSnapshot;
   const { now, config, fullest = [snapshot] } = snapshot;
-  const { kind, rate, period, capacity = rate, shards = 1 } = Object(config) as typeof config;
+  const { kind, rate, capacity = rate, shards = 1 } = Object(config) as typeof config;
+  const period = longestPeriod(Object(config) as typeof config);
   return (
     (kind === "token bucket" || kind === "fixed window") &&
     [now, rate, period, capacity, shards].every(Number.isFinite) &&

@@ -1,6 +1,12 @@
 /** Predicts from a snapshot what a call gets at an instant, in the reader's own time. Pure. */
 import { calculateRateLimit, firstWhole, type RateLimitState, stateAt } from "../core/calculate.js";
-import { capacityOf, type RateLimitConfig, shardConfig, toleranceOf } from "../core/config.js";
+import {
+  capacityOf,
+  type RateLimitConfig,
+  shardConfig,
+  toleranceOf,
+  longestPeriod,
+} from "../core/config.js";
 import { mostHeld } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { CheckedRateLimit, RateLimitStatus } from "./types.js";
@@ -41,7 +47,7 @@ export function predictStatus(
 
 /**
  * The first ms, on the server's clock, at which a call for `count` tokens can pass. `Infinity`
- * where it never can, `-Infinity` where it always could.
+ * where it never can, `-Infinity` where it always could. A shadow denies no call.
  *
  * A call sees two shards. Where the fullest two are unknown, two shards are assumed to hold all the
  * tokens, but to refill no faster than two do. A debt is assumed to be spread evenly.
@@ -50,7 +56,8 @@ export function availableAt(
   { value, ts, config, fullest }: RateLimitSnapshot,
   count: number,
 ): number {
-  const { shards = 1 } = config;
+  const { shards = 1, shadow } = config;
+  if (shadow) return -Infinity;
   const seen = Math.min(shards, 2);
   const capacity = mostHeld(config);
   const part = shardConfig(config);
@@ -81,7 +88,7 @@ function heldAt(rows: readonly RateLimitState[], config: RateLimitConfig, count:
   };
   const now = missing(0);
   if (now <= 0) return -Infinity;
-  const guess = (now * config.period) / (rows.length * config.rate);
+  const guess = (now * longestPeriod(config)) / (rows.length * config.rate);
   return since + firstWhole(Math.ceil(guess), (ms) => missing(ms) <= 0);
 }
 

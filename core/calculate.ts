@@ -6,6 +6,7 @@
  */
 import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
+import { windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
 export interface RateLimitState {
@@ -81,9 +82,9 @@ export function waitFor(
   const missing = floor - after;
   const guess =
     config.kind === "token bucket"
-      ? held.ts - now + (missing / config.rate) * config.period
-      : held.ts - now + Math.ceil(missing / config.rate) * config.period;
-  return firstWhole(Math.ceil(guess), isEnough);
+      ? held.ts + (missing / config.rate) * config.period
+      : windowAfter(config, held.ts, Math.ceil(missing / config.rate));
+  return firstWhole(Math.ceil(guess - now), isEnough);
 }
 
 /** The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. */
@@ -94,9 +95,7 @@ export function roundUp(value: number, config: RateLimitConfig): number {
 /** The state of a bucket without a row: full, in a window aligned with `start`. */
 export function initialState(config: RateLimitConfig, now: number): RateLimitState {
   const value = capacityOf(config);
-  if (config.kind === "token bucket") return { value, ts: now };
-  const start = config.start ?? 0;
-  return { value, ts: start + Math.floor((now - start) / config.period) * config.period };
+  return { value, ts: config.kind === "token bucket" ? now : windowAt(config, now) };
 }
 
 /**
@@ -107,17 +106,23 @@ export function stateAt(
   config: RateLimitConfig,
   now: number,
 ): RateLimitState {
-  const elapsed = Math.max(0, now - state.ts);
   // Multiply before dividing: 6,000 ms at 10 per 60,000 ms are then 1 token, not a little less.
   if (config.kind === "token bucket") {
+    const elapsed = Math.max(0, now - state.ts);
     const refilled = state.value + (elapsed * config.rate) / config.period;
     return { value: Math.min(refilled, capacityOf(config)), ts: Math.max(now, state.ts) };
   }
-  const elapsedWindows = Math.floor(elapsed / config.period);
+  const windows = windowsSince(config, state.ts, now);
   return {
-    value: Math.min(state.value + elapsedWindows * config.rate, capacityOf(config)),
-    ts: state.ts + elapsedWindows * config.period,
+    value: Math.min(state.value + windows * config.rate, capacityOf(config)),
+    ts: windowAfter(config, state.ts, windows),
   };
+}
+
+/** Tokens that come to a bucket between two instants, if it is not full. */
+export function refillBetween(config: RateLimitConfig, from: number, to: number): number {
+  if (config.kind === "fixed window") return windowsSince(config, from, to) * config.rate;
+  return (Math.max(0, to - from) * config.rate) / config.period;
 }
 
 /** Whether a row is full, so that it says no more than a missing row does. */
@@ -128,8 +133,9 @@ export function isFullAt(state: RateLimitState, config: RateLimitConfig, now: nu
 /** About the instant at which a row will be full, epoch ms: off by no more than rounding. */
 export function fullAt(state: RateLimitState, config: RateLimitConfig): number {
   const periods = Math.max(0, capacityOf(config) - state.value) / config.rate;
-  const whole = config.kind === "token bucket" ? periods : Math.ceil(periods);
-  return state.ts + whole * config.period;
+  return config.kind === "token bucket"
+    ? state.ts + periods * config.period
+    : windowAfter(config, state.ts, Math.ceil(periods));
 }
 
 /** The part of the capacity that was used at `state.ts`: from 0, full, to 1, exhausted or in debt. */

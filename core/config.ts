@@ -2,12 +2,11 @@
  * The config of a limit: how fast tokens come, and how many may be held. The two kinds and the
  * names of their options are those of Convex's rate limiter.
  */
+import { DAY } from "./durations.js";
 
 interface CommonConfig {
   /** Tokens added per `period`. Finite and above 0; fractions are fine (`1 / 3`). */
   rate: number;
-  /** Length of a period in whole ms, at least 1. See `SECOND`, `MINUTE`, `HOUR`, `DAY`. */
-  period: number;
   /**
    * The most tokens that can be held: the largest burst. Finite and at least 0. At 0 every call
    * needs `reserve`.
@@ -25,12 +24,35 @@ interface CommonConfig {
    * @default 1
    */
   shards?: number;
+  /**
+   * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. A token
+   * bucket goes into a debt that takes as long to refill. A fixed window stays closed until the
+   * first window that starts after that time. Further denials neither extend it nor start another
+   * one, until a call has been granted again. A bucket in debt is closed already. Not with `shards`.
+   * @default no longer than until the tokens are there
+   */
+  blockFor?: number;
+  /**
+   * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
+   * says the answer that they would have given. The rows are those of a limit that denies.
+   * @default false
+   */
+  shadow?: boolean;
+  /**
+   * The answer of `limit` and `check` when the store fails: an error, or `ok` with `storeFailed`.
+   * With `"allow"`, an attacker who can overload the database gets past the limit. Clients never see this
+   * option.
+   * @default "fail"
+   */
+  whenStoreFails?: "fail" | "allow";
 }
 
 /** Tokens come continuously, `rate` per `period`, up to `capacity`. */
 export interface TokenBucketConfig extends CommonConfig {
   /** Tells the two kinds of configs apart. */
   kind: "token bucket";
+  /** Length of a period in whole ms, at least 1. See `SECOND`, `MINUTE`, `HOUR`, `DAY`. */
+  period: number;
 }
 
 /** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
@@ -38,8 +60,14 @@ export interface FixedWindowConfig extends CommonConfig {
   /** Tells the two kinds of configs apart. */
   kind: "fixed window";
   /**
-   * An instant at which a window starts, epoch ms. The other windows follow in steps of `period`.
-   * Whole and finite. `0` aligns daily windows with midnight UTC.
+   * Length of a window in whole ms, at least 1, or `"month"` for calendar months in UTC. A month
+   * starts on the day and at the time of `start`; on its last day, where it lacks that day.
+   */
+  period: number | "month";
+  /**
+   * An instant at which a window starts, epoch ms, such as a billing date. The other windows follow
+   * in steps of `period`. Whole and finite. `0` aligns days with midnight UTC, and months with the
+   * first of each month.
    * @default an offset derived from name and key, so that limits do not all refill at once
    */
   start?: number;
@@ -47,6 +75,9 @@ export interface FixedWindowConfig extends CommonConfig {
 
 /** The config of one limit, of either kind. */
 export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
+
+/** A config whose periods are of equal length: no months. */
+export type PeriodicConfig = RateLimitConfig & { period: number };
 
 /** The most shards of a limit. It is bounded because `getValue` and `reset` read all of them. */
 export const MAX_SHARDS = 1000;
@@ -56,6 +87,11 @@ export const MAX_SHARDS = 1000;
  * it stays within the integers that a double holds. A slower limit is a mistake.
  */
 export const MAX_WAIT = 2 ** 52;
+
+/** The length of the longest period, ms: of a month, 31 days. */
+export function longestPeriod({ period }: RateLimitConfig): number {
+  return period === "month" ? 31 * DAY : period;
+}
 
 /** The most tokens that a bucket of this config holds. */
 export function capacityOf(config: RateLimitConfig): number {
@@ -69,7 +105,7 @@ export function capacityOf(config: RateLimitConfig): number {
 export function reservableOf(config: RateLimitConfig): number {
   if (config.maxReserved !== undefined) return config.maxReserved;
   const periods =
-    Math.floor(MAX_WAIT / config.period) - Math.ceil(capacityOf(config) / config.rate);
+    Math.floor(MAX_WAIT / longestPeriod(config)) - Math.ceil(capacityOf(config) / config.rate);
   return Math.max(0, periods) * config.rate;
 }
 
@@ -80,7 +116,7 @@ export function reservableOf(config: RateLimitConfig): number {
  * bucket, so the differences do not add up.
  */
 export function toleranceOf(config: RateLimitConfig): number {
-  return 1e-9 * Math.min(1, capacityOf(config), (1e6 * config.rate) / config.period);
+  return 1e-9 * Math.min(1, capacityOf(config), (1e6 * config.rate) / longestPeriod(config));
 }
 
 /**

@@ -2,6 +2,7 @@
  * Turns tokens into an answer: granted, reserved or denied. Pure. The server decides with it, and
  * the browser predicts with it.
  */
+import { closedState } from "./block.js";
 import { initialState, type RateLimitState, roundUp, stateAt, waitFor } from "./calculate.js";
 import { floorOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
@@ -11,13 +12,28 @@ import { validateCount } from "./count.js";
  * - `ok: true` with `retryAfter`: reserved. Do the work after that many ms, without another call.
  * - `ok: false`: denied. Nothing was consumed. The same call passes after `retryAfter` whole ms.
  *
+ * Two kinds of granted calls took no tokens, or not at once:
+ *
+ * - `shadow`: the limit is a shadow, and would have denied the call (`ok: false`: nothing was taken)
+ *   or made it wait (`ok: true`: the tokens are reserved) for `retryAfter` ms.
+ * - `storeFailed`: the store failed, and the limit's `whenStoreFails` is `"allow"`. It is unknown
+ *   whether tokens were taken. `value` is 0, because the tokens left are not known.
+ *
  * `value` is the tokens left after the call. It can be a fraction, and it is negative while
  * reservations are outstanding. `ts` is the instant at which that is so, epoch ms: for a fixed
  * window, the start of the window. `shards` says where the tokens of a sharded limit came from.
  * `refund` needs these three to know what it may give back.
  */
 export type RateLimitResult =
-  | { ok: true; retryAfter?: number; value: number; ts: number; shards?: readonly TakenShard[] }
+  | {
+      ok: true;
+      retryAfter?: number;
+      value: number;
+      ts: number;
+      shards?: readonly TakenShard[];
+      shadow?: { ok: boolean; retryAfter: number };
+      storeFailed?: true;
+    }
   | { ok: false; retryAfter: number; value: number };
 
 /** Tokens that one shard gave to a call. */
@@ -28,11 +44,14 @@ export interface TakenShard {
   count: number;
 }
 
-/** A result, and the state to write when it is `ok`. */
+/** A result, and the state to write. */
 export interface RateLimitDecision {
   /** The answer for the caller. */
   result: RateLimitResult;
-  /** The state to write; `undefined` when the call is denied and nothing is to be written. */
+  /**
+   * The state to write. `undefined` where nothing is to be written: when the call is denied, unless
+   * the denial closes the bucket (`blockFor`).
+   */
   next: RateLimitState | undefined;
 }
 
@@ -93,9 +112,10 @@ export function decideRateLimit(
   const floor = floorOf(config, reserve);
   const next = takeTokens(existing, config, now, count, floor);
   if (next !== undefined) return { result: grantOf(next, config, now), next };
-  const state = existing ?? initialState(config, now);
+  const closed = closedState(existing, config, now);
+  const state = closed ?? existing ?? initialState(config, now);
   const value = roundUp(stateAt(state, config, now).value, config);
   // A denied reservation waits until it may owe its tokens, not until they are there.
   const retryAfter = waitFor(state, config, now, count, floor);
-  return { result: { ok: false, retryAfter, value }, next: undefined };
+  return { result: { ok: false, retryAfter, value }, next: closed };
 }

@@ -2,6 +2,7 @@ export { calculateRateLimit, type CalculatedRateLimit, type RateLimitState } fro
 export {
   type FixedWindowConfig,
   MAX_SHARDS,
+  type PeriodicConfig,
   type RateLimitConfig,
   type TokenBucketConfig,
 } from "./config.js";

@@ -5,9 +5,11 @@
  * on what other calls took and gave back meanwhile, which two numbers do not say. So the bound
  * assumes the worst: that the bucket was full but for these tokens, and every refill since has
  * replaced some of them. While the bucket is in debt, calls in line have been promised their turns.
- * No other call gets the tokens that these turns need.
+ * No other call gets the tokens that these turns need. A bucket that a denial has closed
+ * (`blockFor`) gets nothing back.
  */
-import { initialState, type RateLimitState, stateAt } from "./calculate.js";
+import { isClosed } from "./block.js";
+import { initialState, type RateLimitState, refillBetween, stateAt } from "./calculate.js";
 import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
 
@@ -62,8 +64,7 @@ export function refundRateLimit(
 
 /** The tokens of a taking that may come back to its row. Negative where none may. */
 function returnable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
-  const elapsed = Math.max(0, held.ts - taken.ts);
-  const refilled = (elapsed * config.rate) / config.period;
+  const refilled = refillBetween(config, taken.ts, held.ts);
   const takenSince = taken.value + refilled - held.value;
   const isPromised = held.value < 0 && takenSince > toleranceOf(config);
   return taken.count - refilled - (isPromised ? -held.value : 0);
@@ -84,6 +85,7 @@ function refundEach(
   let rest = count;
   for (const index of emptiestFirst) {
     const { value, ts } = held[index]!;
+    if (isClosed(rows[index]!, config, now)) continue;
     const given = Math.min(rest, capacity - value, mostOf(held[index]!, index));
     if (given <= 0) continue;
     // A row that gets full has `capacity` itself: `value + given` could differ by a rounding error.

@@ -4,7 +4,13 @@
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
 import { firstWhole, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
-import { floorOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
+import {
+  floorOf,
+  type RateLimitConfig,
+  reservableOf,
+  shardConfig,
+  longestPeriod,
+} from "./config.js";
 import { decideRateLimit, type RateLimitResult } from "./decide.js";
 
 export interface ShardPairDecision {
@@ -39,7 +45,7 @@ export function decideShardPair(
   const held = pair.map((state) => heldAt(state, config, now)) as [RateLimitState, RateLimitState];
   const value = held[0].value + held[1].value;
   const missing = count - value - (reserve ? 2 * reservableOf(config) : 0);
-  const guess = Math.ceil((missing * config.period) / (2 * config.rate));
+  const guess = Math.ceil((missing * longestPeriod(config)) / (2 * config.rate));
   const wait = firstWhole(guess, (ms) => attempt(now + ms, reserve) !== undefined);
   return {
     result: { ok: false, retryAfter: wait, value },

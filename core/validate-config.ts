@@ -5,6 +5,7 @@ import {
   MAX_WAIT,
   type RateLimitConfig,
   type TokenBucketConfig,
+  longestPeriod,
 } from "./config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
@@ -26,6 +27,7 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
     });
   }
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
+  const { blockFor, shadow = false, whenStoreFails = "fail" } = config;
   // Also of a token bucket: in plain JavaScript it may have one.
   const { start = 0 } = config as { start?: unknown };
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
@@ -33,7 +35,16 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   };
   demand(KINDS.has(kind), "kind", kind, '"token bucket" or "fixed window"');
   demand(isFinite(rate) && rate > 0, "rate", rate, "a finite number above 0");
-  demand(isWhole(period) && period > 0, "period", period, "a whole number of ms above 0");
+  const isMonth = kind === "fixed window" && period === "month";
+  const isPeriod = isMonth || (isWhole(period) && Number(period) > 0);
+  demand(
+    isPeriod,
+    "period",
+    period,
+    kind === "fixed window"
+      ? 'a whole number of ms above 0, or "month"'
+      : "a whole number of ms above 0",
+  );
   demand(isFinite(capacity) && capacity >= 0, "capacity", capacity, AT_LEAST_0);
   demand(isFinite(maxReserved) && maxReserved >= 0, "maxReserved", maxReserved, AT_LEAST_0);
   const oneOrMore = isWhole(shards) && shards >= 1 && shards <= MAX_SHARDS;
@@ -41,8 +52,23 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   demand(isWhole(start), "start", start, "a whole number of ms");
   const startless = kind === "fixed window" || (config as { start?: unknown }).start === undefined;
   demand(startless, "start", start, "left out of a token bucket, which has no windows");
-  const slowest = ((capacity + maxReserved) / rate) * period;
+  const isDate = !isMonth || Number.isFinite(new Date(Number(start)).getTime());
+  demand(isDate, "start", start, "a date that JavaScript can represent");
+  const slowest = ((capacity + maxReserved) / rate) * longestPeriod(config);
   demand(slowest <= MAX_WAIT, "rate", rate, "enough to refill capacity and maxReserved in 2^52 ms");
+  if (blockFor !== undefined) {
+    const isBlock = isWhole(blockFor) && blockFor > 0 && slowest + blockFor <= MAX_WAIT;
+    demand(isBlock, "blockFor", blockFor, "a whole number of ms above 0");
+    demand(
+      shards === 1,
+      "blockFor",
+      blockFor,
+      "left out of a limit with shards, which is not one bucket",
+    );
+  }
+  demand(typeof shadow === "boolean", "shadow", shadow, "a boolean");
+  const isPolicy = whenStoreFails === "fail" || whenStoreFails === "allow";
+  demand(isPolicy, "whenStoreFails", whenStoreFails, '"fail" or "allow"');
   const passable = capacity > 0 || config.maxReserved !== 0;
   demand(
     passable,
@@ -63,5 +89,8 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "maxReserved",
   "shards",
   "start",
+  "blockFor",
+  "shadow",
+  "whenStoreFails",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

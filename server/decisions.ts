@@ -1,13 +1,15 @@
 /** The decisions that a limiter sends to its store: the arithmetic of `core` over named rows. */
 import type { RateLimitState } from "../core/calculate.js";
 import { firstWhole, initialState, stateAt } from "../core/calculate.js";
-import { capacityOf, floorOf, type RateLimitConfig } from "../core/config.js";
+import { capacityOf, floorOf, type RateLimitConfig, type PeriodicConfig } from "../core/config.js";
+import { chargeFloor, chargeRows } from "../core/charge.js";
 import { decideRateLimit, grantOf, type RateLimitResult } from "../core/decide.js";
 import { giveBack, refundRateLimit, type TakenTokens } from "../core/refund.js";
 import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { allRows, type ResolvedLimit, rowOf } from "./resolve-limit.js";
 import type { Decision, Outcome, PlainTake, RowId } from "./store/store.js";
+import { remember, type Taking } from "./taking.js";
 
 /** A call's request to one limit. */
 export interface LimitRequest {
@@ -32,6 +34,8 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
   readonly rows: readonly RowId[];
   /** When the last decision was made, by the limiter's clock, epoch ms. */
   now = 0;
+  /** Whether the last decision changed a row. */
+  isChange = false;
 
   constructor(
     readonly limit: ResolvedLimit,
@@ -57,8 +61,9 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
     return fits ? this : undefined;
   }
 
-  get config(): RateLimitConfig {
-    return this.limit.part;
+  get config(): PeriodicConfig {
+    // The call is plain only where that is so.
+    return this.limit.part as PeriodicConfig;
   }
 
   get floor(): number {
@@ -73,36 +78,40 @@ export class Take implements LimitRequest, Decision<RateLimitResult>, PlainTake<
 
   granted(next: RateLimitState, later: number, now: number): RateLimitResult {
     this.now = now;
+    this.isChange = true;
     const result = grantOf(next, this.limit.part, now, later);
-    if (this.rows.length === 1 || !result.ok) return result;
+    if (this.rows.length === 1 || !result.ok) return remember(result, this);
     const { shard } = this.rows[0]!;
     this.limit.seen[shard] = next;
-    return { ...result, shards: [{ shard, count: this.count }] };
+    return remember({ ...result, shards: [{ shard, count: this.count }] }, this);
   }
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
     this.now = this.environment.clock();
-    const { result, next } = takeOne(this, this.rows, states, this.now);
+    const { result, next } = takeOne(this, this.rows, states, this.now, this.readOnly);
     if (this.rows.length > 1) {
       for (const [i, { shard }] of this.rows.entries()) {
         this.limit.seen[shard] = next[i] ?? states[i] ?? undefined;
       }
     }
-    const writes = !this.readOnly && result.ok && this.count > 0;
-    return { result, writes: writes ? next : undefined };
+    if (this.readOnly) return { result };
+    this.isChange = (this.count > 0 || !result.ok) && next.some((state) => state !== undefined);
+    return { result: remember(result, this), writes: this.isChange ? next : undefined };
   }
 }
 
 export interface AllDecided {
   /** One per request. When one is denied, what each would get in its turn. */
   results: RateLimitResult[];
+  /** By index of the request: whether it changed a row. */
+  changed: readonly boolean[];
   ok: boolean;
   /** The wait for all of them; 0 when they passed without reservations. */
   retryAfter: number;
   now: number;
 }
 
-/** Takes the tokens of every request, or none at all. */
+/** Takes the tokens of every request, or none at all. Requests to shadows deny nothing. */
 export function takeAll(
   requests: readonly LimitRequest[],
   { clock, random }: Environment,
@@ -115,29 +124,48 @@ export function takeAll(
     rows: slots.rows,
     decide(states) {
       const now = clock();
-      const attempt = (at: number) => {
-        const current = [...states];
-        const results = steps.map(({ request, rows }) => {
+      const attempt = (from: readonly (RateLimitState | null)[], at: number) => {
+        const current = [...from];
+        /** The rows as they were, but for those that a denial closes. */
+        const closed = [...from];
+        const changed = steps.map(() => false);
+        const results = steps.map(({ request, rows }, step) => {
           const indexes = rows.map(slots.indexOf);
           const seen = indexes.map((i) => current[i] ?? null);
           const { result, next } = takeOne(request, rows, seen, at);
-          if (request.count > 0) {
-            for (const [i, state] of next.entries()) if (state) current[indexes[i]!] = state;
+          if (result.ok && request.count === 0) return remember(result, request);
+          for (const [i, state] of next.entries()) {
+            if (state === undefined) continue;
+            changed[step] = true;
+            current[indexes[i]!] = state;
+            if (!result.ok) closed[indexes[i]!] = state;
           }
-          return result;
+          return remember(result, request);
         });
-        return { results, current, ok: results.every(({ ok }) => ok) };
+        const ok = results.every((result, i) => result.ok || isShadow(steps[i]!.request));
+        return { results, current, closed, changed, ok };
       };
-      const { results, current, ok } = attempt(now);
-      const longest = Math.max(...results.map(({ retryAfter = 0 }) => retryAfter));
+      const writesOf = (next: readonly (RateLimitState | null)[]) => {
+        return next.map((state, i) => (state === states[i] ? undefined : state));
+      };
+      const { results, current, closed, changed, ok } = attempt(states, now);
+      const waits = results.filter((_, i) => !isShadow(steps[i]!.request));
+      const longest = Math.max(0, ...waits.map(({ retryAfter = 0 }) => retryAfter));
+      if (ok) {
+        const result = { results, changed, ok, retryAfter: longest, now };
+        return { result, writes: writesOf(current) };
+      }
       // On separate rows, all pass after the longest wait. On shared rows, that is a first guess.
-      const retryAfter = ok ? longest : firstWhole(longest, (ms) => attempt(now + ms).ok);
-      const outcome = { result: { results, ok, retryAfter, now } };
-      if (!ok) return outcome;
-      const writes = current.map((state, i) => (state === states[i] ? undefined : state));
-      return { ...outcome, writes };
+      const retryAfter = firstWhole(longest, (ms) => attempt(closed, now + ms).ok);
+      const isClosing = results.map((denied, i) => !denied.ok && changed[i]!);
+      const result = { results, changed: isClosing, ok, retryAfter, now };
+      return { result, writes: isClosing.includes(true) ? writesOf(closed) : undefined };
     },
   };
+}
+
+function isShadow({ limit }: LimitRequest): boolean {
+  return limit.config.shadow === true;
 }
 
 function takeOne(
@@ -145,11 +173,14 @@ function takeOne(
   rows: readonly RowId[],
   states: readonly (RateLimitState | null)[],
   now: number,
+  isCheck: boolean = false,
 ): { result: RateLimitResult; next: readonly (RateLimitState | undefined)[] } {
   let result: RateLimitResult;
   let next: readonly (RateLimitState | undefined)[];
   if (config.shards === undefined || config.shards === 1) {
-    const decided = decideRateLimit(states[0] ?? null, part, now, count, reserve);
+    // A question closes nothing, so it gets the wait of a bucket that stays open.
+    const given = isCheck ? withoutBlock(part) : part;
+    const decided = decideRateLimit(states[0] ?? null, given, now, count, reserve);
     result = decided.result;
     next = [decided.next];
   } else {
@@ -166,6 +197,48 @@ function takeOne(
   // One ms later, the same reservation would have to wait one ms less.
   const wait = Math.ceil(result.retryAfter! - maxWait);
   return { result: { ok: false, retryAfter: wait, value: result.value + count }, next: [] };
+}
+
+function withoutBlock(config: RateLimitConfig): RateLimitConfig {
+  if (config.blockFor === undefined) return config;
+  const { blockFor: _, ...open } = config;
+  return open;
+}
+
+/**
+ * Charges tokens to rows of a limit. `undefined` where the rows have not enough, and `mayOwe` says
+ * that there are others.
+ */
+export function chargeTo(
+  limit: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+  { clock }: Pick<Environment, "clock">,
+  mayOwe: boolean,
+): Decision<RateLimitResult | undefined> {
+  const { part } = limit;
+  const floor = chargeFloor(part);
+  const isPlain = limit.isPlain && rows.length === 1 && capacityOf(part) - count >= floor;
+  return {
+    rows,
+    plain: isPlain
+      ? {
+          config: part as PeriodicConfig,
+          count,
+          floor,
+          clock,
+          granted: (next, later, now) => grantOf(next, part, now, later),
+        }
+      : undefined,
+    decide(states) {
+      const now = clock();
+      const next = chargeRows(states, part, now, count);
+      const [first] = next as [RateLimitState];
+      if (!mayOwe && first.value < 0) return { result: undefined };
+      const result = grantOf(first, part, now);
+      return { result: { ...result, value: next.length * result.value }, writes: next };
+    },
+  };
 }
 
 /** Deletes a row: a row that does not exist is full, whatever the config of its limit. */
@@ -200,11 +273,11 @@ export function refund(
   };
 }
 
-/** The rows that gave the tokens of a result, and what each of them gave. */
+/** The rows that gave the tokens of a call, and what each of them gave. */
 export function takenBy(
   limit: ResolvedLimit,
   count: number,
-  { value, ts, shards }: RateLimitResult & { ok: true },
+  { value, ts, shards }: Pick<Taking, "value" | "ts" | "shards">,
 ): { rows: readonly RowId[]; taken: readonly TakenTokens[] } {
   if (shards === undefined) return { rows: limit.rows, taken: [{ count, value, ts }] };
   // A call that uses two shards leaves both with the same value.

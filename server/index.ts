@@ -15,6 +15,8 @@ export type {
   AutoPruneOptions,
   ChangeChannel,
   ChangeListener,
+  ChargeOptions,
+  ChargeResult,
   DecisionEvent,
   KeyOptions,
   LimitAllItem,

@@ -5,6 +5,7 @@
 import { describe, RateLimitConfigError } from "../core/errors.js";
 import type {
   AcquireOptions,
+  ChargeOptions,
   KeyOptions,
   LimitAllItem,
   LimitAllOptions,
@@ -65,6 +66,7 @@ export const REFUND_OPTIONS = namesOf<RefundOptions>({
   count: true,
   result: true,
 });
+export const CHARGE_OPTIONS = namesOf<ChargeOptions>({ key: true, config: true, count: true });
 export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
 export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
   key: true,

@@ -53,6 +53,20 @@ export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws">
   signal?: AbortSignal | undefined;
 }
 
+/** The options of `charge`. */
+export interface ChargeOptions extends KeyOptions {
+  /** Tokens that were used: finite and at least 0. @default 1 */
+  count?: number | undefined;
+}
+
+/** The result of `charge`. */
+export interface ChargeResult {
+  /** The tokens left in the rows that were charged; negative while they are owed. */
+  value: number;
+  /** Whole ms until the debt is repaid; absent where there is none. */
+  retryAfter?: number;
+}
+
 /** The options of `refund`. */
 export interface RefundOptions extends KeyOptions {
   /**
@@ -111,8 +125,11 @@ export interface AutoPruneOptions extends PruneOptions {
 
 /** The argument of `onDecision`. */
 export interface DecisionEvent {
-  /** Whether tokens were wanted, or only an answer. */
-  action: "limit" | "check";
+  /**
+   * `limit`: tokens were wanted. `check`: only an answer. `charge`: tokens were taken for use that
+   * has happened, by `charge` or by `settle`.
+   */
+  action: "limit" | "check" | "charge";
   /** The limit. */
   name: string;
   /** The key of the bucket; `undefined` for the bucket that all callers share. */
@@ -197,7 +214,7 @@ export interface ChangeChannel {
  * misspelt name.
  */
 export interface RateLimitOperations<TLimits extends LimitConfigs> {
-  /** Consumes tokens if there are enough. A denied call changes nothing. */
+  /** Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket. */
   limit(name: LimitName<TLimits>, options: WithConfig<LimitOptions>): Promise<RateLimitResult>;
   /** Consumes tokens if there are enough. A denied call changes nothing. */
   limit(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
@@ -216,6 +233,26 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
     items: readonly KnownItemOf<TLimits>[],
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
+
+  /**
+   * Records use that has happened: takes the tokens whatever is left, into debt, and whatever
+   * `maxReserved` says. Later calls wait until the debt is repaid. Rejects with a
+   * `RateLimitInputError` for a count that takes more than 71,000 years to refill.
+   */
+  charge(name: LimitName<TLimits>, options: WithConfig<ChargeOptions>): Promise<ChargeResult>;
+  /** Records use that has happened: takes the tokens whatever is left, into debt. */
+  charge(name: keyof TLimits & string, options?: ChargeOptions): Promise<ChargeResult>;
+
+  /**
+   * Corrects the tokens of a granted call to what it really used: gives the difference back, as
+   * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
+   * as it was estimated. A second call corrects the first one.
+   *
+   * @param result the result itself that `limit`, `acquire` or an item of `limitAll` got; a copy is
+   * not enough.
+   * @param actual tokens that were used: finite and at least 0.
+   */
+  settle(result: RateLimitResult, actual: number): Promise<void>;
 
   /** Fills the bucket and forgets its reservations. */
   reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): Promise<void>;
@@ -311,12 +348,13 @@ export interface UntypedRateLimiter extends UntypedOperations {
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;
   refund(name: string, options?: RefundOptions): Promise<{ value: number }>;
+  settle(result: RateLimitResult, actual: number): Promise<void>;
   transaction<TResult>(
     run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
   ): Promise<TResult>;
 }
 
-interface UntypedOperations {
+export interface UntypedOperations {
   limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   limitAll(items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
 }

@@ -70,6 +70,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const shared: Omit<OperationsOptions, keyof Executor> = {
     resolve: createLimitResolver(configs),
     environment: { clock, random },
+    mayFailOpen: true,
     onDecision,
     onChange(name, key) {
       if (listeners.size === 0 && publish === undefined) return;
@@ -85,7 +86,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
 
   /** The operations inside a transaction, whose owner bounds its time. */
   function inside(transactionStore: Pick<RateLimitStore, "apply">, onChange = shared.onChange) {
-    return createOperations({ ...shared, onChange, ...withoutDeadline(transactionStore, outage) });
+    const inTransaction = withoutDeadline(transactionStore, outage);
+    return createOperations({ ...shared, onChange, mayFailOpen: false, ...inTransaction });
   }
 
   const runPrune = (pruneOptions: PruneOptions = {}) =>
@@ -96,6 +98,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     const claims = createOperations({
       ...shared,
       ...executor,
+      mayFailOpen: false,
       onDecision: undefined,
       onChange() {},
     });

@@ -1,11 +1,15 @@
 /** The methods of a limiter, on anything that executes decisions: a store, or a transaction. */
 import { calculateRateLimit } from "../core/calculate.js";
+import { chargeFloor } from "../core/charge.js";
+import { capacityOf } from "../core/config.js";
 import { validateCount, validateSatisfiable } from "../core/count.js";
 import type { RateLimitResult } from "../core/decide.js";
 import { RateLimitError, RateLimitInputError } from "../core/errors.js";
 import type { TakenTokens } from "../core/refund.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import {
+  type AllDecided,
+  chargeTo,
   type Environment,
   type LimitRequest,
   pickRows,
@@ -17,6 +21,7 @@ import {
   takenBy,
 } from "./decisions.js";
 import {
+  CHARGE_OPTIONS,
   ITEM_OPTIONS,
   KEY_OPTIONS,
   LIMIT_ALL_OPTIONS,
@@ -25,6 +30,9 @@ import {
   rejectUnknownOptions,
 } from "./known-options.js";
 import type {
+  ChargeOptions,
+  ChargeResult,
+  DecisionEvent,
   KeyOptions,
   LimitAllItem,
   LimitAllOptions,
@@ -38,11 +46,14 @@ import type {
 import { notify } from "./notify.js";
 import { allRows, type ResolvedLimit } from "./resolve-limit.js";
 import type { RowId } from "./store/store.js";
+import { remember, type Taking, takingOf } from "./taking.js";
 import type { Executor } from "./with-deadline.js";
 
 export interface OperationsOptions extends Executor {
   resolve(name: string, options: KeyOptions): ResolvedLimit;
   environment: Environment;
+  /** Whether `whenStoreFails` counts. Not in a transaction, which the failure has ended. */
+  mayFailOpen: boolean;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
 }
@@ -50,7 +61,7 @@ export interface OperationsOptions extends Executor {
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(options: OperationsOptions) {
-  const { resolve, environment, apply, submit, onChange, onDecision } = options;
+  const { resolve, environment, apply, submit, onChange, onDecision, mayFailOpen } = options;
 
   function toRequest(name: string, requestOptions: LimitOptions, maxWait?: number): LimitRequest {
     const { count = 1, reserve = false } = requestOptions;
@@ -59,11 +70,23 @@ export function createOperations(options: OperationsOptions) {
     return { limit, count, reserve, maxWait };
   }
 
-  function report(consume: boolean, { limit, count }: LimitRequest, result: RateLimitResult): void {
+  function report(
+    action: DecisionEvent["action"],
+    { limit, count }: Pick<LimitRequest, "limit" | "count">,
+    result: RateLimitResult,
+    isChange: boolean,
+  ): void {
     const { name, key } = limit;
-    if (consume && result.ok && count > 0) onChange(name, key);
-    if (onDecision === undefined) return;
-    notify(onDecision, { action: consume ? "limit" : "check", name, key, count, result });
+    if (isChange) onChange(name, key);
+    if (onDecision !== undefined) notify(onDecision, { action, name, key, count, result });
+  }
+
+  /** The answer instead of a failure of the store, if the limit lets calls through then. */
+  function insteadOf(error: unknown, { limit }: LimitRequest): RateLimitResult | undefined {
+    const { name } = Object(error) as { name?: unknown };
+    if (!mayFailOpen || !limit.failsOpen || name !== "RateLimitStoreError") return undefined;
+    const result = { ok: true, value: 0, ts: environment.clock(), storeFailed: true } as const;
+    return remember(result, { limit, count: 0 });
   }
 
   // One promise per call from here to the database. Where hundreds of calls wait for one row, this
@@ -78,13 +101,55 @@ export function createOperations(options: OperationsOptions) {
       rejectUnknownOptions(callOptions, LIMIT_OPTIONS, consume ? "limit()" : "check()");
       const { limit, count, reserve } = toRequest(name, callOptions);
       const take = new Take(limit, count, reserve, maxWait, !consume, environment);
-      const settle = (result: RateLimitResult) => {
-        report(consume, take, result);
+      const action = consume ? "limit" : "check";
+      const answer = (decided: RateLimitResult) => {
+        const result = limit.config.shadow ? inShadow(take, decided, take.now) : decided;
+        report(action, take, result, take.isChange);
         if (!result.ok && callOptions.throws) failed(denial(take, result, take.now));
         else done(result);
       };
-      submit(take, settle, failed);
+      if (!limit.failsOpen) return submit(take, answer, failed);
+      submit(take, answer, (error) => {
+        const result = insteadOf(error, take);
+        if (result === undefined) return failed(error);
+        report(action, take, result, false);
+        done(result);
+      });
     });
+  }
+
+  async function giveTo(
+    limit: ResolvedLimit,
+    rows: readonly RowId[],
+    tokens: number,
+    taken?: readonly TakenTokens[],
+  ): Promise<{ value: number; rest: number }> {
+    const [given] = await apply([refund(limit, rows, tokens, environment, taken)]);
+    return given!;
+  }
+
+  /** @param before the tokens that the call had taken. */
+  async function giveBackTo(taking: Taking, before: number, count: number): Promise<void> {
+    const { limit } = taking;
+    const { rows, taken } = takenBy(limit, before, taking);
+    taking.shards = taking.shards?.map(({ shard, count: of }) => {
+      return { shard, count: (of * (before - count)) / before };
+    });
+    const { rest } = await giveTo(limit, rows, count, taken);
+    // As if the call had taken less, so that these tokens do not hide what other calls have taken.
+    taking.value += count - rest;
+    if (rest < count) onChange(limit.name, limit.key);
+  }
+
+  async function chargeLimit(limit: ResolvedLimit, count: number): Promise<ChargeResult> {
+    const rows = pickRows(limit, environment.random);
+    const isAll = rows.length === (limit.config.shards ?? 1);
+    let [charged] = await apply([chargeTo(limit, rows, count, environment, isAll)]);
+    // A debt is spread over all shards, so that every call meets it.
+    charged ??= (await apply([chargeTo(limit, allRows(limit), count, environment, true)]))[0];
+    report("charge", { limit, count }, charged!, count > 0);
+    const { value, retryAfter } = charged!;
+    return retryAfter === undefined ? { value } : { value, retryAfter };
   }
 
   return {
@@ -104,16 +169,52 @@ export function createOperations(options: OperationsOptions) {
       });
       validateTogether(requests);
       if (requests.length === 0) return { ok: true, results: [] };
-      const [decided] = await apply([takeAll(requests, environment)]);
-      const { results, ok, retryAfter, now } = decided!;
+      let decided: AllDecided;
+      try {
+        [decided] = (await apply([takeAll(requests, environment)])) as [AllDecided];
+      } catch (error) {
+        const results = requests.map((request) => insteadOf(error, request));
+        if (!results.every((result) => result !== undefined)) throw error;
+        for (const [i, request] of requests.entries()) report("limit", request, results[i]!, false);
+        return { ok: true, results };
+      }
+      const { ok, retryAfter, now, changed } = decided;
+      const results = requests.map((request, i) => {
+        const result = decided.results[i]!;
+        return request.limit.config.shadow ? inShadow(request, result, now) : result;
+      });
       for (const [i, request] of requests.entries()) {
-        if (ok || !results[i]!.ok) report(true, request, results[i]!);
+        const isDenied = !decided.results[i]!.ok;
+        if (ok || isDenied) report("limit", request, results[i]!, changed[i]!);
       }
       if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };
       const slowest = slowestOf(results);
       if (callOptions.throws)
         throw denial(requests[slowest]!, { ...results[slowest]!, retryAfter }, now);
       return { ok, results, retryAfter, name: requests[slowest]!.limit.name };
+    },
+
+    async charge(name: string, chargeOptions: ChargeOptions = {}): Promise<ChargeResult> {
+      rejectUnknownOptions(chargeOptions, CHARGE_OPTIONS, "charge()");
+      const { count = 1 } = chargeOptions;
+      const limit = resolve(name, chargeOptions);
+      validateChargeable(limit, count);
+      return chargeLimit(limit, count);
+    },
+
+    async settle(result: RateLimitResult, actual: number): Promise<void> {
+      validateCount(actual);
+      const taking = takingOf(result);
+      if (taking === undefined || !result.ok) throw unsettleable(result);
+      // A shadow that would have denied the call took nothing, and would not have let it use anything.
+      if (result.shadow?.ok === false) return;
+      const { limit, count } = taking;
+      const difference = actual - count;
+      if (difference > 0) validateChargeable(limit, difference);
+      // Set before the store is asked, so that a second call at the same time settles the rest.
+      taking.count = actual;
+      if (difference > 0) await chargeLimit(limit, difference);
+      else if (difference < 0) await giveBackTo(taking, count, -difference);
     },
 
     async reset(name: string, keyOptions: KeyOptions = {}): Promise<void> {
@@ -130,21 +231,16 @@ export function createOperations(options: OperationsOptions) {
       const limit = resolve(name, refundOptions);
       validateCount(count);
       validateResult(result);
-      const giveTo = async (
-        rows: readonly RowId[],
-        tokens: number,
-        taken?: readonly TakenTokens[],
-      ) => (await apply([refund(limit, rows, tokens, environment, taken)]))[0]!;
       let given: { value: number; rest: number };
-      if (result?.ok) {
+      if (result?.ok && !result.storeFailed && result.shadow?.ok !== false) {
         const { rows, taken } = takenBy(limit, count, result);
-        given = await giveTo(rows, count, taken);
+        given = await giveTo(limit, rows, count, taken);
       } else {
-        // A denied call took nothing.
-        given = await giveTo(pickRows(limit, environment.random), result === undefined ? count : 0);
+        const tokens = result === undefined ? count : 0; // A denied call took nothing.
+        given = await giveTo(limit, pickRows(limit, environment.random), tokens);
         // These two shards are full, so the tokens were taken from others.
         if (given.rest > 0 && (limit.config.shards ?? 1) > 2) {
-          given = await giveTo(allRows(limit), given.rest);
+          given = await giveTo(limit, allRows(limit), given.rest);
         }
       }
       onChange(limit.name, limit.key);
@@ -178,6 +274,34 @@ function validateResult(result: RateLimitResult | undefined): void {
   if (ok === false) return;
   if (ok === true && Number.isFinite(ts) && Number.isFinite(value)) return;
   throw new RateLimitInputError("result", "result must be what limit or acquire returned");
+}
+
+function unsettleable(result: RateLimitResult): RateLimitInputError {
+  const message =
+    result && !result.ok
+      ? "a denied call took no tokens, so there is nothing to settle: use charge() for what was used"
+      : "settle() needs the result itself that limit, limitAll or acquire returned, and not a copy: " +
+        "for a copy, use refund() or charge() with the difference";
+  return new RateLimitInputError("result", message);
+}
+
+function validateChargeable({ name, part, config }: ResolvedLimit, count: number): void {
+  validateCount(count);
+  if (capacityOf(part) - count / (config.shards ?? 1) >= chargeFloor(part)) return;
+  const message = `a charge of ${count} to "${name}" would take more than 71,000 years to refill`;
+  throw new RateLimitInputError("unsatisfiable", message);
+}
+
+/** The answer of a limit that only reports: it lets every call through, and says what it would do. */
+function inShadow(
+  { limit, count }: Pick<LimitRequest, "limit" | "count">,
+  decided: RateLimitResult,
+  now: number,
+): RateLimitResult {
+  const { ok, retryAfter, ...rest } = decided;
+  if (retryAfter === undefined) return decided;
+  const result = { ts: now, ...rest, ok: true, shadow: { ok, retryAfter } } as const;
+  return remember(result, { limit, count });
 }
 
 function denial(

@@ -21,6 +21,8 @@ export interface ResolvedLimit {
   readonly floor: number;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
   readonly isPlain: boolean;
+  /** Whether calls are let through when the store fails. */
+  readonly failsOpen: boolean;
   /**
    * The last known state of each shard, by index. It only decides which of two shards is tried
    * first, so it may be old.
@@ -46,9 +48,10 @@ export function createLimitResolver(configs: ReadonlyMap<string, RateLimitConfig
 
   return (name: string, { key, config: inline }: KeyOptions): ResolvedLimit => {
     if (inline !== undefined) {
-      if (!configs.has(name)) validateName(name);
+      const named = configs.get(name);
+      if (named === undefined) validateName(name);
       validateConfig(inline);
-      return resolveLimit(name, key, inline);
+      return resolveLimit(name, key, withPolicies(inline, named));
     }
     let limit = cache.get(name)?.get(key);
     if (limit !== undefined) return limit;
@@ -75,17 +78,38 @@ export function createLimitResolver(configs: ReadonlyMap<string, RateLimitConfig
   };
 }
 
+/** The numbers can be those of a call. The policies are those of its limit, unless it has its own. */
+function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLimitConfig {
+  const { shadow = named?.shadow, whenStoreFails = named?.whenStoreFails } = inline;
+  if (shadow === inline.shadow && whenStoreFails === inline.whenStoreFails) return inline;
+  return {
+    ...inline,
+    ...(shadow !== undefined && { shadow }),
+    ...(whenStoreFails !== undefined && { whenStoreFails }),
+  };
+}
+
 function resolveLimit(
   name: string,
   key: string | undefined,
   given: RateLimitConfig,
 ): ResolvedLimit {
   validateKey(key);
-  const config = withStart(given, name, key);
+  // Clients get the config, and an attacker has no need to know how an outage is treated.
+  const { whenStoreFails, ...shown } = withStart(given, name, key);
+  const config: RateLimitConfig = shown;
   const part = shardConfig(config);
-  const rows = [rowId(name, key ?? "", 0, part)] as const;
-  const floor = floorOf(part, false);
-  return { name, key, config, part, floor, isPlain: isInRangeOfSql(part), seen: [], rows };
+  return {
+    name,
+    key,
+    config,
+    part,
+    floor: floorOf(part, false),
+    isPlain: isInRangeOfSql(part),
+    failsOpen: whenStoreFails === "allow",
+    seen: [],
+    rows: [rowId(name, key ?? "", 0, part)],
+  };
 }
 
 export function rowOf({ name, key, part, rows }: ResolvedLimit, shard: number): RowId {

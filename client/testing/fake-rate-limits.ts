@@ -4,6 +4,7 @@
  */
 import { capacityOf, type RateLimitConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { windowAt } from "../../core/windows.js";
 import { snapshotOfDenial } from "../denial.js";
 import { idOf } from "../limit-entry.js";
 import { createRateLimitObserver } from "../observer.js";
@@ -114,7 +115,5 @@ function itemOf(limit: string | RateLimitItem): RateLimitItem {
 }
 
 function windowStart(config: RateLimitConfig, now: number): number {
-  if (config.kind === "token bucket") return now;
-  const { start = 0, period } = config;
-  return start + Math.floor((now - start) / period) * period;
+  return config.kind === "token bucket" ? now : windowAt(config, now);
 }

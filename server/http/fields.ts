@@ -2,9 +2,9 @@
  * Rate limits in HTTP header fields: `Retry-After` of RFC 9110, and `RateLimit` and
  * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of RFC 9651.
  */
-import { initialState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
+import { windowAfter, windowAt } from "../../core/windows.js";
 
 /** What a response says about one limit. */
 export interface LimitFacts {
@@ -38,7 +38,9 @@ export function waitField(ms: number): Record<string, string> {
   return { "Retry-After": `${seconds(ms)}` };
 }
 
-function policyOf({ config: { rate, period } }: LimitFacts): string {
+function policyOf(fact: LimitFacts): string {
+  const { rate } = fact.config;
+  const period = periodOf(fact);
   const w = seconds(period);
   // A window has whole seconds. For another period, `q` counts the tokens of the rounded window.
   return `q=${integer((rate * w * 1000) / period)};w=${integer(w)}`;
@@ -50,12 +52,25 @@ function stateOf(fact: LimitFacts): string {
 }
 
 /** ms until a token bucket is full, or a fixed window ends. */
-function untilFull({ name, key, config, value, now }: LimitFacts): number {
-  const { rate, period } = config;
-  if (config.kind === "token bucket") {
-    return ((capacityOf(config) - value) / rate) * period;
-  }
-  return initialState(withStart(config, name, key), now).ts + period - now;
+function untilFull(fact: LimitFacts): number {
+  const { config, value, now } = fact;
+  return config.kind === "token bucket"
+    ? ((capacityOf(config) - value) / config.rate) * config.period
+    : windowOf(fact, config).end - now;
+}
+
+/** The length of the period, ms; that of a month is the length of the present one. */
+function periodOf(fact: LimitFacts): number {
+  const { config } = fact;
+  if (config.kind === "token bucket") return config.period;
+  const { start, end } = windowOf(fact, config);
+  return end - start;
+}
+
+function windowOf({ name, key, now }: LimitFacts, config: FixedWindowConfig) {
+  const started = withStart(config, name, key);
+  const start = windowAt(started, now);
+  return { start, end: windowAfter(started, start, 1) };
 }
 
 function seconds(ms: number): number {

@@ -3,6 +3,7 @@
  * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
 import { isFullAt, type RateLimitState } from "../../core/calculate.js";
+import { withStart } from "../../core/phase.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
 import { planWrites, type RowStates } from "./plan-writes.js";
 import { nextTick } from "./next-tick.js";
@@ -144,7 +145,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       let remaining = entries.size;
       let dropped = 0;
       for (const entry of entries.values()) {
-        const all = configs.get(entry.row.name);
+        const { name, key } = entry.row;
+        const all = configs.get(name)?.map((config) => withStart(config, name, key || undefined));
         if (all?.every((config) => isFullAt(entry.state, config, before))) {
           drop(entry);
           dropped++;

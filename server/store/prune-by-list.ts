@@ -1,5 +1,6 @@
 /** Prunes a store without a `prune` of its own: lists pages of rows, and decides about each row. */
 import { isFullAt } from "../../core/calculate.js";
+import { withStart } from "../../core/phase.js";
 import type { Decision, PruneTerms, RateLimitStore, RowId } from "./store.js";
 
 /** Rows per page. */
@@ -16,7 +17,11 @@ export async function* pruneByList(
     const dropWhenFull = (row: RowId): Decision<boolean> => ({
       rows: [row],
       decide([state]) {
-        const isFull = state && all.every((config) => isFullAt(state, config, before));
+        const isFull =
+          state &&
+          all.every((config) =>
+            isFullAt(state, withStart(config, name, row.key || undefined), before),
+          );
         return isFull ? { result: true, writes: [null] } : { result: false };
       },
     });

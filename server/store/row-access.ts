@@ -1,6 +1,6 @@
 /** The database operations that group commit needs. */
+import type { PeriodicConfig } from "../../core/config.js";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
 import type { WriteGroup } from "./plan-writes.js";
 import type { RowId } from "./store.js";
 
@@ -33,7 +33,7 @@ export interface TakeLine {
 /** The parameters that all lines of one statement share. */
 export interface TakeTerms {
   /** Its `start` is not used: `fresh` has it applied, and an existing row has its own. */
-  config: RateLimitConfig;
+  config: PeriodicConfig;
   /** The least that a take may leave. */
   floor: number;
   /** Epoch ms. */

@@ -1,10 +1,17 @@
-import { capacityOf, type RateLimitConfig, reservableOf } from "../../core/config.js";
+import {
+  capacityOf,
+  type PeriodicConfig,
+  type RateLimitConfig,
+  reservableOf,
+} from "../../core/config.js";
 
 /**
- * Whether the formulas of `core` stay clear of overflow and underflow for this config. There,
- * databases raise an error, and JavaScript goes on with `Infinity` or 0.
+ * Whether SQL can calculate the formulas of `core` for this config. They have to stay clear of
+ * overflow and underflow. There, databases raise an error, and JavaScript goes on with `Infinity` or
+ * 0. Months are left to `core`, too.
  */
-export function isInRangeOfSql(config: RateLimitConfig): boolean {
+export function isInRangeOfSql(config: RateLimitConfig): config is PeriodicConfig {
   const { rate } = config;
-  return rate >= 2 ** -64 && Math.max(rate, capacityOf(config), reservableOf(config)) <= 2 ** 128;
+  const largest = Math.max(rate, capacityOf(config), reservableOf(config));
+  return config.period !== "month" && rate >= 2 ** -64 && largest <= 2 ** 128;
 }

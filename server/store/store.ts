@@ -4,7 +4,7 @@
  * one row says so in `plain`, and a SQL store may then carry it out inside one statement.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { PeriodicConfig, RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 
 /** Identifies a row. `key` is `""` for the shared bucket; a caller's key is never empty. */
@@ -59,8 +59,8 @@ export interface Decision<TResult> {
 
 /** The data with which a store can take tokens from one row by itself. */
 export interface PlainTake<TResult> {
-  /** The config of that row, without shards and with `start` filled in. */
-  readonly config: RateLimitConfig;
+  /** The config of that row, without shards and with `start` filled in. Its period is a number. */
+  readonly config: PeriodicConfig;
   /** Tokens wanted, above 0. */
   readonly count: number;
   /** The least that may be left; see `floorOf`. */
@@ -150,8 +150,8 @@ export interface RateLimitStore<TTransaction = unknown> {
 export interface PruneTerms {
   /**
    * By the name of a limit: one shard's part of each config that its rows may be charged with. A
-   * row is full only if it is full under all of them. Their `start` has no meaning here: a row has
-   * the start of its own window.
+   * row is full only if it is full under all of them. Their `start` matters for months only: other
+   * windows follow from the row's own.
    */
   readonly configs: ReadonlyMap<string, readonly RateLimitConfig[]>;
   /** The instant at which the rows have to be full, epoch ms. */

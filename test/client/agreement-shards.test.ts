@@ -15,7 +15,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { capacityOf, shardConfig } from "../../core/config.js";
 import { mostSatisfiable } from "../../core/count.js";
-import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "../../server/index.js";
+import { HOUR, MINUTE, type PeriodicConfig, SECOND } from "../../server/index.js";
 import { anyEvent, type Step } from "../support/schedule.js";
 import { createWorld, follow, type Pair, pairsOf } from "../support/world.js";
 
@@ -27,7 +27,7 @@ const LIMITS = {
   four: { kind: "token bucket", rate: 12, period: MINUTE, shards: 4, ...common },
   owing: { kind: "token bucket", rate: 8, period: SECOND, shards: 4, maxReserved: 2 },
   owingPair: { kind: "fixed window", rate: 4, period: HOUR, shards: 2, maxReserved: 3 },
-} satisfies Record<string, RateLimitConfig>;
+} satisfies Record<string, PeriodicConfig>;
 type Name = keyof typeof LIMITS;
 const NAMES = Object.keys(LIMITS) as Name[];
 
@@ -75,7 +75,7 @@ async function expectWholeTruth(
   name: Name,
   counts: readonly number[],
 ): Promise<void> {
-  const config: RateLimitConfig = LIMITS[name];
+  const config: PeriodicConfig = LIMITS[name];
   const { shards = 1, kind, period } = config;
   const part = shardConfig(config);
   const { value } = await world.limiter.getValue(name);

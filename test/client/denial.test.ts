@@ -5,12 +5,12 @@ import { snapshotOfDenial } from "../../client/denial.js";
 import { isSatisfiable } from "../../core/count.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
-import type { RateLimitConfig, RateLimitErrorData } from "../../core/index.js";
+import type { PeriodicConfig, RateLimitErrorData } from "../../core/index.js";
 import { anyCall } from "../core/arbitraries.js";
 
 const item = { name: "a limit" };
 
-function denial(config: RateLimitConfig, value: number, retryAfter: number): RateLimitErrorData {
+function denial(config: PeriodicConfig, value: number, retryAfter: number): RateLimitErrorData {
   return { kind: "RateLimited", name: item.name, config, value, retryAfter, now: 10 * HOUR + 7 };
 }
 

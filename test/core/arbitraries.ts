@@ -5,7 +5,13 @@
  */
 import fc from "fast-check";
 import { type RateLimitState, stateAt } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig, reservableOf } from "../../core/config.js";
+import {
+  capacityOf,
+  type PeriodicConfig,
+  type RateLimitConfig,
+  reservableOf,
+  longestPeriod,
+} from "../../core/config.js";
 import { mostSatisfiable, validateSatisfiable } from "../../core/count.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import { validateConfig } from "../../core/validate-config.js";
@@ -13,7 +19,7 @@ import { validateConfig } from "../../core/validate-config.js";
 const DECADE = 3652 * DAY;
 
 export interface Call {
-  config: RateLimitConfig;
+  config: PeriodicConfig;
   existing: RateLimitState | null;
   now: number;
   count: number;
@@ -47,7 +53,7 @@ const anyPeriod = fc.oneof(
 );
 
 /** A valid config of either kind without shards. Each option of its kind is present or absent. */
-export const anyConfig: fc.Arbitrary<RateLimitConfig> = fc
+export const anyConfig: fc.Arbitrary<PeriodicConfig> = fc
   .tuple(anyRate, anyPeriod)
   .chain(([rate, period]) => {
     const common = {
@@ -92,9 +98,9 @@ export function anyRow(config: RateLimitConfig, now: number): fc.Arbitrary<RateL
     partOf(-debt),
   );
   const behind = fc.oneof(
-    fc.constantFrom(0, config.period, -config.period),
+    fc.constantFrom(0, longestPeriod(config), -longestPeriod(config)),
     fc.integer({ min: -10, max: 10 }),
-    fc.integer({ min: -config.period, max: 3 * config.period }),
+    fc.integer({ min: -longestPeriod(config), max: 3 * longestPeriod(config) }),
     fc.integer({ min: -DECADE, max: DECADE }),
   );
   return fc.option(fc.record({ value, ts: behind.map((ms) => now - ms) }), { freq: 8 });

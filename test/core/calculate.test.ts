@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { PeriodicConfig } from "../../core/config.js";
 import { DAY, HOUR } from "../../core/durations.js";
 
 /** Noon, and a multiple of every period below. */
@@ -16,7 +16,7 @@ type Step = [ms: number, count: number, value: number, ts: number, retryAfter?: 
  * Takes the steps on one row, with times relative to T. A step without enough tokens writes
  * nothing.
  */
-function run(config: RateLimitConfig, steps: Step[], row: RateLimitState | null = null): void {
+function run(config: PeriodicConfig, steps: Step[], row: RateLimitState | null = null): void {
   let state = row && { value: row.value, ts: T + row.ts };
   for (const [ms, count, value, ts, retryAfter] of steps) {
     const after = calculateRateLimit(state, config, T + ms, count);
@@ -27,9 +27,9 @@ function run(config: RateLimitConfig, steps: Step[], row: RateLimitState | null 
 }
 
 /** One token a second. */
-const bucket: RateLimitConfig = { kind: "token bucket", rate: 10, period: 10_000 };
+const bucket: PeriodicConfig = { kind: "token bucket", rate: 10, period: 10_000 };
 /** Four tokens every ten seconds. */
-const window: RateLimitConfig = { kind: "fixed window", rate: 4, period: 10_000, start: 0 };
+const window: PeriodicConfig = { kind: "fixed window", rate: 4, period: 10_000, start: 0 };
 
 describe("a token bucket", () => {
   it("starts full and refills continuously, fractions included", () => {
@@ -153,7 +153,7 @@ describe("a fixed window", () => {
   });
 
   it("starts its daily windows at midnight UTC with start 0", () => {
-    const daily: RateLimitConfig = { kind: "fixed window", rate: 5, period: DAY, start: 0 };
+    const daily: PeriodicConfig = { kind: "fixed window", rate: 5, period: DAY, start: 0 };
     const midnight = Date.UTC(2030, 0, 1);
     const expected = { value: -1, ts: midnight, retryAfter: 12 * HOUR, windowStart: 0 };
     expect(calculateRateLimit(null, daily, T, 6)).toEqual(expected);

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { initialState, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { capacityOf, type PeriodicConfig, shardConfig } from "../../core/config.js";
 import { validateSatisfiable } from "../../core/count.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { decideShardPair } from "../../core/shards.js";
@@ -11,7 +11,7 @@ import { anyConfig, anyNow, anyRow, between, throws } from "./arbitraries.js";
 const RUNS = { numRuns: 2000 };
 
 interface Schedule {
-  config: RateLimitConfig;
+  config: PeriodicConfig;
   existing: RateLimitState | null;
   calls: { now: number; count: number }[];
 }
@@ -23,7 +23,7 @@ interface Grant {
 }
 
 /** Calls at random times. They are so close that the refill between them matters. */
-const schedules = (config: RateLimitConfig, clockStepsBack: boolean): fc.Arbitrary<Schedule> => {
+const schedules = (config: PeriodicConfig, clockStepsBack: boolean): fc.Arbitrary<Schedule> => {
   const least = clockStepsBack ? -1 : 0;
   const full = (config.period * capacityOf(config)) / config.rate;
   const step = fc.record({
@@ -65,7 +65,7 @@ function replay({ config, existing, calls }: Schedule, reserve: boolean): Grant[
 }
 
 /** Checks every span between two calls. `phase` is an instant at which a window starts. */
-function expectNoExcess(grants: Grant[], config: RateLimitConfig, phase: number, owed = 0) {
+function expectNoExcess(grants: Grant[], config: PeriodicConfig, phase: number, owed = 0) {
   const periods = (from: number, to: number) =>
     config.kind === "token bucket"
       ? (to - from) / config.period

@@ -3,13 +3,13 @@ import { calculateRateLimit as convex } from "@convex-dev/rate-limiter";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, MAX_WAIT, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, MAX_WAIT, type PeriodicConfig } from "../../core/config.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { anyConfig, anyNow, between } from "./arbitraries.js";
 
 interface Input {
   existing: RateLimitState | null;
-  config: RateLimitConfig;
+  config: PeriodicConfig;
   now: number;
   count: number;
 }
@@ -83,7 +83,7 @@ describe("calculateRateLimit", () => {
     );
   });
 
-  it.each<[title: string, config: RateLimitConfig, row: RateLimitState | null, count: number]>([
+  it.each<[title: string, config: PeriodicConfig, row: RateLimitState | null, count: number]>([
     ["a full bucket", { kind: "token bucket", rate: 10, period: 60_000 }, null, 3],
     ["an empty bucket", { kind: "token bucket", rate: 10, period: 60_000 }, { value: 0, ts: 0 }, 9],
     ["an idle bucket", { kind: "token bucket", rate: 1, period: 2 ** 45 }, { value: 0, ts: 0 }, 1],
@@ -95,7 +95,7 @@ describe("calculateRateLimit", () => {
   });
 
   it("has the token that Convex's function misses by a rounding error", () => {
-    const config: RateLimitConfig = { kind: "token bucket", rate: 12, period: DAY };
+    const config: PeriodicConfig = { kind: "token bucket", rate: 12, period: DAY };
     const at = (hour: number) => [{ value: 0, ts: 0 }, config, hour * HOUR, hour / 2] as const;
     const even = Array.from({ length: 12 }, (_, n) => 2 * (n + 1));
     expect(even.filter((hour) => convex(...at(hour)).value < 0)).toEqual([2, 4, 8, 14, 16]);

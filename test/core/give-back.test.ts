@@ -6,16 +6,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type PeriodicConfig } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { giveBack, type TakenTokens } from "../../core/refund.js";
 
 const T = Date.UTC(2030, 0, 1);
-const bucket: RateLimitConfig = { kind: "token bucket", rate: 10, period: 1000, capacity: 2 };
-const window: RateLimitConfig = { kind: "fixed window", rate: 2, period: 1000, start: 0 };
+const bucket: PeriodicConfig = { kind: "token bucket", rate: 10, period: 1000, capacity: 2 };
+const window: PeriodicConfig = { kind: "fixed window", rate: 2, period: 1000, start: 0 };
 
 /** A limit in memory. `take` returns what `back` needs to give the tokens back. */
-function createRow(config: RateLimitConfig, row: RateLimitState | null = null) {
+function createRow(config: PeriodicConfig, row: RateLimitState | null = null) {
   return {
     take(ms: number, count: number, reserve = false) {
       const { result, next } = decideRateLimit(row, config, T + ms, count, reserve);
@@ -88,11 +88,11 @@ interface Step {
 }
 
 interface Schedule {
-  config: RateLimitConfig;
+  config: PeriodicConfig;
   steps: Step[];
 }
 
-const anySchedule = (kind: RateLimitConfig["kind"], reserve: fc.Arbitrary<boolean>) =>
+const anySchedule = (kind: PeriodicConfig["kind"], reserve: fc.Arbitrary<boolean>) =>
   fc
     .record({
       rate: fc.integer({ min: 1, max: 4 }),
@@ -102,7 +102,7 @@ const anySchedule = (kind: RateLimitConfig["kind"], reserve: fc.Arbitrary<boolea
     .chain(({ rate, burst, maxReserved }): fc.Arbitrary<Schedule> => {
       const capacity = rate + burst;
       const common = { rate, period: 12, capacity, maxReserved };
-      const config: RateLimitConfig =
+      const config: PeriodicConfig =
         kind === "token bucket" ? { kind, ...common } : { kind, ...common, start: 0 };
       const step = fc.record({
         ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 14 })),

@@ -113,7 +113,7 @@ describe("the two fullest shards", () => {
     // The windows of a limit are the same for all of its shards.
     const align = (row: RateLimitState | null) =>
       row && whole.kind === "fixed window"
-        ? { ...row, ts: T + Math.floor((row.ts - T) / whole.period) * whole.period }
+        ? { ...row, ts: T + Math.floor((row.ts - T) / Number(whole.period)) * Number(whole.period) }
         : row;
     const row = anyRow(shardConfig(whole), T).map(align);
     const rows = fc.array(row, { minLength: 2, maxLength: 5 });

@@ -1,6 +1,6 @@
 /** Compares what each store prunes with what `core` calculates, on random rows and configs. */
 import { describe, expect, it } from "vitest";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type PeriodicConfig } from "../../core/config.js";
 import { isFullAt, type RateLimitState } from "../../core/calculate.js";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, MINUTE, type RateLimitStore, SECOND } from "../../server/index.js";
@@ -14,7 +14,7 @@ import { neighbour, xorshift } from "./take-differential.js";
 const ROUNDS = Number(process.env["DIFFERENTIAL_CASES"] ?? 8000) / 1000;
 const timeout = 30_000 + 10_000 * ROUNDS;
 
-function randomConfig(random: () => number): RateLimitConfig {
+function randomConfig(random: () => number): PeriodicConfig {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
   const rate = pick(1 + Math.floor(random() * 10), 1 / 3, random() * 100, random() / 1e6, 1e6);
   const period = pick(1, 7, 60_000, 1 + Math.floor(random() * 1e9));
@@ -26,7 +26,7 @@ function randomConfig(random: () => number): RateLimitConfig {
 /** A state that is often within one bit of being full at `before`. */
 function randomState(
   random: () => number,
-  { rate, period, ...config }: RateLimitConfig,
+  { rate, period, ...config }: PeriodicConfig,
   before: number,
 ): RateLimitState {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
@@ -46,7 +46,7 @@ function randomState(
   return { value: Number.isNaN(value) ? 0 : value, ts };
 }
 
-function randomRows(random: () => number, configs: readonly RateLimitConfig[], before: number) {
+function randomRows(random: () => number, configs: readonly PeriodicConfig[], before: number) {
   return Array.from({ length: 1100 }, (_, i) => {
     const config = configs[i % configs.length]!;
     const row: RowId = { name: "n", key: i === 0 ? "" : `k${i >> 1} `, shard: i % 2 };
@@ -123,7 +123,7 @@ describe.each(stores)("prune on %s", (name, open) => {
     await store.apply(
       rows.map(([row, key, state]) => write({ row: { name: row, key, shard: 0 }, state })),
     );
-    const configs = new Map<string, RateLimitConfig[]>([
+    const configs = new Map<string, PeriodicConfig[]>([
       ["a", [{ kind: "token bucket", rate: 1, period: MINUTE }]],
       ["huge", [huge]],
     ]);

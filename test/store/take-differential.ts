@@ -4,7 +4,7 @@
  * to write exactly what `core` calculates, to the last bit.
  */
 import { takeTokens } from "../../core/decide.js";
-import type { RateLimitConfig, RateLimitState } from "../../core/index.js";
+import type { PeriodicConfig, RateLimitState } from "../../core/index.js";
 import type { TakeLine, TakeTerms } from "../../server/store/row-access.js";
 import type { Dialect } from "../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../server/store/sql/driver.js";
@@ -88,7 +88,7 @@ function randomTerms(random: () => number): TakeTerms {
   const capacity = pick(rate, integer(10), integer(1e6), random() * 50, 0);
   const now = Date.UTC(2030, 0, 1) + Math.floor(random() * 1e10) + pick(0, 0, random());
   const floor = pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
-  const config: RateLimitConfig =
+  const config: PeriodicConfig =
     random() < 0.5
       ? { kind: "token bucket", rate, period, capacity }
       : { kind: "fixed window", rate, period, capacity, start: integer(1e6) };

@@ -3,7 +3,7 @@
  * answers and its rows have to be those that `core` calculates, to the last bit.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
-import { floorOf, type RateLimitConfig } from "../../../core/config.js";
+import { floorOf, type PeriodicConfig } from "../../../core/config.js";
 import { decideRateLimit, grantOf, type RateLimitResult } from "../../../core/decide.js";
 import type { Decision, RowId } from "../../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
@@ -13,7 +13,7 @@ import { read, row, times, write } from "./decisions.js";
 const NOW = Date.UTC(2030, 0, 1);
 const START = NOW - 12_345;
 
-const CONFIGS: readonly RateLimitConfig[] = [
+const CONFIGS: readonly PeriodicConfig[] = [
   { kind: "token bucket", rate: 10, period: 60_000 },
   { kind: "token bucket", rate: 1 / 3, period: 7, capacity: 5.5 },
   { kind: "token bucket", rate: 1e6, period: 31_536_000_000, capacity: 3 },
@@ -26,7 +26,7 @@ const AGES = [0, 1, 999.5, 86_400_000, -500];
 const COUNTS = [1, 0.1, 1 / 3];
 
 interface Case {
-  config: RateLimitConfig;
+  config: PeriodicConfig;
   state: RateLimitState;
   count: number;
 }
@@ -42,7 +42,7 @@ const CASES: readonly Case[] = CONFIGS.flatMap((config) =>
 );
 
 /** What the limiter applies for a call of `limit`. */
-function limit(id: RowId, config: RateLimitConfig, count: number): Decision<RateLimitResult> {
+function limit(id: RowId, config: PeriodicConfig, count: number): Decision<RateLimitResult> {
   return {
     rows: [id],
     plain: {
@@ -91,7 +91,7 @@ export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTe
   it("grants exactly 37 of 200 simultaneous takes from a bucket of 37 tokens, also in two stores", async () => {
     const { store, peer } = opened();
     const stores = [store, peer ?? store];
-    const config: RateLimitConfig = { kind: "token bucket", rate: 37, period: 60_000 };
+    const config: PeriodicConfig = { kind: "token bucket", rate: 37, period: 60_000 };
     const results = await Promise.all(
       times(200, (i) => stores[i % 2]!.apply([limit(row("hot"), config, 1)])),
     );
@@ -101,7 +101,7 @@ export function testTakes({ it, expect }: TestRunner, opened: () => StoreUnderTe
 
   it("takes from new rows and from rows that exist in one call, and nothing for a denied one", async () => {
     const { store } = opened();
-    const config: RateLimitConfig = { kind: "fixed window", rate: 2, period: 1000, start: START };
+    const config: PeriodicConfig = { kind: "fixed window", rate: 2, period: 1000, start: START };
     const full = decideRateLimit(null, config, NOW, 0).next!;
     const empty = { ...full, value: 0.5 };
     await store.apply([write(row("empty"), empty)]);

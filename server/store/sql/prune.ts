@@ -6,7 +6,7 @@
  *
  * Measured and rejected: one DELETE per limit (it holds its locks until the last row).
  */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
 import { nextTick } from "../next-tick.js";
 import { pruneByList } from "../prune-by-list.js";
 import { retryConflicts } from "../retry-conflicts.js";
@@ -186,7 +186,7 @@ export async function* pruneSql(
   const table = quotedTable(tableName, syntax.quote);
   const column = (name: string) => `t.${quoted(name, syntax.quote)}`;
 
-  function isFull(made: Params, config: RateLimitConfig): string {
+  function isFull(made: Params, config: PeriodicConfig): string {
     const { rate, period, kind } = config;
     const elapsed = `${syntax.greatest}(0.0, ${made.number(before)} - ${column("ts")})`;
     // The operations are in the order of `stateAt`.

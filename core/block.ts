@@ -1,0 +1,60 @@
+/**
+ * Closes a bucket after a denial (`blockFor`), in the two numbers of its row: a debt that refills
+ * just in time. The debt also says that the bucket is closed. It stays in the row until the next
+ * grant, because a denied call writes nothing else.
+ */
+import { initialState, type RateLimitState, stateAt } from "./calculate.js";
+import { type RateLimitConfig, toleranceOf } from "./config.js";
+import { windowAfter, windowsSince } from "./windows.js";
+
+/**
+ * The state to write after a call was denied. `undefined` without `blockFor`, and for a bucket from
+ * which no call was granted since it was closed or went into debt.
+ *
+ * - A token bucket holds 0 tokens again after exactly `blockFor`.
+ * - A fixed window holds nothing until the first window that starts after `blockFor`, and then the
+ *   tokens of that window alone.
+ */
+export function closedState(
+  existing: RateLimitState | null,
+  config: RateLimitConfig,
+  now: number,
+): RateLimitState | undefined {
+  const { blockFor, rate } = config;
+  if (blockFor === undefined || isInDebt(existing, config)) return undefined;
+  const { ts } = stateAt(existing ?? initialState(config, now), config, now);
+  // A row of the future: the clock of this server is behind.
+  const from = Math.max(now, ts);
+  if (config.kind === "token bucket") {
+    return { value: -(blockFor * rate) / config.period, ts: from };
+  }
+  const until = from + blockFor;
+  let windows = windowsSince(config, ts, until);
+  if (windowAfter(config, ts, windows) < until) windows++;
+  return { value: (1 - windows) * rate - closedMark(config), ts };
+}
+
+/** Whether a bucket is closed now: tokens that come back must not open it. */
+export function isClosed(
+  existing: RateLimitState | null,
+  config: RateLimitConfig,
+  now: number,
+): boolean {
+  if (config.blockFor === undefined || !isInDebt(existing, config)) return false;
+  return stateAt(existing!, config, now).value <= 0;
+}
+
+/** Whether the row was left in debt. A difference by rounding is no debt, see `toleranceOf`. */
+function isInDebt(existing: RateLimitState | null, config: RateLimitConfig): boolean {
+  if (existing === null) return false;
+  const { value } = existing;
+  return value < -toleranceOf(config) || value === -closedMark(config);
+}
+
+/**
+ * A debt that tells a closed window from an empty one, where the block ends with the window. It is
+ * too small to change a sum with `rate`.
+ */
+function closedMark({ rate }: RateLimitConfig): number {
+  return rate * 2 ** -64;
+}

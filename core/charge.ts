@@ -1,0 +1,30 @@
+/**
+ * Takes tokens for use that has already happened. It is never denied: tokens that are not there are
+ * owed, whatever `maxReserved` says, and later calls wait until the debt is repaid.
+ */
+import { initialState, type RateLimitState, stateAt } from "./calculate.js";
+import { capacityOf, MAX_WAIT, type RateLimitConfig, longestPeriod } from "./config.js";
+
+/** The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. */
+export function chargeFloor(config: RateLimitConfig): number {
+  const periods = Math.floor(MAX_WAIT / 2 / longestPeriod(config));
+  return Math.min(0, capacityOf(config) - periods * config.rate);
+}
+
+/**
+ * The states of rows that share a limit after `count` tokens were charged to them. Several rows are
+ * left with the same value, so that every later call meets its part of a debt.
+ *
+ * @param config one shard's part, see `shardConfig`.
+ */
+export function chargeRows(
+  rows: readonly (RateLimitState | null)[],
+  config: RateLimitConfig,
+  now: number,
+  count: number,
+): RateLimitState[] {
+  const held = rows.map((row) => stateAt(row ?? initialState(config, now), config, now));
+  const total = held.reduce((sum, { value }) => sum + value, 0);
+  const value = Math.max(chargeFloor(config), (total - count) / rows.length);
+  return held.map(({ ts }) => ({ value, ts }));
+}
