@@ -117,6 +117,7 @@ export type {
   RateLimited,
   RateLimitedCall,
   RateLimitedOptions,
+  SettledCounts,
 } from "./trpc/rate-limited-types.js";
 export {
   rateLimitResponseMeta,

@@ -347,14 +347,13 @@ export interface UntypedRateLimiter extends UntypedOperations {
   readonly clock: () => number;
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;
-  refund(name: string, options?: RefundOptions): Promise<{ value: number }>;
-  settle(result: RateLimitResult, actual: number): Promise<void>;
   transaction<TResult>(
     run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
   ): Promise<TResult>;
 }
 
 export interface UntypedOperations {
+  settle(result: RateLimitResult, actual: number): Promise<void>;
   limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   limitAll(items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
 }

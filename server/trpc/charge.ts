@@ -4,6 +4,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toTransactionError, toTRPCError } from "./errors.js";
+import { withSettle } from "./settle.js";
 import { keyOf, type KeyResolver, resolveKey } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
@@ -39,20 +40,26 @@ export async function charge(
     return { items: charged, ...(await take(limiter, charging, charged, call)) };
   });
   const result = await call.next({ ctx: { rateLimit } });
-  const costs = on === "call" || (!result.ok && (on === "error" || on(result.error)));
+  const costs = on === "call" || isCostly(on, result);
   const isReset = result.ok && resetOnSuccess;
   if (isReset || !costs) {
     forgetDecisions(call.getRawInput, noted);
     // A store that fails now must not change the answer of the procedure. The tokens stay taken.
     await Promise.allSettled(
-      items.map(({ name, count, key, config }, i) =>
-        isReset
-          ? limiter.reset(name, { key, config })
-          : limiter.refund(name, { key, config, count, result: results[i] }),
+      items.map(({ name, key, config }, i) =>
+        isReset ? limiter.reset(name, { key, config }) : limiter.settle(results[i]!, 0),
       ),
     );
   }
   return result;
+}
+
+function isCostly(
+  on: Exclude<ChargeOnErrorOptions["on"], "call" | undefined>,
+  result: Awaited<ReturnType<Middleware>>,
+): boolean {
+  if (result.ok || on === "success") return result.ok && on === "success";
+  return on === "error" || on(result.error);
 }
 
 /** Charges a call and runs its procedure in one transaction. */
@@ -128,7 +135,7 @@ async function valueOf<TValue>(
 }
 
 async function take(
-  limits: Pick<UntypedRateLimiter, "limit" | "limitAll">,
+  limits: Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle">,
   { limiter, names, hidden }: Charging,
   items: readonly LimitAllItem[],
   { getRawInput }: Call,
@@ -155,5 +162,6 @@ async function take(
   });
   const noted = decided.filter(({ name }) => !hidden.includes(name));
   noteDecisions(getRawInput, noted);
+  withSettle(limits, rateLimit, names, limits !== limiter);
   return { rateLimit, results, noted };
 }

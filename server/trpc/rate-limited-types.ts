@@ -43,21 +43,37 @@ export interface RateLimitedOptions<TContext, TInput> {
 /** The calls that are charged. */
 export interface ChargeOnErrorOptions {
   /**
-   * The calls that cost tokens: every call, every call with an error, or every call with one of the
-   * errors for which the function returns true. Every call is charged before its procedure runs,
-   * and the tokens of the others are given back afterwards. So a hundred concurrent guesses get no
-   * further than a hundred guesses in a row.
+   * The calls that cost tokens: every call, every call without an error, every call with an error,
+   * or every call with one of the errors for which the function returns true. Every call is charged
+   * before its procedure runs, and the tokens of the others are given back afterwards. So a hundred
+   * concurrent guesses get no further than a hundred guesses in a row.
    * @default "call"
    */
-  on?: "call" | "error" | ((error: TRPCError) => boolean);
+  on?: "call" | "success" | "error" | ((error: TRPCError) => boolean);
   /** Fill the bucket when the procedure succeeds, for example after a log-in. @default false */
   resetOnSuccess?: boolean;
 }
 
-/** The result that a procedure finds at `ctx.rateLimit`. It is always `ok`. */
+/**
+ * The result that a procedure finds at `ctx.rateLimit`. It is always `ok`.
+ *
+ * Its `settle` corrects the charge to the tokens that were really used, as `settle` of the limiter
+ * does; for several limits, by their names. It can also be called after the procedure has returned,
+ * at the end of a stream. Then, too, a failure of the store is no error: the estimate stays charged.
+ * In `rateLimited.transaction` a failure is one, and the settlement belongs to the transaction.
+ */
 export type Granted<TNames> = TNames extends string
-  ? Extract<RateLimitResult, { ok: true }>
-  : Extract<LimitAllResult, { ok: true }>;
+  ? Extract<RateLimitResult, { ok: true }> & {
+      settle(actual: number): Promise<void>;
+    }
+  : Extract<LimitAllResult, { ok: true }> & {
+      settle(actual: SettledCounts<TNames>): Promise<void>;
+    };
+
+/** The tokens that were used, by limit. Limits that are left out stay as they were charged. */
+export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
+  ? { readonly [TKey in TName]?: number }
+  : never;
 
 type Overwrite<TContext, TOverrides> = object extends TOverrides
   ? TContext

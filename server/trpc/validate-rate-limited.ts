@@ -46,6 +46,18 @@ export function validateRateLimited(
     const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
     throw new RateLimitConfigError("names", name, { message });
   }
+  if (new Set(all).size < all.length) {
+    throw new RateLimitConfigError("names", names, {
+      message: "rateLimited() charges each limit once",
+    });
+  }
+  const closing = all.find((name) => limits[name]?.blockFor !== undefined);
+  if (isTransaction && closing !== undefined) {
+    const message =
+      `rateLimited.transaction() cannot charge ${describe(closing)}: the denial that closes it ` +
+      "(blockFor) would be rolled back; use rateLimited() for this limit";
+    throw new RateLimitConfigError("names", closing, { message });
+  }
   const [known, of] = isTransaction
     ? [TRANSACTION_OPTIONS, "rateLimited.transaction()"]
     : [OPTIONS, "rateLimited()"];
@@ -60,8 +72,12 @@ export function validateRateLimited(
   }
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
   demandBoolean("resetOnSuccess", resetOnSuccess);
-  if (on !== "call" && on !== "error" && typeof on !== "function") {
-    throw new RateLimitConfigError("on", on, '"call", "error" or a function of the error');
+  if (on !== "call" && on !== "success" && on !== "error" && typeof on !== "function") {
+    throw new RateLimitConfigError(
+      "on",
+      on,
+      '"call", "success", "error" or a function of the error',
+    );
   }
 }
 

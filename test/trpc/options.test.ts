@@ -66,8 +66,8 @@ describe("in plain JavaScript, throws at definition for", () => {
     ],
     [
       "an unknown value of on",
-      ["one", { on: "success" }],
-      'on must be "call", "error" or a function of the error, got "success"',
+      ["one", { on: "failure" }],
+      'on must be "call", "success", "error" or a function of the error, got "failure"',
     ],
     ["a key that is null", ["one", { key: null }], "key must be a string, got null"],
     ["an empty key", ["one", { key: "" }], "key must not be empty"],
