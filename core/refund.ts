@@ -16,6 +16,8 @@ import { validateCount } from "./count.js";
 /** Tokens that a row gave to a call, and the state in which that left the row. */
 export interface TakenTokens extends RateLimitState {
   count: number;
+  /** Tokens of these that were given back before. @default 0 */
+  returned?: number;
 }
 
 export interface RefundedRateLimit {
@@ -23,6 +25,8 @@ export interface RefundedRateLimit {
   value: number;
   /** The states to write; `undefined` for a row that stays as it is. */
   next: (RateLimitState | undefined)[];
+  /** Tokens that were given back, by row. */
+  given: number[];
   /** Tokens that were not given back. */
   rest: number;
 }
@@ -64,10 +68,22 @@ export function refundRateLimit(
 
 /** The tokens of a taking that may come back to its row. Negative where none may. */
 function returnable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
+  const { count, returned = 0 } = taken;
   const refilled = refillBetween(config, taken.ts, held.ts);
-  const takenSince = taken.value + refilled - held.value;
-  const isPromised = held.value < 0 && takenSince > toleranceOf(config);
-  return taken.count - refilled - (isPromised ? -held.value : 0);
+  // As if nothing had been given back yet: that may have hidden a debt.
+  const value = held.value - returned;
+  const takenSince = taken.value + refilled - value;
+  const isPromised = value < 0 && takenSince > toleranceOf(config);
+  return count - refilled - (isPromised ? repaying(-value, config) : 0) - returned;
+}
+
+/**
+ * The tokens that come until a debt is repaid. A fixed window gets more than the debt at once, and
+ * these are there at the turn of the call that owes them.
+ */
+function repaying(debt: number, config: RateLimitConfig): number {
+  if (config.kind === "token bucket") return debt;
+  return Math.ceil(debt / config.rate) * config.rate;
 }
 
 function refundEach(
@@ -82,6 +98,7 @@ function refundEach(
   const held = rows.map((row) => stateAt(row ?? initialState(config, now), config, now));
   const next: (RateLimitState | undefined)[] = rows.map(() => undefined);
   const emptiestFirst = [...held.keys()].sort((a, b) => held[a]!.value - held[b]!.value);
+  const givenTo = rows.map(() => 0);
   let rest = count;
   for (const index of emptiestFirst) {
     const { value, ts } = held[index]!;
@@ -90,8 +107,9 @@ function refundEach(
     if (given <= 0) continue;
     // A row that gets full has `capacity` itself: `value + given` could differ by a rounding error.
     next[index] = { value: given === capacity - value ? capacity : value + given, ts };
+    givenTo[index] = given;
     rest -= given;
   }
   const value = held.reduce((sum, state, index) => sum + (next[index] ?? state).value, 0);
-  return { value, next, rest };
+  return { value, next, given: givenTo, rest };
 }

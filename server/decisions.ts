@@ -4,12 +4,17 @@ import { firstWhole, initialState, stateAt } from "../core/calculate.js";
 import { capacityOf, floorOf, type RateLimitConfig, type PeriodicConfig } from "../core/config.js";
 import { chargeFloor, chargeRows } from "../core/charge.js";
 import { decideRateLimit, grantOf, type RateLimitResult } from "../core/decide.js";
-import { giveBack, refundRateLimit, type TakenTokens } from "../core/refund.js";
+import {
+  giveBack,
+  type RefundedRateLimit,
+  refundRateLimit,
+  type TakenTokens,
+} from "../core/refund.js";
 import { decideShardPair, fullestShards, sumShards } from "../core/shards.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { allRows, type ResolvedLimit, rowOf } from "./resolve-limit.js";
 import type { Decision, Outcome, PlainTake, RowId } from "./store/store.js";
-import { remember, type Taking } from "./taking.js";
+import { remember } from "./taking.js";
 
 /** A call's request to one limit. */
 export interface LimitRequest {
@@ -236,7 +241,9 @@ export function chargeTo(
       const [first] = next as [RateLimitState];
       if (!mayOwe && first.value < 0) return { result: undefined };
       const result = grantOf(first, part, now);
-      return { result: { ...result, value: next.length * result.value }, writes: next };
+      // A charge of nothing must not write, because a closed bucket is recognised by its row.
+      const writes = count > 0 ? next : undefined;
+      return { result: { ...result, value: next.length * result.value }, writes };
     },
   };
 }
@@ -260,7 +267,7 @@ export function refund(
   count: number,
   { clock }: Pick<Environment, "clock">,
   taken?: readonly TakenTokens[],
-): Decision<{ value: number; rest: number }> {
+): Decision<Omit<RefundedRateLimit, "next">> {
   return {
     rows,
     decide(states) {
@@ -270,21 +277,6 @@ export function refund(
           : giveBack(states, part, clock(), count, taken);
       return { result, writes: next };
     },
-  };
-}
-
-/** The rows that gave the tokens of a call, and what each of them gave. */
-export function takenBy(
-  limit: ResolvedLimit,
-  count: number,
-  { value, ts, shards }: Pick<Taking, "value" | "ts" | "shards">,
-): { rows: readonly RowId[]; taken: readonly TakenTokens[] } {
-  if (shards === undefined) return { rows: limit.rows, taken: [{ count, value, ts }] };
-  // A call that uses two shards leaves both with the same value.
-  const each = { value: value / shards.length, ts };
-  return {
-    rows: shards.map(({ shard }) => rowOf(limit, shard)),
-    taken: shards.map((shard) => ({ ...each, count: shard.count })),
   };
 }
 

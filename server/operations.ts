@@ -5,7 +5,7 @@ import { capacityOf } from "../core/config.js";
 import { validateCount, validateSatisfiable } from "../core/count.js";
 import type { RateLimitResult } from "../core/decide.js";
 import { RateLimitError, RateLimitInputError } from "../core/errors.js";
-import type { TakenTokens } from "../core/refund.js";
+import type { RefundedRateLimit, TakenTokens } from "../core/refund.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import {
   type AllDecided,
@@ -18,7 +18,6 @@ import {
   resetRow,
   Take,
   takeAll,
-  takenBy,
 } from "./decisions.js";
 import {
   CHARGE_OPTIONS,
@@ -46,7 +45,7 @@ import type {
 import { notify } from "./notify.js";
 import { allRows, type ResolvedLimit } from "./resolve-limit.js";
 import type { RowId } from "./store/store.js";
-import { remember, type Taking, takingOf } from "./taking.js";
+import { remember, takenBy, type Taking, takingOf } from "./taking.js";
 import type { Executor } from "./with-deadline.js";
 
 export interface OperationsOptions extends Executor {
@@ -123,22 +122,26 @@ export function createOperations(options: OperationsOptions) {
     rows: readonly RowId[],
     tokens: number,
     taken?: readonly TakenTokens[],
-  ): Promise<{ value: number; rest: number }> {
+  ): Promise<Omit<RefundedRateLimit, "next">> {
     const [given] = await apply([refund(limit, rows, tokens, environment, taken)]);
     return given!;
   }
 
-  /** @param before the tokens that the call had taken. */
-  async function giveBackTo(taking: Taking, before: number, count: number): Promise<void> {
-    const { limit } = taking;
-    const { rows, taken } = takenBy(limit, before, taking);
-    taking.shards = taking.shards?.map(({ shard, count: of }) => {
-      return { shard, count: (of * (before - count)) / before };
-    });
-    const { rest } = await giveTo(limit, rows, count, taken);
-    // As if the call had taken less, so that these tokens do not hide what other calls have taken.
-    taking.value += count - rest;
-    if (rest < count) onChange(limit.name, limit.key);
+  /** One after the other: what comes back depends on what came back before. */
+  function giveBackTo(taking: Taking, count: number): Promise<void> {
+    const { limit, rows, taken } = taking;
+    const run = async () => {
+      // Where the answer is lost, all may have come back. Nothing must come back twice.
+      const before = taken.map(({ returned = 0 }) => returned);
+      for (const tokens of taken) tokens.returned = tokens.count;
+      const known = taken.map((tokens, i) => ({ ...tokens, returned: before[i]! }));
+      const { given, rest } = await giveTo(limit, rows, count, known);
+      for (const [i, tokens] of taken.entries()) tokens.returned = before[i]! + given[i]!;
+      if (rest < count) onChange(limit.name, limit.key);
+    };
+    const settled = taking.givingBack.then(run);
+    taking.givingBack = settled.catch(() => {});
+    return settled;
   }
 
   async function chargeLimit(limit: ResolvedLimit, count: number): Promise<ChargeResult> {
@@ -214,7 +217,7 @@ export function createOperations(options: OperationsOptions) {
       // Set before the store is asked, so that a second call at the same time settles the rest.
       taking.count = actual;
       if (difference > 0) await chargeLimit(limit, difference);
-      else if (difference < 0) await giveBackTo(taking, count, -difference);
+      else if (difference < 0) await giveBackTo(taking, -difference);
     },
 
     async reset(name: string, keyOptions: KeyOptions = {}): Promise<void> {
@@ -231,7 +234,7 @@ export function createOperations(options: OperationsOptions) {
       const limit = resolve(name, refundOptions);
       validateCount(count);
       validateResult(result);
-      let given: { value: number; rest: number };
+      let given: Omit<RefundedRateLimit, "next">;
       if (result?.ok && !result.storeFailed && result.shadow?.ok !== false) {
         const { rows, taken } = takenBy(limit, count, result);
         given = await giveTo(limit, rows, count, taken);

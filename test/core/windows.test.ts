@@ -1,0 +1,136 @@
+/** Calendar months as windows: they follow the billing date, whatever the length of the month. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FixedWindowConfig } from "../../core/config.js";
+import { decideRateLimit } from "../../core/decide.js";
+import { DAY, HOUR } from "../../core/durations.js";
+import { validateConfig } from "../../core/validate-config.js";
+import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
+
+const monthly = (start: number): FixedWindowConfig => {
+  return { kind: "fixed window", rate: 10, period: "month", start };
+};
+const iso = (ms: number) => new Date(ms).toISOString().slice(0, 16);
+const startsAfter = (start: string, count: number): string[] => {
+  const config = monthly(Date.parse(start));
+  const from = windowAt(config, config.start!);
+  return Array.from({ length: count }, (_, i) => iso(windowAfter(config, from, i + 1)));
+};
+
+describe("a window of a month", () => {
+  it("falls on the last day of a month that lacks its day, and returns to its day", () => {
+    expect(startsAfter("2027-12-31T00:00Z", 5)).toEqual([
+      "2028-01-31T00:00",
+      "2028-02-29T00:00",
+      "2028-03-31T00:00",
+      "2028-04-30T00:00",
+      "2028-05-31T00:00",
+    ]);
+    expect(startsAfter("2027-01-30T00:00Z", 2)).toEqual(["2027-02-28T00:00", "2027-03-30T00:00"]);
+  });
+
+  it("starts at the time of day of its start, across a new year", () => {
+    expect(startsAfter("2029-11-15T13:45Z", 3)).toEqual([
+      "2029-12-15T13:45",
+      "2030-01-15T13:45",
+      "2030-02-15T13:45",
+    ]);
+  });
+
+  it("returns to 29 February in leap years only", () => {
+    const config = monthly(Date.UTC(2028, 1, 29));
+    expect(iso(windowAt(config, Date.UTC(2029, 2, 1)))).toBe("2029-02-28T00:00");
+    expect(iso(windowAt(config, Date.UTC(2032, 2, 1)))).toBe("2032-02-29T00:00");
+    expect(iso(windowAt(config, Date.UTC(2100, 2, 1)))).toBe("2100-02-28T00:00");
+  });
+
+  it("exists before its start, too", () => {
+    const config = monthly(Date.UTC(2030, 0, 31));
+    expect(iso(windowAt(config, Date.UTC(2028, 1, 10)))).toBe("2028-01-31T00:00");
+    expect(iso(windowAt(config, Date.UTC(1968, 1, 29)))).toBe("1968-02-29T00:00");
+  });
+
+  it("with start 0 is the month of the calendar", () => {
+    expect(iso(windowAt(monthly(0), Date.UTC(2031, 6, 19)))).toBe("2031-07-01T00:00");
+  });
+
+  const anyDay = fc.integer({ min: -3e12, max: 6e12 });
+
+  it("contains its instant, and follows the one before", () => {
+    fc.assert(
+      fc.property(anyDay, anyDay, fc.integer({ min: 1, max: 600 }), (start, now, count) => {
+        const config = monthly(start);
+        const from = windowAt(config, now);
+        const next = windowAfter(config, from, 1);
+        expect(from).toBeLessThanOrEqual(now);
+        expect(next).toBeGreaterThan(now);
+        expect((next - from) / DAY).toBeGreaterThanOrEqual(28);
+        expect((next - from) / DAY).toBeLessThanOrEqual(31);
+        const later = windowAfter(config, from, count);
+        expect(windowsSince(config, from, later)).toBe(count);
+        expect(windowsSince(config, from, later - 1)).toBe(count - 1);
+        expect(windowAt(config, later)).toBe(later);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("never takes time back: an instant before the row counts as the row's", () => {
+    const config = monthly(Date.UTC(2028, 0, 31));
+    const ts = Date.UTC(2028, 1, 29);
+    expect(windowsSince(config, ts, ts - 400 * DAY)).toBe(0);
+  });
+});
+
+describe("a limit per month", () => {
+  it("says the exact ms at which a denied call passes", () => {
+    const anyCall = fc.record({
+      start: fc.integer({ min: 0, max: 4e12 }),
+      now: fc.integer({ min: 1e12, max: 4e12 }),
+      capacity: fc.integer({ min: 1, max: 40 }),
+      value: fc.integer({ min: -60, max: 40 }),
+    });
+    fc.assert(
+      fc.property(
+        anyCall,
+        fc.integer({ min: 1, max: 40 }),
+        ({ start, now, capacity, value }, count) => {
+          fc.pre(count <= capacity && value <= capacity);
+          const config = { ...monthly(start), capacity };
+          const row = { value, ts: windowAt(config, now) };
+          const { result } = decideRateLimit(row, config, now, count);
+          fc.pre(!result.ok);
+          const at = (ms: number) => decideRateLimit(row, config, now + ms, count).result.ok;
+          expect(at(result.retryAfter)).toBe(true);
+          expect(at(result.retryAfter - 1)).toBe(false);
+          expect(windowAt(config, now + result.retryAfter)).toBe(now + result.retryAfter);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("carries over what was not used, up to its capacity", () => {
+    const config = { ...monthly(Date.UTC(2028, 0, 31)), capacity: 15 };
+    const row = { value: 8, ts: Date.UTC(2028, 0, 31) };
+    const { result, next } = decideRateLimit(row, config, Date.UTC(2028, 1, 29, 1), 15);
+    expect(result).toMatchObject({ ok: true, value: 0 });
+    expect(iso(next!.ts)).toBe("2028-02-29T00:00");
+  });
+});
+
+describe("validateConfig", () => {
+  it("takes months of fixed windows alone", () => {
+    expect(() => validateConfig(monthly(0))).not.toThrow();
+    const bucket = { kind: "token bucket", rate: 1, period: "month" } as never;
+    expect(() => validateConfig(bucket)).toThrow(
+      "config.period must be a whole number of ms above 0",
+    );
+    const weekly = { ...monthly(0), period: "week" } as never;
+    expect(() => validateConfig(weekly)).toThrow('a whole number of ms above 0, or "month"');
+    expect(() => validateConfig(monthly(Number.MAX_SAFE_INTEGER))).toThrow(
+      "config.start must be a date",
+    );
+    expect(() => validateConfig({ ...monthly(0), blockFor: HOUR })).not.toThrow();
+  });
+});
