@@ -122,7 +122,7 @@ describe.each([
     await limiter.limitAll(both);
     expect(events.splice(0).map(({ failed }) => failed)).toEqual([false, false]);
     await prisma.$executeRawUnsafe('DROP TABLE "RateLimit"');
-    await expect(limiter.limitAll(both)).rejects.toThrow();
+    await expect(limiter.limitAll(both)).rejects.toThrow("RateLimit");
     expect(events.splice(0)).toMatchObject([{ way: "decide", calls: 1, rows: 2, failed: true }]);
     await Promise.allSettled([limiter.limit("many"), limiter.limit("more")]);
     expect(events).toMatchObject([{ way: "read", calls: 2, rows: 0, conflicts: 0, failed: true }]);
