@@ -12,10 +12,10 @@ import { createManualClock } from "../../core/testing.js";
 import { rateLimitMetrics } from "../../server/otel/index.js";
 import {
   createRateLimiter,
-  type DecisionEvent,
   memoryStore,
   MINUTE,
   prismaStore,
+  RateLimitStoreError,
   SECOND,
 } from "../../server/index.js";
 import { createSqlite } from "../support/database.js";
@@ -131,20 +131,54 @@ describe("the metrics of decisions", () => {
     expect((await sdk.metric("rate_limit.denial.wait.duration"))!.descriptor.unit).toBe("s");
   });
 
-  it.each([
-    ["store_failed", { ok: true, storeFailed: true }, undefined],
-    ["shadow_denied", { ok: true, shadow: { ok: false, retryAfter: 1500 } }, 1.5],
-    ["granted", { ok: true, shadow: { ok: true, retryAfter: 1500 } }, undefined],
-    ["denied", { ok: false, retryAfter: 0 }, 0],
-  ])("know the outcome %s", async (outcome, result, wait) => {
+  it("count what a limit in shadow mode would have denied, and how long that call would have waited", async () => {
     const sdk = startSdk();
-    const { onDecision } = rateLimitMetrics({ meter: sdk.meter });
-    const event = { action: "charge", name: "llmTokens", key: "ann", count: 1, result };
-    onDecision(event as unknown as DecisionEvent);
-    const attributes = decision("llmTokens", outcome, "charge");
-    expect(await sdk.sums("rate_limit.decisions")).toEqual([[attributes, 1]]);
-    const waits = await sdk.histogram("rate_limit.denial.wait.duration");
-    expect(waits.map(({ sum }) => sum)).toEqual(wait === undefined ? [] : [wait]);
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits: { watched: { ...limits.sendMessage, shadow: true, maxReserved: 1 } },
+      clock: createManualClock(),
+      ...rateLimitMetrics({ meter: sdk.meter }),
+    });
+    for (let call = 0; call < 3; call++) await limiter.limit("watched");
+    // It would have had to wait, and the caller is not told so.
+    await limiter.limit("watched", { reserve: true });
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([
+      [decision("watched", "granted"), 3],
+      [decision("watched", "shadow_denied"), 1],
+    ]);
+    expect(await sdk.histogram("rate_limit.denial.wait.duration")).toMatchObject([
+      { attributes: decision("watched", "shadow_denied"), count: 1, sum: 6 },
+    ]);
+  });
+
+  it("count calls that were let through because the store failed", async () => {
+    const sdk = startSdk();
+    const apply = async () => Promise.reject(new RateLimitStoreError("no connection"));
+    const limiter = createRateLimiter({
+      store: { apply },
+      limits: { open: { ...limits.sendMessage, whenStoreFails: "allow" }, ...limits },
+      logger: false,
+      ...rateLimitMetrics({ meter: sdk.meter }),
+    });
+    await limiter.limit("open");
+    await expect(limiter.limit("sendMessage")).rejects.toThrow("no connection");
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([[decision("open", "store_failed"), 1]]);
+  });
+
+  it("count charges, and those that leave a debt as reserved", async () => {
+    const sdk = startSdk();
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      limits,
+      clock: createManualClock(),
+      ...rateLimitMetrics({ meter: sdk.meter }),
+    });
+    for (let call = 0; call < 2; call++) await limiter.charge("llmTokens");
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([
+      [decision("llmTokens", "granted", "charge"), 1],
+      [decision("llmTokens", "reserved", "charge"), 1],
+    ]);
+    expect(await sdk.histogram("rate_limit.denial.wait.duration")).toEqual([]);
   });
 });
 
