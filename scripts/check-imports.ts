@@ -30,10 +30,15 @@ const RULES: readonly Rule[] = [
     folder: "server",
     may: ["core", "@trpc/server", "zod"],
     mayType: [],
-    except: ["server/drizzle", "server/kysely", "server/cli"],
+    except: ["server/drizzle", "server/kysely", "server/otel", "server/cli"],
   },
   { folder: "server/drizzle", may: ["core", "server/store", "drizzle-orm"], mayType: [] },
   { folder: "server/kysely", may: ["core", "server/store", "kysely"], mayType: [] },
+  {
+    folder: "server/otel",
+    may: ["core", "server/known-options", "@opentelemetry/api"],
+    mayType: ["server/limiter-types", "server/store"],
+  },
   {
     // The command. Nothing imports it.
     folder: "server/cli",

@@ -91,6 +91,7 @@ export type {
   SqlDriver,
   SqlRow,
 } from "./store/sql/driver.js";
+export type { BatchEvent, BatchListener } from "./store/batch-event.js";
 export { sqlStore, type SqlStoreOptions } from "./store/sql-store.js";
 export { UnsentError } from "./store/row-access.js";
 export type {

@@ -4,6 +4,7 @@ import type { RateLimitConfig } from "../core/config.js";
 import type { RateLimitResult } from "../core/decide.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { RateLimitLogger } from "./logger.js";
+import type { BatchEvent } from "./store/batch-event.js";
 import type { RateLimitStore, TransactionOptions } from "./store/store.js";
 
 /** The limits of a limiter: their configs by name. */
@@ -183,6 +184,13 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   logger?: RateLimitLogger | false | undefined;
   /** Called after every decision, for metrics. Its errors and rejections are ignored. */
   onDecision?: (event: DecisionEvent) => void | Promise<void>;
+  /**
+   * Called after each batch that the store has sent to its database, for metrics. Its errors and
+   * rejections are ignored. The events are those of the store: limiters that share it get the same
+   * ones. SQL stores have them. `memoryStore` has none, nor have stores without `onBatch`.
+   * `transaction` and `using` send their statements one by one, and without events.
+   */
+  onBatch?: (event: BatchEvent) => void | Promise<void>;
 }
 
 /**

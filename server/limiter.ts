@@ -48,8 +48,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
 ): RateLimiter<TLimits, TTransaction> {
   const { store, limits, random = Math.random } = options;
   const { clock = store.clock ?? (() => Date.now()) } = options;
-  const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, onDecision, channel } = options;
-  const { autoPrune = false } = options;
+  const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, channel } = options;
+  const { autoPrune = false, onDecision, onBatch } = options;
   const configs = new Map<string, RateLimitConfig>();
   for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
     validateName(name);
@@ -58,6 +58,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     configs.set(name, { ...config });
   }
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
+
+  if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
 
   const outage = new OutageLog(loggerOf(options.logger));
   const listeners = new Set<ChangeListener>();

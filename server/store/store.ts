@@ -6,6 +6,7 @@
 import type { RateLimitState } from "../../core/calculate.js";
 import type { PeriodicConfig, RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
+import type { BatchListener } from "./batch-event.js";
 
 /** Identifies a row. `key` is `""` for the shared bucket; a caller's key is never empty. */
 export interface RowId {
@@ -133,6 +134,16 @@ export interface RateLimitStore<TTransaction = unknown> {
 
   /** The time by which limits go, epoch ms, unless the limiter is given a clock. */
   readonly clock?: (() => number) | undefined;
+
+  /**
+   * Calls `listener` after each batch of `apply` and `submit`, for metrics, until the function that
+   * it returns is called. A batch that gets no answer is not reported. If the store cannot use its
+   * table at all, the calls that it rejects are reported as one `read` of no rows that failed.
+   *
+   * `listener` must not throw; the limiter's does not. Optional: a store without it reports nothing.
+   * Without listeners, it costs nothing. A wrapper of a store should pass it on.
+   */
+  onBatch?(listener: BatchListener): () => void;
 
   /** Rows of a name in a fixed order, starting after `after`, at most `count` of them. */
   list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;

@@ -185,8 +185,8 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
     release({ rows, way }) {
       if (way !== "read") for (const id of rows.keys()) busy.delete(id);
     },
-    finish({ jobs, way }, { again, nextWay, conflicted }) {
-      const conflicts = conflicted ? 1 + mostConflicts(again) : 0;
+    finish({ jobs, way }, { again, nextWay, conflicts: lost }) {
+      const conflicts = lost > 0 ? 1 + mostConflicts(again) : 0;
       if (detours.size > 0) for (const job of jobs) detours.delete(job);
       if (way !== "read") for (const job of again) detours.set(job, { way: nextWay, conflicts });
       return conflicts;

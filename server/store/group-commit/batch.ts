@@ -1,20 +1,14 @@
 /** A batch: the calls that go to the database together, and how they are carried out. */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import type { BatchEvent } from "../batch-event.js";
 import type { TakeTerms } from "../row-access.js";
 import { type PlainTake, rowKey, type RowId, type Submission } from "../store.js";
 
 /** A call that waits for its answer, of any type. */
 export type Job = Submission<unknown>;
 
-/**
- * How a batch is carried out.
- *
- * - `read`: nothing is written.
- * - `take`: the plain path. One statement decides and writes.
- * - `decide`: rows are read, decided here, and written if they have not changed since.
- * - `lock`: the same in a transaction that locks the rows first, so that no write meets a conflict.
- */
-export type Way = "read" | "take" | "decide" | "lock";
+/** How a batch is carried out. `take` is the plain path. */
+export type Way = BatchEvent["way"];
 
 /** The calls of one batch on one row. Their tokens are taken together or not at all. */
 export interface Line {

@@ -10,8 +10,10 @@ export interface BatchOutcome {
   again: readonly Job[];
   /** The way on which they are decided again. */
   nextWay: Way;
-  /** Whether the reason is a conflict with another transaction. */
-  conflicted: boolean;
+  /** How many of them met a conflict with another transaction. */
+  conflicts: number;
+  /** Whether the database failed, so that calls are rejected. */
+  failed: boolean;
   /** Rows that were written, by `rowKey`. */
   written: Iterable<string>;
   /** Rows from which the plain path cannot take, by `rowKey`, and until when, epoch ms. */
@@ -25,6 +27,10 @@ interface Attempt {
   settled: Plan["settled"];
   /** By index of the decision. */
   undecided: Set<number>;
+  /** How many of these met a conflict. */
+  conflicts: number;
+  /** Whether a write failed. */
+  failed: boolean;
   written: string[];
 }
 
@@ -39,12 +45,11 @@ export async function commitGeneral(batch: Batch, access: RowAccess): Promise<Ba
   } catch (error) {
     return failed(batch, access, error, way === "read" ? "read" : wayAfterLoss(access));
   }
-  const { undecided, settled, written } = attempt;
+  const { undecided, settled, ...rest } = attempt;
   return {
     again: undecided.size === 0 ? [] : jobs.filter((_, index) => undecided.has(index)),
     nextWay: way === "decide" ? wayAfterLoss(access) : wayAfterLock(batch, access),
-    conflicted: way === "decide" && undecided.size > 0,
-    written,
+    ...rest,
     spent: new Map(),
     answer() {
       for (let index = 0; index < jobs.length; index++) {
@@ -77,10 +82,17 @@ export function failed(
   nextWay: Way,
 ): BatchOutcome {
   const conflicted = access.isConflict(error);
+  const conflicts = conflicted ? jobs.length : 0;
   const answer = () => {
     for (const job of jobs) job.reject(access.wrap(error));
   };
-  const rest = { nextWay, conflicted, written: [], spent: new Map<string, number>() };
+  const rest = {
+    nextWay,
+    conflicts,
+    failed: !conflicted,
+    written: [],
+    spent: new Map<string, number>(),
+  };
   return conflicted ? { again: jobs, ...rest, answer() {} } : { again: [], ...rest, answer };
 }
 
@@ -109,22 +121,25 @@ async function attemptAll(
 
   const undecided = new Set<number>();
   const written: string[] = [];
+  let hasFailed = false;
   for (const group of groups) {
     const outcome = outcomes?.get(group);
     if (outcome === "written") {
       for (const { row } of group.writes) written.push(rowKey(row));
       continue;
     }
+    if (outcome !== undefined) hasFailed = true;
     for (const index of group.decisions) {
       if (outcome === undefined) undecided.add(index);
       else settled[index] = { ok: false, error: access.wrap(outcome.error) };
     }
   }
+  const conflicts = undecided.size;
   // A decision without a guard must have seen its rows at one instant. That is so for rows that
   // were read in one snapshot, and for rows that are all locked. A row that does not exist is not
   // locked.
   if (locking && !access.serializable) undecideUnlocked(relied, states, undecided);
-  return { settled, undecided, written };
+  return { settled, undecided, conflicts, failed: hasFailed, written };
 }
 
 function undecideUnlocked(

@@ -15,8 +15,8 @@ import { type BatchOutcome, failed } from "./commit-general.js";
 
 /** The statement was not sent: the calls that have not timed out are tried again. */
 function unsent({ jobs }: Batch): BatchOutcome {
-  const rest = { conflicted: false, written: [], spent: new Map<string, number>(), answer() {} };
-  return { again: jobs, nextWay: "take", ...rest };
+  const rest = { written: [], spent: new Map<string, number>(), answer() {} };
+  return { again: jobs, nextWay: "take", conflicts: 0, failed: false, ...rest };
 }
 
 /** Never rejects. */
@@ -65,7 +65,8 @@ export async function commitPlain(
   return {
     again,
     nextWay: "decide",
-    conflicted: false,
+    conflicts: 0,
+    failed: false,
     written: taken.keys(),
     spent,
     answer() {

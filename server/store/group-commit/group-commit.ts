@@ -13,6 +13,7 @@ import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
 import type { Batch, Job, Way } from "./batch.js";
+import { createBatchReports } from "./batch-reports.js";
 import { createBatchQueue, MAX_CALLS } from "./batch-queue.js";
 import { type BatchOutcome, commitGeneral } from "./commit-general.js";
 import { commitPlain } from "./commit-plain.js";
@@ -42,6 +43,7 @@ export function createGroupCommit(
 ): RateLimitStore {
   const history = createRowHistory();
   const queue = createBatchQueue(access, history);
+  const reports = createBatchReports();
   /** When each batch in flight was dispatched, by the monotonic clock. */
   const inFlight = new Map<Batch, number>();
   const stalled = new Set<Batch>();
@@ -79,6 +81,7 @@ export function createGroupCommit(
 
   function prepare(prepared: Promise<void>): void {
     preparing = true;
+    const startedAt = performance.now();
     const end = () => {
       preparing = false;
       schedule();
@@ -94,8 +97,10 @@ export function createGroupCommit(
           setTimeout(end, pauseBefore(failures, random));
           return;
         }
+        const calls = queue.size;
         queue.rejectAll(access.wrap(error));
         end();
+        reports.unprepared(calls, performance.now() - startedAt);
       },
     );
   }
@@ -106,8 +111,9 @@ export function createGroupCommit(
   }
 
   async function runBatch(batch: Batch): Promise<void> {
-    if (inFlight.size + stalled.size + givenUp.size === 0) lastChange = performance.now();
-    inFlight.set(batch, performance.now());
+    const startedAt = performance.now();
+    if (inFlight.size + stalled.size + givenUp.size === 0) lastChange = startedAt;
+    inFlight.set(batch, startedAt);
     queue.occupy(batch);
     watch();
     // While a batch is stalled, a take waits for its row for a bounded time only.
@@ -116,7 +122,8 @@ export function createGroupCommit(
       : commitGeneral(batch, access));
     for (const id of outcome.written) history.written(id);
     for (const [id, until] of outcome.spent) history.spent(id, until);
-    lastChange = performance.now();
+    const answeredAt = performance.now();
+    lastChange = answeredAt;
     if (inFlight.delete(batch)) queue.release(batch);
     else if (!stalled.delete(batch)) givenUp.delete(batch);
     if (inFlight.size === 0) watcher?.unref();
@@ -126,6 +133,7 @@ export function createGroupCommit(
     if (queue.writers >= MAX_CALLS / 2) dispatch();
     outcome.answer();
     schedule(afterAnswers);
+    reports.answered(batch, outcome, answeredAt - startedAt);
   }
 
   function decideAgain(batch: Batch, outcome: BatchOutcome): void {
@@ -190,6 +198,7 @@ export function createGroupCommit(
 
   return {
     submit,
+    onBatch: reports.subscribe,
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       const decide = (decision: Decision<TResult>) =>
         new Promise((resolve, reject) => {

@@ -1,0 +1,77 @@
+/**
+ * The listeners that record what a limiter does as metrics. No attribute holds a key: there may be
+ * millions of them, and many are personal data.
+ */
+import { type Meter, metrics } from "@opentelemetry/api";
+import { namesOf, rejectUnknownOptions } from "../known-options.js";
+import type { DecisionEvent } from "../limiter-types.js";
+import type { BatchEvent } from "../store/batch-event.js";
+import { createInstruments, type Instruments } from "./instruments.js";
+import { outcomeOf } from "./outcome.js";
+
+/** The options of `rateLimitMetrics`. */
+export interface RateLimitMetricsOptions {
+  /**
+   * Creates the instruments.
+   * @default the meter `trpc-rate-limit` of the meter provider that is registered at the first event
+   */
+  meter?: Meter | undefined;
+}
+
+/** Listeners for the options of `createRateLimiter`. Both can be called without an object. */
+export interface RateLimitMetrics {
+  /**
+   * Records a decision in `rate_limit.decisions`, with the attributes `rate_limit.name`,
+   * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`
+   * or `store_failed`). Records the wait of a denial in `rate_limit.denial.wait.duration`, with the
+   * same attributes.
+   */
+  onDecision(event: DecisionEvent): void;
+  /**
+   * Records a batch in `rate_limit.store.batch.duration` and `rate_limit.store.batch.calls`, and its
+   * conflicts in `rate_limit.store.conflicts`, with the attribute `rate_limit.store.way`. The
+   * duration of a failed batch has `error.type`, too.
+   */
+  onBatch(event: BatchEvent): void;
+}
+
+const OPTIONS = namesOf<RateLimitMetricsOptions>({ meter: true });
+
+/**
+ * Metrics of a limiter, through OpenTelemetry. Spread them into the options of the limiter:
+ * `createRateLimiter({ store, limits, ...rateLimitMetrics() })`. Limiters that share a store all
+ * get the events of its batches, so give `onBatch` to one of them only.
+ *
+ * @throws RateLimitConfigError for an unknown option.
+ */
+export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLimitMetrics {
+  rejectUnknownOptions(options, OPTIONS, "rateLimitMetrics()");
+  const { meter } = options;
+  let created: Instruments | undefined;
+  // At the first event, because limiters are often created before the SDK is started, and a meter
+  // from before that records nothing for ever.
+  const instruments = () =>
+    (created ??= createInstruments(meter ?? metrics.getMeter("trpc-rate-limit")));
+
+  return {
+    onDecision({ name, action, result }) {
+      const { decisions, wait: waits } = instruments();
+      const { outcome, wait } = outcomeOf(result);
+      const attributes = {
+        "rate_limit.name": name,
+        "rate_limit.action": action,
+        "rate_limit.outcome": outcome,
+      };
+      decisions.add(1, attributes);
+      if (wait !== undefined) waits.record(wait / 1000, attributes);
+    },
+    onBatch({ way, calls, duration, conflicts, failed }) {
+      const { duration: durations, calls: sizes, conflicts: lost } = instruments();
+      const attributes = { "rate_limit.store.way": way };
+      const error = failed && { "error.type": "RateLimitStoreError" };
+      durations.record(duration / 1000, { ...attributes, ...error });
+      sizes.record(calls, attributes);
+      if (conflicts > 0) lost.add(conflicts, attributes);
+    },
+  };
+}
