@@ -2,8 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
-import { Composer } from "./composer.js";
-import { Messages } from "./messages.js";
+import { App } from "./app.js";
 import "./styles.css";
 import { client, RateLimitProvider, TRPCProvider } from "./trpc.js";
 
@@ -17,14 +16,7 @@ createRoot(document.getElementById("root")!).render(
     <QueryClientProvider client={queryClient}>
       <TRPCProvider trpcClient={client} queryClient={queryClient}>
         <RateLimitProvider client={client}>
-          <main>
-            <header>
-              <h1>Rate-limited chat</h1>
-              <p>Three messages at once, then one every six seconds.</p>
-            </header>
-            <Messages />
-            <Composer />
-          </main>
+          <App />
         </RateLimitProvider>
       </TRPCProvider>
     </QueryClientProvider>

@@ -1,5 +1,10 @@
 /** The typed client, and the hooks that know the names of the server's limits. */
-import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
+import {
+  createTRPCClient,
+  httpBatchStreamLink,
+  httpSubscriptionLink,
+  splitLink,
+} from "@trpc/client";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { rateLimitLink } from "trpc-rate-limit/client";
 import { createRateLimitReact } from "trpc-rate-limit/react";
@@ -12,11 +17,17 @@ export const client = createTRPCClient<AppRouter>({
     splitLink({
       condition: (operation) => operation.type === "subscription",
       true: httpSubscriptionLink({ url: "/trpc" }),
-      false: httpBatchLink({ url: "/trpc" }),
+      // Answers arrive as soon as they are there, and may be streams themselves.
+      false: httpBatchStreamLink({ url: "/trpc" }),
     }),
   ],
 });
 
-export const { TRPCProvider, useTRPC } = createTRPCContext<AppRouter>();
-export const { RateLimitProvider, useRateLimitedMutation, RateLimitCountdown, RateLimitMeter } =
-  createRateLimitReact<AppRouter>();
+export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
+export const {
+  RateLimitProvider,
+  useRateLimit,
+  useRateLimitedMutation,
+  RateLimitCountdown,
+  RateLimitMeter,
+} = createRateLimitReact<AppRouter>();

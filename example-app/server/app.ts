@@ -11,13 +11,20 @@ const PAGE = fileURLToPath(new URL("../dist", import.meta.url));
 /** Larger than any message, in bytes. */
 const MAX_BODY = 16 * 1024;
 
-/** @param folder the built page. */
-export async function createApp(prisma: PrismaClient, folder: string = PAGE): Promise<Server> {
+/**
+ * @param folder the built page.
+ * @param process which of the server's processes this is, from 1.
+ */
+export async function createApp(
+  prisma: PrismaClient,
+  folder: string = PAGE,
+  process: number = 1,
+): Promise<Server> {
   const secret = await loadSecret(prisma);
   const api = createHTTPHandler({
     basePath: "/trpc/",
     router: createAppRouter(prisma),
-    createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret) }),
+    createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret), process }),
     maxBodySize: MAX_BODY,
   });
   const page = sirv(folder, { etag: true });

@@ -1,29 +1,64 @@
-/** Starts the demo. `PORT` chooses the port (0: any free one), `DATABASE_URL` the SQLite file. */
+/** Starts the demo: one process, or several that share a port and a database. */
+import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { createApp } from "./app.js";
 import { openDatabase } from "./database.js";
+import { type Options, readOptions } from "./options.js";
 
-const DEFAULT_FILE = fileURLToPath(new URL("../demo.db", import.meta.url));
-const { PORT = "3000", DATABASE_URL = `file:${DEFAULT_FILE}` } = process.env;
-
-const prisma = await openDatabase(DATABASE_URL);
-const server = await createApp(prisma);
-
-server.on("error", (error: NodeJS.ErrnoException) => {
-  const taken = error.code === "EADDRINUSE";
-  console.error(taken ? `Port ${PORT} is taken; choose another with PORT=…` : error.message);
+function exitWith(message: string): never {
+  console.error(message);
   process.exit(1);
-});
-server.listen(Number(PORT), () => {
-  const { port } = server.address() as AddressInfo;
-  console.log(`Chat demo on http://localhost:${port} (Ctrl-C stops it)`);
-});
+}
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    server.close(() => void prisma.$disconnect().then(() => process.exit(0)));
-    // The status streams of open pages would otherwise keep the server for ever.
-    server.closeAllConnections();
+function read(): Options {
+  try {
+    return readOptions();
+  } catch (error) {
+    exitWith((error as Error).message);
+  }
+}
+
+const options = read();
+const signals = ["SIGINT", "SIGTERM"] as const;
+
+if (cluster.isPrimary && options.processes > 1) {
+  // Migrated once, before several processes open it.
+  await (await openDatabase(options.databaseUrl)).$disconnect();
+  for (let i = 1; i <= options.processes; i++) cluster.fork({ DEMO_PROCESS: i });
+  let isAnnounced = false;
+  cluster.on("listening", (_worker, { port }) => {
+    if (!isAnnounced) announce(port);
+    isAnnounced = true;
   });
+  cluster.on("exit", (_worker, code) => {
+    if (code !== 0) process.exitCode = code;
+    if (Object.keys(cluster.workers ?? {}).length === 0) process.exit();
+  });
+  for (const signal of signals) {
+    process.once(signal, () => {
+      for (const worker of Object.values(cluster.workers ?? {})) worker?.kill(signal);
+    });
+  }
+} else {
+  const prisma = await openDatabase(options.databaseUrl);
+  const server = await createApp(prisma, undefined, Number(process.env["DEMO_PROCESS"] ?? 1));
+  server.on("error", (error: NodeJS.ErrnoException) => {
+    const isTaken = error.code === "EADDRINUSE";
+    exitWith(isTaken ? `Port ${options.port} is taken; choose another with --port` : error.message);
+  });
+  server.listen(options.port, () => {
+    if (cluster.isPrimary) announce((server.address() as AddressInfo).port);
+  });
+  for (const signal of signals) {
+    process.once(signal, () => {
+      server.close(() => void prisma.$disconnect().then(() => process.exit(0)));
+      // The status streams of open pages would otherwise keep the server for ever.
+      server.closeAllConnections();
+    });
+  }
+}
+
+function announce(port: number): void {
+  const count = options.processes === 1 ? "" : `, ${options.processes} processes`;
+  console.log(`Demo on http://localhost:${port}${count} (Ctrl-C stops it)`);
 }

@@ -1,0 +1,57 @@
+/** The page: a list of parts, one of which is shown. The part is in the address, after `#`. */
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Chat } from "./chat.js";
+import { Connection } from "./connection.js";
+
+/** The first part is there at once. The others are loaded when they are opened. */
+const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
+  { id: "chat", title: "Chat", content: <Chat /> },
+  { id: "log-in", title: "Log in", content: part(() => import("./log-in.js")) },
+  { id: "model", title: "Ask the model", content: part(() => import("./model.js")) },
+  { id: "sign-ups", title: "Sign-ups", content: part(() => import("./sign-ups.js")) },
+  { id: "playground", title: "Playground", content: part(() => import("./playground.js")) },
+  { id: "behind", title: "Behind it", content: part(() => import("./behind.js")) },
+];
+
+function part(load: () => Promise<{ default: () => ReactNode }>): ReactNode {
+  const Content = lazy(load);
+  return <Content />;
+}
+
+function useHash(): string {
+  const [hash, setHash] = useState(() => location.hash.slice(1));
+  useEffect(() => {
+    const onChange = () => setHash(location.hash.slice(1));
+    window.addEventListener("hashchange", onChange);
+    return () => window.removeEventListener("hashchange", onChange);
+  }, []);
+  return hash;
+}
+
+export function App() {
+  const hash = useHash();
+  const shown = PARTS.find(({ id }) => id === hash) ?? PARTS[0]!;
+
+  return (
+    <div className="app">
+      <header className="bar">
+        <p className="brand">trpc-rate-limit</p>
+        <nav aria-label="Parts of the demo">
+          <ul>
+            {PARTS.map(({ id, title }) => (
+              <li key={id}>
+                <a href={`#${id}`} aria-current={id === shown.id ? "page" : undefined}>
+                  {title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <Connection />
+      </header>
+      <main key={shown.id} id={shown.id}>
+        <Suspense fallback={null}>{shown.content}</Suspense>
+      </main>
+    </div>
+  );
+}

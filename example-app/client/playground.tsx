@@ -1,0 +1,9 @@
+import { Part } from "./part.js";
+
+export default function Playground() {
+  return (
+    <Part title="Playground" lead="">
+      <p>Soon.</p>
+    </Part>
+  );
+}

@@ -1,0 +1,9 @@
+import { Part } from "./part.js";
+
+export default function SignUps() {
+  return (
+    <Part title="Sign-ups" lead="">
+      <p>Soon.</p>
+    </Part>
+  );
+}

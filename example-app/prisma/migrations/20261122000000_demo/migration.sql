@@ -1,0 +1,13 @@
+-- CreateTable
+CREATE TABLE "Visitor" (
+    "id" TEXT NOT NULL PRIMARY KEY,
+    "tier" TEXT NOT NULL DEFAULT 'free',
+    "playground" TEXT NOT NULL DEFAULT ''
+);
+
+-- CreateTable
+CREATE TABLE "SignUp" (
+    "id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    "name" TEXT NOT NULL,
+    "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP
+);

@@ -1,0 +1,5 @@
+import type { App } from "./trpc.js";
+
+export function behindRouter({ t }: App) {
+  return t.router({});
+}

@@ -1,0 +1,5 @@
+import type { App } from "./trpc.js";
+
+export function signUpsRouter({ t }: App) {
+  return t.router({});
+}

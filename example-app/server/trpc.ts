@@ -1,0 +1,48 @@
+/** tRPC, bound to the limiter. Each part of the page builds its procedures with these. */
+import { initTRPC } from "@trpc/server";
+import {
+  createRateLimitTRPC,
+  formatRateLimitError,
+  type RateLimitConfig,
+  SHARED_BUCKET,
+} from "trpc-rate-limit/server";
+import type { PrismaClient } from "../generated/prisma/client.js";
+import { createLimiter, PAID } from "./limits.js";
+import { playgroundConfig } from "./playground-config.js";
+import { createStatistics } from "./statistics.js";
+
+export interface Context {
+  visitor: string;
+  /** Which of the server's processes answers, from 1. */
+  process: number;
+}
+
+export type App = ReturnType<typeof createTRPC>;
+
+export function createTRPC(prisma: PrismaClient) {
+  const statistics = createStatistics();
+  const limiter = createLimiter(prisma, statistics);
+  const t = initTRPC.context<Context>().create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+    sse: {
+      ping: { enabled: true, intervalMs: 5_000 },
+      client: { reconnectAfterInactivityMs: 10_000 },
+    },
+  });
+
+  async function configOf(visitor: string, name: string): Promise<RateLimitConfig | undefined> {
+    if (name !== "llmTokens" && name !== "playground") return undefined;
+    const chosen = await prisma.visitor.findUnique({ where: { id: visitor } });
+    if (name === "llmTokens") return chosen?.tier === "paid" ? PAID : undefined;
+    return playgroundConfig(chosen?.playground ?? "");
+  }
+
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    key: ({ ctx, name }) => (name === "signUp" ? SHARED_BUCKET : ctx.visitor),
+    // The demo is all about changes that are seen at once.
+    keyInterval: 5_000,
+  });
+  return { prisma, limiter, t, rl, statistics, configOf };
+}
