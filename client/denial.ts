@@ -1,9 +1,9 @@
 /** Denials: predicted from a snapshot, and turned back into a snapshot that explains them. */
-import type { RateLimitErrorData } from "../core/errors.js";
+import { denialsOf, type RateLimitDenial, type RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { windowAt, windowsSince } from "../core/windows.js";
 import { availableAt } from "./prediction.js";
-import type { CheckedRateLimit, RateLimitItem, RateLimitObserver } from "./types.js";
+import type { CheckedRateLimit, LimitUse, RateLimitItem, RateLimitObserver } from "./types.js";
 
 /**
  * The server's answer to a call that is predicted to be denied. `undefined` when no denial is
@@ -18,12 +18,13 @@ export function denialOf(
   at: number,
   count: number,
 ): RateLimitErrorData | undefined {
-  if (checked?.retryAt === undefined || checked.retryAt === Infinity) return undefined;
+  // `NaN`, from malformed data, is no denial either.
+  if (!checked || !(checked.retryAt! < Infinity)) return undefined;
   const { value, config, retryAt, now } = checked;
   return {
     kind: "RateLimited",
     name,
-    retryAfter: Math.ceil(retryAt - at),
+    retryAfter: Math.ceil(retryAt! - at),
     value: value + count,
     config,
     now: Math.floor(now),
@@ -50,7 +51,7 @@ export function denialNow(
 export function snapshotOfDenial(
   { name, key }: RateLimitItem,
   { value, config, retryAfter, now }: RateLimitErrorData,
-  count: number,
+  count: number = 1,
 ): RateLimitSnapshot {
   const { shards = 1, rate } = config;
   const part = Math.min(shards, 2) / shards;
@@ -71,4 +72,20 @@ export function snapshotOfDenial(
   if (availableAt(snapshot, count) === now + retryAfter || value >= count) return snapshot;
   const held = count - part * refilled;
   return { ...snapshot, value: Math.min(held, held / part) };
+}
+
+/**
+ * Calls `use` with each limit that denied a call, and a snapshot that explains its denial. The key
+ * and the count of the call are known for one limit. The others are assumed to be the visitor's own,
+ * and to have been asked for one token.
+ */
+export function explainDenials(
+  known: LimitUse,
+  data: RateLimitErrorData,
+  record: (snapshot: RateLimitSnapshot, denial: RateLimitDenial) => void,
+): void {
+  for (const denial of denialsOf(data)) {
+    const own: LimitUse = denial.name === known.name ? known : { name: denial.name };
+    record(snapshotOfDenial(own, { ...data, ...denial }, own.count), denial);
+  }
 }

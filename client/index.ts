@@ -2,6 +2,7 @@ export {
   calculateRateLimit,
   isRateLimitError,
   type RateLimitConfig,
+  type RateLimitDenial,
   type RateLimitErrorData,
   type RateLimitSnapshot,
 } from "../core/index.js";

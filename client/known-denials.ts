@@ -5,13 +5,13 @@
 import { isRateLimitError, type RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { serverTime } from "./clocks.js";
-import { denialOf, snapshotOfDenial } from "./denial.js";
+import { denialOf, explainDenials } from "./denial.js";
 import { idOf } from "./limit-entry.js";
 import { predict, take } from "./prediction.js";
 import type { LimitUse, LinkedLimit, RateLimitObserver } from "./types.js";
 
 export interface KnownDenials {
-  /** Records that a call was denied. */
+  /** Records that a call was denied, by the limit of `use` or by others. */
   learn(use: LimitUse, data: RateLimitErrorData): void;
   /**
    * The denial that a call would get now. `undefined` where no denial is known. Also
@@ -71,10 +71,11 @@ export function createKnownDenials(
 
   return {
     learn(use, data) {
-      const { count = 1 } = use;
-      const snapshot = snapshotOfDenial(use, data, count);
-      denials.set(idOf(use), { snapshot, serverNow: serverTime(data.now, clock, monotonic) });
-      for (const observer of observers) observer.recordDenial(use, data, count);
+      const serverNow = serverTime(data.now, clock, monotonic);
+      explainDenials(use, data, (snapshot) => {
+        denials.set(idOf(snapshot), { snapshot, serverNow });
+      });
+      for (const observer of observers) observer.recordDenial(use, data, use.count);
     },
     find(use, isLearnt) {
       const { name, count = 1 } = use;

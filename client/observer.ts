@@ -4,11 +4,11 @@
  * one timer serve all of them.
  */
 import { validateCount } from "../core/count.js";
-import type { RateLimitErrorData } from "../core/errors.js";
+import type { RateLimitDenial } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { createServerClock, type Time } from "./clocks.js";
 import { createDebits } from "./debits.js";
-import { snapshotOfDenial } from "./denial.js";
+import { explainDenials } from "./denial.js";
 import { isSnapshot } from "./is-snapshot.js";
 import {
   createEntry,
@@ -51,7 +51,7 @@ export function createRateLimitObserver<TName extends string = string>(
   let connectionState: ConnectionState = "polling";
   /** How many snapshots have been taken from the server. */
   let sequence = 0;
-  const recorded = new WeakSet<RateLimitErrorData>();
+  const recorded = new WeakSet<RateLimitDenial>();
   let isSyncing = false;
   let hasWarned = false;
 
@@ -229,12 +229,14 @@ export function createRateLimitObserver<TName extends string = string>(
       return debit !== undefined && unclaimed!.delete(debit);
     },
     receive,
-    recordDenial(item, data, count = 1) {
-      // A link and a hook may both report the same denial.
-      if (recorded.has(data) || !find(item)) return;
-      recorded.add(data);
-      receive(snapshotOfDenial(item, data, count));
-      ask(item);
+    recordDenial(item, data, count) {
+      explainDenials({ ...item, count }, data, (snapshot, denial) => {
+        // A link and a hook may both report the same denial.
+        if (recorded.has(denial) || !find(snapshot)) return;
+        recorded.add(denial);
+        receive(snapshot);
+        ask(snapshot);
+      });
     },
     refresh(item) {
       if (item) return ask(item);

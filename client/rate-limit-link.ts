@@ -95,7 +95,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
               error(error) {
                 if (given !== null && isRateLimitError(error)) {
                   const { rateLimit }: { rateLimit: RateLimitErrorData } = error.data;
-                  const charged = given?.name === rateLimit.name ? given : { name: rateLimit.name };
+                  const charged = given ?? { name: rateLimit.name };
                   if (given === undefined) learnt.set(op.path, charged);
                   known.learn(charged, rateLimit);
                 }

@@ -189,9 +189,11 @@ export interface RateLimitObserver<TName extends string = string> {
   receive(snapshot: RateLimitSnapshot): void;
   /**
    * Takes the facts of a denied call, `error.data.rateLimit`: the same call is denied until its
-   * `retryAfter` has passed. Asks the server for the whole state.
+   * `retryAfter` has passed. If several limits denied it, it takes the facts of each one. Asks the
+   * server for the whole state.
    *
-   * @param count tokens that the call wanted. @default 1
+   * @param item the limit of the call whose key is known.
+   * @param count tokens that the call wanted of this limit. @default 1
    */
   recordDenial(item: RateLimitItem<TName>, data: RateLimitErrorData, count?: number): void;
   /**

@@ -11,6 +11,9 @@ import type { RateLimitConfig } from "./config.js";
  * - `retryAfter`: whole ms until the same call would pass, if no other call consumes tokens.
  * - `value`: tokens left now; negative while reservations are outstanding.
  * - `now`: the server's clock, epoch ms, so that a reader can correct its own.
+ *
+ * If several limits were charged together, `name`, `value` and `config` are those of the exhausted
+ * limit with the longest wait, and `retryAfter` is the wait of the whole call.
  */
 export interface RateLimitErrorData<TName extends string = string> {
   /** Tells a denial from the package's other errors. */
@@ -25,6 +28,24 @@ export interface RateLimitErrorData<TName extends string = string> {
   config: RateLimitConfig;
   /** The server's clock, epoch ms. */
   now: number;
+  /**
+   * Only if several limits were charged together: those that were exhausted, each once and with a
+   * wait of its own, in the order in which they were charged. The limits that had enough tokens are
+   * missing, and so are those that clients may not know.
+   */
+  denials?: readonly RateLimitDenial<TName>[] | undefined;
+}
+
+/** One of several limits that denied a call together. */
+export interface RateLimitDenial<TName extends string = string> {
+  /** The limit. */
+  name: TName;
+  /** Whole ms, above 0, until this limit alone would let the call pass. */
+  retryAfter: number;
+  /** The tokens left now; negative while reservations are outstanding. */
+  value: number;
+  /** The config by which the call was denied. */
+  config: RateLimitConfig;
 }
 
 /** Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. */
@@ -36,9 +57,10 @@ export class RateLimitError<TName extends string = string> extends Error {
   /** The facts of the denial, where `isRateLimitError` looks for them. */
   readonly data: { rateLimit: RateLimitErrorData<TName> };
 
-  /** @param rateLimit the facts of the denial. */
+  /** @param rateLimit the facts of the denial. The message names every limit in them. */
   constructor(rateLimit: RateLimitErrorData<TName>) {
-    super(`Rate limit "${rateLimit.name}" exceeded; retry after ${rateLimit.retryAfter} ms`);
+    const names = denialsOf(rateLimit).map((denial) => denial.name);
+    super(`Rate limit "${names.join('", "')}" exceeded; retry after ${rateLimit.retryAfter} ms`);
     this.data = { rateLimit };
   }
 }
@@ -117,6 +139,18 @@ export function isRateLimitError<TName extends string = string>(
     typeof config?.rate === "number" &&
     typeof now === "number"
   );
+}
+
+/**
+ * Every limit that denied the call: the one in the data itself, then the others in its `denials`.
+ * `denials` can be anything, because the data may be of another version of the package. Entries
+ * without a config are left out, and the numbers of the others are not validated.
+ */
+export function denialsOf(data: RateLimitErrorData): RateLimitDenial[] {
+  // `concat` takes a list, and anything else as one entry.
+  return [data as RateLimitDenial]
+    .concat(data.denials as RateLimitDenial[])
+    .filter((denial, i) => !i || (denial?.config && denial.name !== data.name));
 }
 
 /** A value for a message, shortened, because the value may be hostile. */

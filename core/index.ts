@@ -11,6 +11,7 @@ export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
 export {
   isRateLimitError,
   RateLimitConfigError,
+  type RateLimitDenial,
   RateLimitError,
   type RateLimitErrorData,
   RateLimitInputError,

@@ -90,7 +90,8 @@ export interface LimitAllItem extends Omit<LimitOptions, "throws"> {
 /** The options of `limitAll`. */
 export interface LimitAllOptions {
   /**
-   * Throw a `RateLimitError`, about the limit with the longest wait, when denied.
+   * Throw a `RateLimitError` when denied. It is about the limit with the longest wait. Its `denials`
+   * are the `results` that are not `ok`, by name.
    * @default false
    */
   throws?: boolean | undefined;

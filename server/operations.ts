@@ -4,7 +4,7 @@ import { chargeFloor } from "../core/charge.js";
 import { capacityOf } from "../core/config.js";
 import { validateCount, validateSatisfiable } from "../core/count.js";
 import type { RateLimitResult } from "../core/decide.js";
-import { RateLimitError, RateLimitInputError } from "../core/errors.js";
+import { type RateLimitDenial, RateLimitError, RateLimitInputError } from "../core/errors.js";
 import type { RefundedRateLimit, TakenTokens } from "../core/refund.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import {
@@ -192,8 +192,10 @@ export function createOperations(options: OperationsOptions) {
       }
       if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };
       const slowest = slowestOf(results);
-      if (callOptions.throws)
-        throw denial(requests[slowest]!, { ...results[slowest]!, retryAfter }, now);
+      if (callOptions.throws) {
+        const denials = denialsOf(requests, results);
+        throw denial(requests[slowest]!, { ...results[slowest]!, retryAfter }, now, denials);
+      }
       return { ok, results, retryAfter, name: requests[slowest]!.limit.name };
     },
 
@@ -311,8 +313,24 @@ function denial(
   { limit: { name, config } }: LimitRequest,
   { retryAfter = 0, value }: RateLimitResult,
   now: number,
+  denials?: readonly RateLimitDenial[],
 ): RateLimitError {
-  return new RateLimitError({ kind: "RateLimited", name, retryAfter, value, config, now });
+  const data = { kind: "RateLimited", name, retryAfter, value, config, now } as const;
+  return new RateLimitError(denials ? { ...data, denials } : data);
+}
+
+/** The requests that were denied, by name. Of several for one name, the one with the longest wait. */
+function denialsOf(
+  requests: readonly LimitRequest[],
+  results: readonly RateLimitResult[],
+): readonly RateLimitDenial[] {
+  const denials = new Map<string, RateLimitDenial>();
+  for (const [i, { ok, retryAfter = 0, value }] of results.entries()) {
+    const { name, config } = requests[i]!.limit;
+    if (ok || (denials.get(name)?.retryAfter ?? 0) >= retryAfter) continue;
+    denials.set(name, { name, retryAfter, value, config });
+  }
+  return [...denials.values()];
 }
 
 /** Requests for the same bucket have to be satisfiable together. */

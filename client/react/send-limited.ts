@@ -1,6 +1,6 @@
 /** Sends one call under a limit, as often as that takes, and keeps the observer's debits right. */
 import { validateCount } from "../../core/count.js";
-import { isRateLimitError, RateLimitError } from "../../core/errors.js";
+import { denialsOf, isRateLimitError, RateLimitError } from "../../core/errors.js";
 import { denialNow } from "../denial.js";
 import type { RateLimitItem, RateLimitObserver, WhenLimited } from "../types.js";
 import type { HeldCalls } from "./held-calls.js";
@@ -43,23 +43,21 @@ export async function sendLimited<TData>(
       settle(true);
       return data;
     } catch (error) {
-      const anyDenial = isRateLimitError(error) ? error.data.rateLimit : undefined;
-      const denial = anyDenial?.name === item.name ? anyDenial : undefined;
+      const denial = isRateLimitError(error) ? error.data.rateLimit : undefined;
+      const isOwn = denial && denialsOf(denial).some((one) => one.name === item.name);
       // An error of tRPC's carries the server's answer as `data`.
       const answer = (error as { data?: unknown } | null | undefined)?.data;
       const settleThis = settle;
       // Enqueue again before the debit is undone, or a later call takes the tokens.
       const turn =
-        whenLimited === "wait" && denial
-          ? queue.enqueue(call, Date.now() + denial.retryAfter)
-          : undefined;
+        whenLimited === "wait" && isOwn && queue.enqueue(call, Date.now() + denial.retryAfter);
       // A denied call was not charged, and a call without an answer most likely was not. Any other
       // answer comes from a procedure that was charged. The server corrects a wrong guess.
-      if (anyDenial || answer == null) settleThis();
+      if (denial || answer == null) settleThis();
       else if (on === "error") observer.debit(item, count)(true);
       else settleThis(true);
       if (denial) observer.recordDenial(item, denial, count);
-      else observer.refresh(item);
+      if (!isOwn) observer.refresh(item);
       if (!turn) throw error;
       await turn;
     }

@@ -3,6 +3,7 @@
  * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of RFC 9651.
  */
 import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "../../core/config.js";
+import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { withStart } from "../../core/phase.js";
 import { windowAfter, windowAt } from "../../core/windows.js";
 
@@ -17,6 +18,13 @@ export interface LimitFacts {
   now: number;
   /** ms until the call would pass; only of denials. */
   retryAfter?: number;
+}
+
+/** What a response says about a denial: one entry per limit that denied the call. */
+export function factsOfDenial({ kind, now, ...data }: RateLimitErrorData): LimitFacts[] {
+  return denialsOf({ kind, now, ...data })
+    .map((denial) => ({ ...denial, kind, now }))
+    .filter((rateLimit) => isRateLimitError({ data: { rateLimit } }));
 }
 
 /** The largest integer in a structured field. */

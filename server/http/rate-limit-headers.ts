@@ -6,7 +6,7 @@ import {
   RateLimitInputError,
 } from "../../core/errors.js";
 import type { LimitConfigs } from "../limiter-types.js";
-import { limitFields, type LimitFacts, waitField } from "./fields.js";
+import { factsOfDenial, limitFields, type LimitFacts, waitField } from "./fields.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 
 /**
@@ -17,6 +17,8 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  * - `RateLimit`: `r` whole tokens left, and `t` seconds until the denied call would pass, or else
  *   until the limit is full again or its window ends;
  * - `Retry-After`: for a denial, whole seconds, rounded up.
+ *
+ * The error of several limits gives the fields of each one that denied the call.
  *
  * @param decision a denial as an error, or any result with the limit that it is about.
  * @throws RateLimitInputError for anything else, such as a result of `limitAll`.
@@ -33,12 +35,12 @@ export function rateLimitHeaders(
   decision: unknown,
   limit: Partial<LimitOfResult> = {},
 ): Record<string, string> {
-  if (isResult(decision)) return headersOf(factsOf(decision, limit));
-  if (isRateLimitError(decision)) return headersOf(decision.data.rateLimit);
+  if (isResult(decision)) return headersOf([factsOf(decision, limit)]);
+  if (isRateLimitError(decision)) return headersOf(factsOfDenial(decision.data.rateLimit));
   throw new RateLimitInputError("result", "rateLimitHeaders needs a result or a RateLimitError");
 }
 
-export function headersOf(facts: LimitFacts): Record<string, string> {
-  const { retryAfter } = facts;
-  return { ...(retryAfter !== undefined && waitField(retryAfter)), ...limitFields([facts]) };
+export function headersOf(facts: readonly LimitFacts[]): Record<string, string> {
+  const longest = Math.max(...facts.map(({ retryAfter = 0 }) => retryAfter));
+  return { ...(longest > 0 && waitField(longest)), ...limitFields(facts) };
 }

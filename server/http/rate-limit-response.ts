@@ -10,6 +10,7 @@ import {
 } from "../../core/errors.js";
 import type { LimitConfigs } from "../limiter-types.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
+import { factsOfDenial } from "./fields.js";
 import { headersOf } from "./rate-limit-headers.js";
 
 /** The options of `rateLimitResponse`. */
@@ -97,7 +98,7 @@ function respond(
 ): Response {
   const headers = new Headers(init.headers);
   headers.set("Content-Type", "application/json");
-  const fields = body.kind === "RateLimited" ? headersOf(body) : {};
+  const fields = body.kind === "RateLimited" ? headersOf(factsOfDenial(body)) : {};
   for (const [name, value] of Object.entries(fields)) headers.set(name, value);
   return new Response(JSON.stringify(body), { status, headers });
 }

@@ -10,7 +10,7 @@ import {
 } from "@trpc/server";
 import { getHTTPStatusCodeFromError } from "@trpc/server/http";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
-import { isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import { isRateLimitError, RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 
 /**
  * The `TRPCError` for one of the package's errors. Any other error is returned as it is.
@@ -55,15 +55,23 @@ const PUBLIC_MESSAGES: Partial<Record<TRPC_ERROR_CODE_KEY, string>> = {
 };
 
 /**
- * The error, or one without facts where it is about a hidden limit. Server code finds the facts at
- * `cause.cause`. Not at `cause`: `formatRateLimitError` sends those to the client.
+ * The error, or one without facts where it is about a hidden limit. Of several limits that denied a
+ * call, the one with the longest wait decides; the other hidden ones are left out. Server code finds
+ * the facts at `cause.cause`. Not at `cause`: `formatRateLimitError` sends those to the client.
  */
 export function concealed(error: unknown, hidden: readonly string[]): unknown {
   if (!(error instanceof TRPCError)) return error;
   const rateLimit = isRateLimitError(error) ? error.data.rateLimit : undefined;
   const isAbout = (name: string) =>
     rateLimit ? rateLimit.name === name : error.message.includes(`"${name}"`);
-  if (!hidden.some(isAbout)) return error;
+  if (!hidden.some(isAbout)) {
+    const denials = rateLimit?.denials?.filter(({ name }) => !hidden.includes(name));
+    if (!rateLimit || denials?.length === rateLimit.denials?.length) return error;
+    const shown = new RateLimitError({ ...rateLimit, denials });
+    // As `Error` sets it: not enumerable, so that no serialiser sends it.
+    Object.defineProperty(shown, "cause", { value: error });
+    return toTRPCError(shown);
+  }
   const message = PUBLIC_MESSAGES[error.code] ?? "The request is not valid";
   const cause = new ConcealedError("about a rate limit that is not exposed", { cause: error });
   cause.retryAfter = rateLimit?.retryAfter;

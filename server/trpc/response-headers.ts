@@ -1,7 +1,7 @@
 /** Rate limits in the header fields of tRPC's responses, for clients without tRPC. */
 import type { TRPCError } from "@trpc/server";
 import { isRateLimitError } from "../../core/errors.js";
-import { type LimitFacts, limitFields, waitField } from "../http/fields.js";
+import { factsOfDenial, type LimitFacts, limitFields, waitField } from "../http/fields.js";
 import { decisionsOf } from "./decisions-of-call.js";
 import { concealedWait, toTRPCError } from "./errors.js";
 
@@ -41,7 +41,7 @@ export function rateLimitResponseMeta({
   for (const error of errors) {
     const made = toTRPCError(error.cause ?? error);
     const denied = isRateLimitError(made) ? made : error;
-    if (isRateLimitError(denied)) add(denied.data.rateLimit);
+    if (isRateLimitError(denied)) factsOfDenial(denied.data.rateLimit).forEach(add);
   }
   const facts = [...byName.values()];
   const waits = facts.map(({ retryAfter = 0 }) => retryAfter);
