@@ -50,7 +50,7 @@ export function denialNow(
  */
 export function snapshotOfDenial(
   { name, key }: RateLimitItem,
-  { value, config, retryAfter, now }: RateLimitErrorData,
+  { value, config, retryAfter, now }: RateLimitDenial & { now: number },
   count: number = 1,
 ): RateLimitSnapshot {
   const { shards = 1, rate } = config;
@@ -86,6 +86,6 @@ export function explainDenials(
 ): void {
   for (const denial of denialsOf(data)) {
     const own: LimitUse = denial.name === known.name ? known : { name: denial.name };
-    record(snapshotOfDenial(own, { ...data, ...denial }, own.count), denial);
+    record(snapshotOfDenial(own, { ...denial, now: data.now }, own.count), denial);
   }
 }

@@ -101,7 +101,8 @@ export interface LimitAllOptions {
  * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
  *   when tokens were reserved.
  * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms. `name` is the
- *   limit with the longest wait. `results` says what each item would have got in its turn.
+ *   limit with the longest wait. `results` says what each item would have got in its turn: those
+ *   that are not `ok` are the exhausted limits.
  */
 export type LimitAllResult =
   | { ok: true; retryAfter?: number; results: RateLimitResult[] }

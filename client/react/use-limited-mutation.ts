@@ -32,7 +32,8 @@ export interface UseRateLimitedMutationOptions<
   on?: "call" | "error" | undefined;
   /**
    * How to treat a call that the server is known to deny, see {@link WhenLimited}. With `"wait"`,
-   * a call that the server denies nevertheless keeps its place and waits again. `reset()`, another
+   * a call that the server denies nevertheless keeps its place and waits again, until all limits
+   * that denied it would let it pass. If this limit is not among them, it fails. `reset()`, another
    * limit or key, and unmounting cancel the held calls: each fails with an `AbortError`, and is not
    * sent.
    * @default "reject"

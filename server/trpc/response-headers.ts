@@ -22,7 +22,8 @@ export interface RateLimitResponseMetaOptions {
  *   the longest wait;
  * - `RateLimit-Policy`: per limit that was charged, `q` tokens in `w` seconds;
  * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
- *   pass, or else until the limit is full again or its window ends.
+ *   pass, or else until the limit is full again or its window ends. If several limits denied a
+ *   call, each of them is listed.
  *
  * A batch stream and a subscription get none: they send their headers before their calls run.
  */

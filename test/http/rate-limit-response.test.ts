@@ -51,6 +51,35 @@ describe("rateLimitResponse", () => {
     expect(ofError).toMatchObject({ status: 429, body: error.data.rateLimit });
   });
 
+  it("lists every limit that denied a call on several", async () => {
+    const limiter = createLimiter();
+    await limiter.limit("send");
+    await limiter.limit("quota", { config: { ...limits.quota, start: 0 } });
+    const items = [{ name: "send" }, { name: "quota" }] as const;
+    const error: unknown = await limiter
+      .limitAll(items, { throws: true })
+      .catch((thrown) => thrown);
+    const response = rateLimitResponse(error);
+    const longest = response.headers.get("Retry-After");
+    expect(Number(longest)).toBeGreaterThan(60);
+    expect(response.headers.get("RateLimit-Policy")).toBe('"quota";q=1;w=3600, "send";q=1;w=60');
+    expect(response.headers.get("RateLimit")).toBe(`"quota";r=0;t=${longest}, "send";r=0;t=60`);
+    expect(new Headers(rateLimitHeaders(error as RateLimitError)).get("RateLimit")).toBe(
+      response.headers.get("RateLimit"),
+    );
+    expect(await response.json()).toEqual((error as RateLimitError).data.rateLimit);
+  });
+
+  it("leaves out what another server has listed in a form that it does not know", () => {
+    const facts = { name: "send", retryAfter: 1000, value: 0, config: limits.send, now: 0 };
+    const entries = [null, 5, "quota", {}, { name: 5, config: limits.quota }, { name: "quota" }];
+    for (const denials of [...entries, entries]) {
+      const data = { rateLimit: { kind: "RateLimited", ...facts, denials } };
+      const headers = rateLimitHeaders({ data } as unknown as RateLimitError);
+      expect(headers).toMatchObject({ "Retry-After": "1", RateLimit: '"send";r=0;t=1' });
+    }
+  });
+
   it("reports the config of the call, and a name that has no other", async () => {
     const limiter = createLimiter();
     const config = { kind: "token bucket", rate: 5, period: HOUR, capacity: 1 } as const;

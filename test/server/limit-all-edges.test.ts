@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRateLimiter, memoryStore, MINUTE } from "../../server/index.js";
+import { createRateLimiter, memoryStore, MINUTE, type RateLimitError } from "../../server/index.js";
 
 function setUp() {
   const store = memoryStore();
@@ -39,6 +39,29 @@ it("limitAll throws with the wait of all items of one bucket together", async ()
   await expect(limiter.limitAll(items, { throws: true })).rejects.toMatchObject({
     data: { rateLimit: { name: "quick", retryAfter: (4 * MINUTE) / 5, value: 1 } },
   });
+});
+
+it("the error of limitAll lists a limit once, with its longest wait, and no reservation", async () => {
+  const { limiter } = setUp();
+  for (const key of ["ada", "bob"]) await limiter.limit("quick", { key, count: 5 });
+  await limiter.limit("slow", { count: 5 });
+  const items = [
+    { name: "slow" as const, reserve: true },
+    { name: "quick" as const, key: "ada" },
+    { name: "quick" as const, key: "bob", count: 2 },
+    { name: "quick" as const, key: "ada" },
+  ];
+  await expect(limiter.limitAll(items, { throws: true })).rejects.toMatchObject({
+    message: 'Rate limit "quick" exceeded; retry after 24000 ms',
+    data: { rateLimit: { name: "quick", denials: [{ name: "quick", retryAfter: 24_000 }] } },
+  });
+});
+
+it("the error of a limit on its own has no list", async () => {
+  const { limiter } = setUp();
+  await limiter.limit("quick", { count: 5 });
+  const error: unknown = await limiter.limit("quick", { throws: true }).catch((thrown) => thrown);
+  expect(Object.keys((error as RateLimitError).data.rateLimit)).not.toContain("denials");
 });
 
 it("a call for no tokens writes nothing, alone or among others", async () => {

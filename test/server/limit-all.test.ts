@@ -69,6 +69,44 @@ describe.each(stores)("limitAll on %s", (_name, open) => {
     expect(await limiter.limitAll([])).toEqual({ ok: true, results: [] });
   });
 
+  it("throws with every exhausted limit, its own wait, and no limit that has enough", async () => {
+    await using setting = await setUp();
+    const { limiter, clock } = setting;
+    const three = [...both("u"), { name: "sharded" } as const];
+    for (let i = 0; i < 2; i++) await limiter.limitAll(three);
+    const thrown = () => limiter.limitAll(three, { throws: true }).catch((error: unknown) => error);
+    expect(await thrown()).toMatchObject({
+      message: 'Rate limit "perSecond" exceeded; retry after 500 ms',
+      data: { rateLimit: { name: "perSecond", denials: [{ name: "perSecond", value: 0 }] } },
+    });
+    clock.advance(SECOND);
+    await limiter.limit("perDay", { key: "u", count: 3 });
+    await limiter.limit("perSecond", { key: "u", count: 2 });
+    const answer = await limiter.limitAll(three);
+    const error = await thrown();
+    expect(error).toMatchObject({
+      message: `Rate limit "perDay", "perSecond" exceeded; retry after ${DAY - SECOND} ms`,
+    });
+    const { perSecond, perDay } = limiter.limits;
+    const { data } = JSON.parse(JSON.stringify(error)) as { data: object };
+    expect(data).toEqual({
+      rateLimit: {
+        kind: "RateLimited",
+        name: "perDay",
+        retryAfter: DAY - SECOND,
+        value: 0,
+        config: perDay,
+        now: clock(),
+        denials: [
+          { name: "perSecond", retryAfter: 500, value: 0, config: perSecond },
+          { name: "perDay", retryAfter: DAY - SECOND, value: 0, config: perDay },
+        ],
+      },
+    });
+    expect(answer.results.map(({ ok }) => ok)).toEqual([false, false, true]);
+    expect(answer.results).toMatchObject([{ retryAfter: 500 }, { retryAfter: DAY - SECOND }, {}]);
+  });
+
   it("accepts limits with shards and reservations", async () => {
     await using setting = await setUp();
     const { limiter } = setting;

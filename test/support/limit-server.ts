@@ -61,6 +61,15 @@ export async function startLimitServer<const TLimits extends LimitConfigs>(
         if (fails) throw new TRPCError({ code: "CONFLICT", message: "not about limits" });
         return result;
       }),
+    /** Takes a token from several limits, or from none. */
+    takeAll: t.procedure
+      .input(z.array(z.enum(Object.keys(limits) as [string, ...string[]])))
+      .mutation(({ input }) =>
+        untyped.limitAll(
+          input.map((name) => ({ name })),
+          { throws: true },
+        ),
+      ),
   });
   const server = await startServer(router, () => ({}));
   const observers: RateLimitObserver[] = [];

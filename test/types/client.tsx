@@ -115,8 +115,11 @@ export async function calls(client: TRPCClient<AppRouter>) {
 }
 
 export function inferred(error: TRPCClientError<AppRouter>) {
-  const name = error.data?.rateLimit?.name;
+  const { name, denials = [] } = error.data?.rateLimit ?? {};
   assert<Equal<typeof name, "sendMessage" | "signUp" | undefined>>();
+  assert<Equal<(typeof denials)[number]["name"], "sendMessage" | "signUp">>();
+  // @ts-expect-error a misspelt name
+  return denials.find((denial) => denial.name === "sendMesage")?.retryAfter;
 }
 
 createTRPCClient<AppRouter>({

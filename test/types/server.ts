@@ -260,3 +260,12 @@ export function narrow(error: unknown) {
   assert<Equal<typeof name, string>>();
   return retryAfter;
 }
+
+/** The names of the limits are known in every entry of a denial. */
+export function readDenials(error: unknown) {
+  if (!isRateLimitError<keyof typeof limiter.limits>(error)) return undefined;
+  const [denial] = error.data.rateLimit.denials ?? [];
+  assert<Equal<NonNullable<typeof denial>["name"], "sendMessage" | "signUp">>();
+  // @ts-expect-error a name that the limiter does not have
+  return denial?.name === "sendMesage" ? undefined : denial?.retryAfter;
+}
