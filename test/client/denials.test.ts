@@ -78,18 +78,19 @@ describe("an observer", () => {
     observer.close();
   });
 
-  it("learns of a keyed limit from a second report, which knows the key", async () => {
-    const { observer, waits } = await startObserving();
+  it("learns from a link and then from a hook, if only the hook knows the key", async () => {
+    const { observer, requests } = startByHand({ isStreamless: true, pollInterval: 1e9 });
     const keyed = { ...minute, key: "k" };
-    observer.observe(keyed, 1, () => {});
-    observer.receive(snapshotOf("minute", 1, { config, key: "k" }));
+    for (const item of [hour, keyed]) observer.observe(item, 1, () => {});
+    await pass(1);
+    for (const request of requests.slice()) request.answer(1, { config });
+    await pass(1);
+    const isOk = () => [hour, keyed].map((item) => observer.status(item, 1)?.ok);
     const data = denial();
     observer.recordDenial(hour, data);
-    expect(waits()).toEqual([1000, 3_600_000, 0]);
-    expect(observer.status(keyed, 1)?.ok).toBe(true);
-    const again = denial();
-    observer.recordDenial(keyed, again);
-    expect(observer.status(keyed, 1)?.ok).toBe(false);
+    expect(isOk()).toEqual([false, true]);
+    observer.recordDenial(keyed, data);
+    expect(isOk()).toEqual([false, false]);
     observer.close();
   });
 
