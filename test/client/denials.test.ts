@@ -44,6 +44,11 @@ const MALFORMED: [title: string, denials: unknown][] = [
   ["a config of a string", [{ ...minute, retryAfter: 1000, value: 0, config: "no" }]],
   ["no wait", [{ ...minute, value: 0, config }]],
   ["a wait of text", [{ ...minute, value: 0, config, retryAfter: "soon" }]],
+  ["no period", [{ ...minute, retryAfter: 1000, value: 0, config: { ...hourly, period: null } }]],
+  [
+    "a month that starts never",
+    [{ ...minute, retryAfter: 1000, value: 0, config: { ...hourly, period: "month", start: {} } }],
+  ],
   ["a rate of text", [{ ...minute, retryAfter: 1000, value: 0, config: { ...config, rate: "" } }]],
 ];
 
