@@ -57,6 +57,17 @@ it("the error of limitAll lists a limit once, with its longest wait, and no rese
   });
 });
 
+it("the error of limitAll lists no shadow, which denies no call", async () => {
+  const { limiter } = setUp();
+  const config = { kind: "token bucket", rate: 1, period: 60 * MINUTE, shadow: true } as const;
+  const items = [{ name: "shadow", config }, { name: "quick" as const }];
+  await limiter.limitAll(items);
+  await limiter.limit("quick", { count: 4 });
+  await expect(limiter.limitAll(items, { throws: true })).rejects.toMatchObject({
+    data: { rateLimit: { name: "quick", denials: [{ name: "quick" }] } },
+  });
+});
+
 it("the error of a limit on its own has no list", async () => {
   const { limiter } = setUp();
   await limiter.limit("quick", { count: 5 });
