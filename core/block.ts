@@ -1,7 +1,7 @@
 /**
- * Closes a bucket after a denial (`blockFor`), in the two numbers of its row: a debt that refills
- * just in time. The debt also says that the bucket is closed. It stays in the row until the next
- * grant, because a denied call writes nothing else.
+ * Closes a bucket after a denial (`blockFor`). The row stays two numbers: it gets a debt that is
+ * refilled when the bucket has to open. The debt also marks the bucket as closed. It stays in the
+ * row until the next grant, because a denied call writes nothing else.
  */
 import { initialState, type RateLimitState, stateAt } from "./calculate.js";
 import { type RateLimitConfig, toleranceOf } from "./config.js";
@@ -23,7 +23,7 @@ export function closedState(
   const { blockFor, rate } = config;
   if (blockFor === undefined || isInDebt(existing, config)) return undefined;
   const { ts } = stateAt(existing ?? initialState(config, now), config, now);
-  // A row of the future: the clock of this server is behind.
+  // The row is from the future where the clock of this server is behind.
   const from = Math.max(now, ts);
   if (config.kind === "token bucket") {
     return { value: -(blockFor * rate) / config.period, ts: from };

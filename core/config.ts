@@ -28,8 +28,9 @@ interface CommonConfig {
    * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. A token
    * bucket goes into a debt that takes as long to refill. A fixed window stays closed until the
    * first window that starts after that time. Further denials neither extend it nor start another
-   * one, until a call has been granted again. A bucket in debt is closed already. Not with `shards`.
-   * @default no longer than until the tokens are there
+   * one, until a call has been granted again. A bucket in debt is closed already. A transaction that
+   * is rolled back after the denial leaves the bucket open. Not with `shards`.
+   * @default none: a denied call changes nothing
    */
   blockFor?: number;
   /**
@@ -40,8 +41,9 @@ interface CommonConfig {
   shadow?: boolean;
   /**
    * The answer of `limit` and `check` when the store fails: an error, or `ok` with `storeFailed`.
-   * With `"allow"`, an attacker who can overload the database gets past the limit. Clients never see this
-   * option.
+   * `acquire` does not wait then, and `limitAll` is `ok` where all of its limits allow it. Calls in
+   * transactions fail. With `"allow"`, an attacker who can overload the database gets past the limit. Clients never see
+   * this option.
    * @default "fail"
    */
   whenStoreFails?: "fail" | "allow";
@@ -61,7 +63,7 @@ export interface FixedWindowConfig extends CommonConfig {
   kind: "fixed window";
   /**
    * Length of a window in whole ms, at least 1, or `"month"` for calendar months in UTC. A month
-   * starts on the day and at the time of `start`; on its last day, where it lacks that day.
+   * starts on the day and at the time of `start`. A month that lacks that day starts on its last day.
    */
   period: number | "month";
   /**

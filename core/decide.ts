@@ -12,10 +12,10 @@ import { validateCount } from "./count.js";
  * - `ok: true` with `retryAfter`: reserved. Do the work after that many ms, without another call.
  * - `ok: false`: denied. Nothing was consumed. The same call passes after `retryAfter` whole ms.
  *
- * Two kinds of granted calls took no tokens, or not at once:
+ * Two fields say that a call was let through without its tokens, or before they were there:
  *
- * - `shadow`: the limit is a shadow, and would have denied the call (`ok: false`: nothing was taken)
- *   or made it wait (`ok: true`: the tokens are reserved) for `retryAfter` ms.
+ * - `shadow`: the limit is a shadow. It would have denied the call (`ok: false`; nothing was taken),
+ *   or made it wait (`ok: true`; the tokens are reserved), for `retryAfter` ms.
  * - `storeFailed`: the store failed, and the limit's `whenStoreFails` is `"allow"`. It is unknown
  *   whether tokens were taken. `value` is 0, because the tokens left are not known.
  *

@@ -183,7 +183,7 @@ function takeOne(
   let result: RateLimitResult;
   let next: readonly (RateLimitState | undefined)[];
   if (config.shards === undefined || config.shards === 1) {
-    // A question closes nothing, so it gets the wait of a bucket that stays open.
+    // `check` closes nothing, so it answers with the wait of a bucket that stays open.
     const given = isCheck ? withoutBlock(part) : part;
     const decided = decideRateLimit(states[0] ?? null, given, now, count, reserve);
     result = decided.result;
@@ -211,8 +211,10 @@ function withoutBlock(config: RateLimitConfig): RateLimitConfig {
 }
 
 /**
- * Charges tokens to rows of a limit. `undefined` where the rows have not enough, and `mayOwe` says
- * that there are others.
+ * Charges tokens to rows of a limit.
+ *
+ * @param mayOwe whether the rows may go into debt. Where they may not and hold too few tokens, the
+ * result is `undefined`, and nothing is written.
  */
 export function chargeTo(
   limit: ResolvedLimit,

@@ -224,9 +224,15 @@ export interface ChangeChannel {
  * misspelt name.
  */
 export interface RateLimitOperations<TLimits extends LimitConfigs> {
-  /** Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket. */
+  /**
+   * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
+   * (`blockFor`).
+   */
   limit(name: LimitName<TLimits>, options: WithConfig<LimitOptions>): Promise<RateLimitResult>;
-  /** Consumes tokens if there are enough. A denied call changes nothing. */
+  /**
+   * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
+   * (`blockFor`).
+   */
   limit(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
 
   /** The answer that `limit` would give. Consumes nothing. */
@@ -256,7 +262,8 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   /**
    * Corrects the tokens of a granted call to what it really used: gives the difference back, as
    * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
-   * as it was estimated. A second call corrects the first one.
+   * as it was estimated. A second call corrects the first one. After a `RateLimitStoreError` it is
+   * unknown whether the tokens were corrected. A further call assumes that they were.
    *
    * @param result the result itself that `limit`, `acquire` or an item of `limitAll` got; a copy is
    * not enough.
@@ -346,7 +353,8 @@ export interface RateLimiter<
 
   /**
    * Calls `listener` with a digest after each change by this process, and after each change by
-   * another process that the `channel` delivers. Compare it with `changeDigest(name, key)`. Returns a function that ends that.
+   * another process that the `channel` delivers. Compare it with `changeDigest(name, key)`. Returns
+   * a function that ends that.
    */
   onChange(listener: ChangeListener): () => void;
 }

@@ -78,7 +78,7 @@ export function createLimitResolver(configs: ReadonlyMap<string, RateLimitConfig
   };
 }
 
-/** The numbers can be those of a call. The policies are those of its limit, unless it has its own. */
+/** `shadow` and `whenStoreFails` of the limit, for a call's own config that does not set them. */
 function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLimitConfig {
   const { shadow = named?.shadow, whenStoreFails = named?.whenStoreFails } = inline;
   if (shadow === inline.shadow && whenStoreFails === inline.whenStoreFails) return inline;
@@ -95,7 +95,7 @@ function resolveLimit(
   given: RateLimitConfig,
 ): ResolvedLimit {
   validateKey(key);
-  // Clients get the config, and an attacker has no need to know how an outage is treated.
+  // Clients get the config. It must not tell attackers that an outage opens the limit.
   const { whenStoreFails, ...shown } = withStart(given, name, key);
   const config: RateLimitConfig = shown;
   const part = shardConfig(config);

@@ -58,9 +58,9 @@ export interface ChargeOnErrorOptions {
  * The result that a procedure finds at `ctx.rateLimit`. It is always `ok`.
  *
  * Its `settle` corrects the charge to the tokens that were really used, as `settle` of the limiter
- * does; for several limits, by their names. It can also be called after the procedure has returned,
- * at the end of a stream. Then, too, a failure of the store is no error: the estimate stays charged.
- * In `rateLimited.transaction` a failure is one, and the settlement belongs to the transaction.
+ * does. For several limits, it takes the tokens by the names of the limits. It can be called after
+ * the procedure has returned, at the end of a stream. It does not reject when the store fails: the
+ * estimate stays charged. In `rateLimited.transaction`, it is part of the transaction and rejects.
  */
 export type Granted<TNames> = TNames extends string
   ? Extract<RateLimitResult, { ok: true }> & {
@@ -101,6 +101,9 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
    * the procedure finds at `ctx.tx`. When the procedure throws, its data and the tokens are rolled
    * back together. After a conflict the procedure runs again, so it should have no effects outside
    * the transaction. Not for subscriptions, which outlive their call.
+   *
+   * A limit with `blockFor` is a `RateLimitConfigError`: the denial that closes its bucket would be
+   * rolled back.
    */
   transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,
