@@ -25,11 +25,12 @@ interface CommonConfig {
    */
   shards?: number;
   /**
-   * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. A token
-   * bucket goes into a debt that takes as long to refill. A fixed window stays closed until the
-   * first window that starts after that time. Further denials neither extend it nor start another
-   * one, until a call has been granted again. A bucket in debt is closed already. A transaction that
-   * is rolled back after the denial leaves the bucket open. Not with `shards`.
+   * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. Tokens
+   * that were left are lost. A token bucket goes into a debt that takes as long to refill. A fixed
+   * window stays closed until the first window that starts after that time. Further denials neither
+   * extend it nor start another one, until a call has been granted again. A bucket in debt is closed
+   * already. A transaction that is rolled back after the denial leaves the bucket open. Not with
+   * `shards`.
    * @default none: a denied call changes nothing
    */
   blockFor?: number;
