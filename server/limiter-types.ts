@@ -263,7 +263,8 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
    * Corrects the tokens of a granted call to what it really used: gives the difference back, as
    * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
    * as it was estimated. A second call corrects the first one. After a `RateLimitStoreError` it is
-   * unknown whether the tokens were corrected. A further call assumes that they were.
+   * unknown whether the tokens were corrected. A further call charges again, and gives nothing back
+   * again, so that the limit never becomes laxer.
    *
    * @param result the result itself that `limit`, `acquire` or an item of `limitAll` got; a copy is
    * not enough.

@@ -218,8 +218,15 @@ export function createOperations(options: OperationsOptions) {
       if (difference > 0) validateChargeable(limit, difference);
       // Set before the store is asked, so that a second call at the same time settles the rest.
       taking.count = actual;
-      if (difference > 0) await chargeLimit(limit, difference);
-      else if (difference < 0) await giveBackTo(taking, -difference);
+      if (difference < 0) return giveBackTo(taking, -difference);
+      if (difference === 0) return;
+      try {
+        await chargeLimit(limit, difference);
+      } catch (error) {
+        // The next try charges again: a limit may become stricter by a lost answer, but not laxer.
+        taking.count -= difference;
+        throw error;
+      }
     },
 
     async reset(name: string, keyOptions: KeyOptions = {}): Promise<void> {

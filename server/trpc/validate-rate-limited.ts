@@ -51,7 +51,8 @@ export function validateRateLimited(
       message: "rateLimited() charges each limit once",
     });
   }
-  const closing = all.find((name) => limits[name]?.blockFor !== undefined);
+  const given = typeof options.config === "function" ? undefined : options.config;
+  const closing = all.find((name) => (given ?? limits[name])?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {
     const message =
       `rateLimited.transaction() cannot charge ${describe(closing)}: the denial that closes it ` +
