@@ -4,7 +4,7 @@
  * not agree on the current window before the first row exists.
  *
  * A client that reads the offset can test guesses of the key. A limit with secret keys needs a
- * `start` of its own.
+ * `start` of its own, or a limiter with a `hashKey`.
  */
 import { type RateLimitConfig, longestPeriod } from "./config.js";
 

@@ -36,7 +36,8 @@ export function validateName(name: string): void {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-function problemOf(value: unknown): string | undefined {
+/** What a value must be to be a key, for a message; `undefined` for a key that is valid. */
+export function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return "be a string";
   if (value === "") return "not be empty";
   if (value.length > MAX_KEY_LENGTH) {

@@ -10,6 +10,7 @@ import type {
   LimitAllItem,
   LimitAllOptions,
   LimitOptions,
+  ListOptions,
   RefundOptions,
 } from "./limiter-types.js";
 
@@ -68,6 +69,7 @@ export const REFUND_OPTIONS = namesOf<RefundOptions>({
 });
 export const CHARGE_OPTIONS = namesOf<ChargeOptions>({ key: true, config: true, count: true });
 export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
+export const LIST_OPTIONS = namesOf<ListOptions>({ config: true, after: true, count: true });
 export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
   key: true,
   config: true,

@@ -157,6 +157,16 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    * @default the clock of the store's database, or else `Date.now`
    */
   clock?: () => number;
+  /**
+   * Keeps keys, such as mail addresses, out of the table: rows have the key that this returns, which
+   * must be a valid one. Use a keyed hash, such as `createHmac` of `node:crypto`: everyone can hash
+   * all addresses that exist, and compare. It has to be quick, and to return the same each time:
+   * results are kept for keys in use. It is not called for the shared bucket. `onDecision` and
+   * `onChange` keep the caller's key. Another function, or another secret, gives every caller a new
+   * bucket.
+   * @default the keys themselves
+   */
+  hashKey?: ((key: string) => string) | undefined;
   /** Between 0 and 1; picks shards. @default Math.random */
   random?: () => number;
   /**
@@ -295,6 +305,35 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
 }
 
+/** The options of `list`. */
+export interface ListOptions {
+  /** The limit's config, if the limiter does not know the limit, or another one than it has. */
+  config?: RateLimitConfig | undefined;
+  /** The `next` of the page before. @default the first page */
+  after?: string | undefined;
+  /** Items per page: whole, 1 to 1,000. @default 100 */
+  count?: number | undefined;
+}
+
+/** One page of `list`. */
+export interface LimitPage {
+  /** One item per key that has rows, in the order of the store. */
+  items: LimitItem[];
+  /**
+   * The `after` of the next page; `undefined` on the last one. It is printable ASCII, and may be
+   * sent to a browser that may see the items: it says which key was the last one.
+   */
+  next: string | undefined;
+}
+
+/** The bucket of one key, as `list` shows it: that of `getValue`, with its key. */
+export interface LimitItem extends LimitValue {
+  /** The key of the rows, hashed where there is a `hashKey`; `undefined` for the shared bucket. */
+  key: string | undefined;
+  /** The limiter's clock when the state was read, epoch ms. */
+  now: number;
+}
+
 /** The result of `getValue`. */
 export type LimitValue = RateLimitState & { config: RateLimitConfig };
 
@@ -345,6 +384,36 @@ export interface RateLimiter<
   prune(options?: PruneOptions): Promise<number>;
 
   /**
+   * Deletes the rows of a key under all names, also those that this limiter does not know, and
+   * under names of calls with a `config`. For users who leave. Resolves with the number of rows
+   * deleted. Each deletion is atomic. A call that is in flight meanwhile, or comes later, makes a
+   * new row. Each round trip is bounded by `timeout`: after a rejection, some rows may be deleted,
+   * and the next call deletes the others. Rejects with a `RateLimitInputError` for a missing key:
+   * it never deletes the shared bucket.
+   *
+   * @param key as in other calls; it is hashed if there is a `hashKey`.
+   */
+  forget(key: string): Promise<number>;
+
+  /**
+   * A page of the buckets of a limit, for an administrator's view. Every key that has rows from the
+   * first page to the last is there exactly once. Rows that are full are there until they are
+   * pruned. Each round trip is bounded by `timeout`. Rejects with a `RateLimitInputError` for an
+   * `after` that is no `next` of this method.
+   */
+  list(name: LimitName<TLimits>, options: WithConfig<ListOptions>): Promise<LimitPage>;
+  /** A page of the buckets of a limit, for an administrator's view. */
+  list(name: keyof TLimits & string, options?: ListOptions): Promise<LimitPage>;
+
+  /**
+   * The config by which a call with this key is decided, with `start` filled in. Reads no row.
+   * Throws where the call would reject.
+   */
+  configOf(name: LimitName<TLimits>, options: WithConfig<KeyOptions>): RateLimitConfig;
+  /** The config by which a call with this key is decided, with `start` filled in. */
+  configOf(name: keyof TLimits & string, options?: KeyOptions): RateLimitConfig;
+
+  /**
    * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`
    * are the row's own, so that what a client predicts is exactly what the server decides.
    */
@@ -366,6 +435,7 @@ export interface UntypedRateLimiter extends UntypedOperations {
   readonly clock: () => number;
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;
+  configOf(name: string, options?: KeyOptions): RateLimitConfig;
   transaction<TResult>(
     run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
   ): Promise<TResult>;

@@ -10,20 +10,26 @@ import { acquire } from "./acquire.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
 import { changeDigest } from "./change-digest.js";
 import { Deadline } from "./deadline.js";
+import { forget } from "./forget.js";
+import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type {
   AcquireOptions,
   ChangeListener,
+  KeyOptions,
   LimitConfigs,
+  ListOptions,
   PruneOptions,
   RateLimiter,
   RateLimiterOptions,
 } from "./limiter-types.js";
+import { list } from "./list.js";
 import { loggerOf, OutageLog } from "./logger.js";
 import { notify } from "./notify.js";
 import { createOperations, type OperationsOptions } from "./operations.js";
 import { checkPrune, prune, type PruneContext } from "./prune.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { sleep as realSleep } from "./sleep.js";
+import { createStoredKey } from "./stored-key.js";
 import type { RateLimitStore } from "./store/store.js";
 import { unsupported } from "./unsupported.js";
 import {
@@ -60,6 +66,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
 
   if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
+  const toStoredKey = createStoredKey(options.hashKey);
+  const resolve = createLimitResolver(configs, toStoredKey);
 
   const outage = new OutageLog(loggerOf(options.logger));
   const listeners = new Set<ChangeListener>();
@@ -70,7 +78,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     outage,
   );
   const shared: Omit<OperationsOptions, keyof Executor> = {
-    resolve: createLimitResolver(configs),
+    resolve,
     environment: { clock, random },
     mayFailOpen: true,
     onDecision,
@@ -122,6 +130,14 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     acquire: (name: string, acquireOptions?: AcquireOptions) =>
       acquire(operations, sleep, name, acquireOptions),
     prune: runPrune,
+    forget: (key) =>
+      forget({ store, toStoredKey, executor, bound, onChange: shared.onChange }, key),
+    list: (name: string, listOptions?: ListOptions) =>
+      list({ store, configs, clock, executor, bound }, name, listOptions),
+    configOf(name: string, keyOptions: KeyOptions = {}) {
+      rejectUnknownOptions(keyOptions, KEY_OPTIONS, "configOf()");
+      return resolve(name, keyOptions).config;
+    },
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
       return inside(store.using(tx));

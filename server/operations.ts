@@ -44,7 +44,7 @@ import type {
 } from "./limiter-types.js";
 import { notify } from "./notify.js";
 import { allRows, type ResolvedLimit } from "./resolve-limit.js";
-import type { RowId } from "./store/store.js";
+import { type RowId, rowKey } from "./store/store.js";
 import { remember, takenBy, type Taking, takingOf } from "./taking.js";
 import type { Executor } from "./with-deadline.js";
 
@@ -344,8 +344,9 @@ function denialsOf(
 function validateTogether(requests: readonly LimitRequest[]): void {
   const totals = new Map<string, number>();
   for (const { limit, count, reserve } of requests) {
-    const { name, key, config } = limit;
-    const id = `${name}\0${key ?? ""}`;
+    const { name, config } = limit;
+    // By the row: two keys are one bucket if `hashKey` returns the same for both.
+    const id = rowKey(limit.rows[0]);
     const total = (totals.get(id) ?? 0) + count;
     totals.set(id, total);
     validateSatisfiable(name, config, total, reserve);

@@ -2,7 +2,7 @@
 import type { RateLimitState } from "../core/calculate.js";
 import { floorOf, type RateLimitConfig, shardConfig } from "../core/config.js";
 import { describe, RateLimitInputError } from "../core/errors.js";
-import { validateKey, validateName } from "../core/validate-key.js";
+import { validateName } from "../core/validate-key.js";
 import { withStart } from "../core/phase.js";
 import { validateConfig } from "../core/validate-config.js";
 import type { KeyOptions } from "./limiter-types.js";
@@ -12,6 +12,7 @@ import { rowId, type RowId } from "./store/store.js";
 /** One limit for one key, resolved and checked. */
 export interface ResolvedLimit {
   readonly name: string;
+  /** As the caller gave it. The rows may have another one; see `hashKey`. */
   readonly key: string | undefined;
   /** With `start` filled in. */
   readonly config: RateLimitConfig;
@@ -39,32 +40,25 @@ export interface ResolvedLimit {
 const MAX_CACHED = 10_000;
 
 /**
+ * @param toStoredKey what `createStoredKey` returned.
  * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
  * or a key that is not valid, and a `RateLimitConfigError` for such a config.
  */
-export function createLimitResolver(configs: ReadonlyMap<string, RateLimitConfig>) {
+export function createLimitResolver(
+  configs: ReadonlyMap<string, RateLimitConfig>,
+  toStoredKey: (key: string | undefined) => string | undefined,
+) {
   const cache = new Map<string, Map<string | undefined, ResolvedLimit>>();
   let count = 0;
 
   return (name: string, { key, config: inline }: KeyOptions): ResolvedLimit => {
     if (inline !== undefined) {
-      const named = configs.get(name);
-      if (named === undefined) validateName(name);
-      validateConfig(inline);
-      return resolveLimit(name, key, withPolicies(inline, named));
+      const config = configOf(configs, name, inline);
+      return resolveLimit(name, key, toStoredKey(key), config);
     }
     let limit = cache.get(name)?.get(key);
     if (limit !== undefined) return limit;
-    const config = configs.get(name);
-    if (config === undefined) {
-      validateKey(key);
-      throw new RateLimitInputError(
-        "name",
-        `unknown rate limit ${describe(name)}: add it to the limiter's limits, or give the call ` +
-          `a config`,
-      );
-    }
-    limit = resolveLimit(name, key, config);
+    limit = resolveLimit(name, key, toStoredKey(key), configOf(configs, name, undefined));
     // Callers can read this object, and later calls with the same key rely on it.
     Object.freeze(limit.config);
     if (++count > MAX_CACHED) {
@@ -89,14 +83,37 @@ function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLim
   };
 }
 
-function resolveLimit(
+/** The config of a call: its own, or the one that the limiter has under this name. */
+export function configOf(
+  configs: ReadonlyMap<string, RateLimitConfig>,
+  name: string,
+  inline: RateLimitConfig | undefined,
+): RateLimitConfig {
+  const named = configs.get(name);
+  if (inline !== undefined) {
+    if (named === undefined) validateName(name);
+    validateConfig(inline);
+    return withPolicies(inline, named);
+  }
+  if (named !== undefined) return named;
+  throw new RateLimitInputError(
+    "name",
+    `unknown rate limit ${describe(name)}: add it to the limiter's limits, or give the call a config`,
+  );
+}
+
+/**
+ * @param storedKey the key of its rows. The start of a window is derived from it, so that `prune`
+ * and `list`, which know only rows, derive the same one.
+ */
+export function resolveLimit(
   name: string,
   key: string | undefined,
+  storedKey: string | undefined,
   given: RateLimitConfig,
 ): ResolvedLimit {
-  validateKey(key);
   // Clients get the config. It must not tell attackers that an outage opens the limit.
-  const { whenStoreFails, ...shown } = withStart(given, name, key);
+  const { whenStoreFails, ...shown } = withStart(given, name, storedKey);
   const config: RateLimitConfig = shown;
   const part = shardConfig(config);
   return {
@@ -108,12 +125,12 @@ function resolveLimit(
     isPlain: isInRangeOfSql(part),
     failsOpen: whenStoreFails === "allow",
     seen: [],
-    rows: [rowId(name, key ?? "", 0, part)],
+    rows: [rowId(name, storedKey ?? "", 0, part)],
   };
 }
 
-export function rowOf({ name, key, part, rows }: ResolvedLimit, shard: number): RowId {
-  return shard === 0 ? rows[0] : rowId(name, key ?? "", shard, part);
+export function rowOf({ name, part, rows }: ResolvedLimit, shard: number): RowId {
+  return shard === 0 ? rows[0] : rowId(name, rows[0].key, shard, part);
 }
 
 export function allRows(limit: ResolvedLimit): RowId[] {

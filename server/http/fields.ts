@@ -4,13 +4,12 @@
  */
 import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "../../core/config.js";
 import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
-import { withStart } from "../../core/phase.js";
 import { windowAfter, windowAt } from "../../core/windows.js";
 
 /** What a response says about one limit. */
 export interface LimitFacts {
   name: string;
-  key?: string | undefined;
+  /** With `start` filled in. */
   config: RateLimitConfig;
   /** Tokens left at `now`. */
   value: number;
@@ -75,10 +74,9 @@ function periodOf(fact: LimitFacts): number {
   return end - start;
 }
 
-function windowOf({ name, key, now }: LimitFacts, config: FixedWindowConfig) {
-  const started = withStart(config, name, key);
-  const start = windowAt(started, now);
-  return { start, end: windowAfter(started, start, 1) };
+function windowOf({ now }: LimitFacts, config: FixedWindowConfig) {
+  const start = windowAt(config, now);
+  return { start, end: windowAfter(config, start, 1) };
 }
 
 function seconds(ms: number): number {

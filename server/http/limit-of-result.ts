@@ -2,13 +2,16 @@
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import { withStart } from "../../core/phase.js";
-import type { LimitConfigs, LimitName } from "../limiter-types.js";
+import type { KeyOptions, LimitConfigs, LimitName } from "../limiter-types.js";
 import type { LimitFacts } from "./fields.js";
 
 interface LimitOptionsOf<TLimits, TName> {
   /** The limiter that gave the result. */
-  limiter: { readonly limits: TLimits; readonly clock: () => number };
+  limiter: {
+    readonly limits: TLimits;
+    readonly clock: () => number;
+    configOf(name: string, options: KeyOptions): RateLimitConfig;
+  };
   /** The name of the limit. */
   name: TName;
   /** The key of the call. It decides where a fixed window without `start` begins. */
@@ -50,15 +53,13 @@ export function factsOf(
     const message = "a result of limitAll is about several limits: call it with { throws: true }";
     throw new RateLimitInputError("result", message);
   }
-  const known = config ?? (Object.hasOwn(limiter.limits, name) ? limiter.limits[name] : undefined);
-  if (known === undefined) {
+  if (config === undefined && !Object.hasOwn(limiter.limits, name)) {
     const message = `unknown rate limit ${describe(name)}: pass the config of the call`;
     throw new RateLimitInputError("name", message);
   }
   return {
     name,
-    key,
-    config: withStart(known, name, key),
+    config: limiter.configOf(name, { key, config }),
     value: result.value,
     now: limiter.clock(),
     // A granted call with `retryAfter` has reserved its tokens. It must not be sent again.

@@ -60,8 +60,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   /** The latest time that was written. A row that is full at this time is not needed. */
   let latest = -Infinity;
   const states: RowStates = { get: (id) => entries.get(id)?.state };
-  /** The rows of one name in order, until a row comes or goes. */
-  let listed: { name: string; rows: RowId[] } | undefined;
+  /** The last list, until a row comes or goes. `rows` are all rows of the name, in order. */
+  let listed: { name: string; rows?: RowId[] } | undefined;
+
+  function* rowsOf(name: string): Generator<RowId, void, undefined> {
+    for (const { row } of entries.values()) if (row.name === name) yield row;
+  }
 
   function put(id: string, row: RowId, next: RateLimitState | null): void {
     const existing = entries.get(id);
@@ -133,12 +137,25 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     },
     async list(name, after, count) {
       if (listed?.name !== name) {
-        const rows = [...entries.values()].map(({ row }) => row);
-        listed = { name, rows: rows.filter((row) => row.name === name).sort(compareRows) };
+        listed = { name };
+        return firstRows(rowsOf(name), after, count);
       }
-      const { rows } = listed;
+      // Sorting all of them pays from the second page on.
+      const rows = (listed.rows ??= [...rowsOf(name)].sort(compareRows));
       const start = after === undefined ? 0 : firstAfter(rows, after);
       return rows.slice(start, start + count);
+    },
+    async *names() {
+      const names = new Set<string>();
+      // Not the rows that come meanwhile, or there might be no end.
+      let remaining = entries.size;
+      for (const { row } of entries.values()) {
+        names.add(row.name);
+        remaining--;
+        if (remaining === 0) break;
+        if (remaining % SLICE === 0) await nextTick();
+      }
+      yield* names;
     },
     async *prune({ configs, before }) {
       // Not the rows that come meanwhile, or there might be no end.
@@ -179,6 +196,20 @@ function run<TResult>(
 function compareRows(a: RowId, b: RowId): number {
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return a.shard - b.shard;
+}
+
+/** The first `count` rows after `after`, in order, without sorting the others. */
+function firstRows(rows: Iterable<RowId>, after: RowId | undefined, count: number): RowId[] {
+  const first: RowId[] = [];
+  for (const row of rows) {
+    if (after !== undefined && compareRows(row, after) <= 0) continue;
+    if (first.length === count) {
+      if (count === 0 || compareRows(row, first[count - 1]!) > 0) continue;
+      first.pop();
+    }
+    first.splice(firstAfter(first, row), 0, row);
+  }
+  return first;
 }
 
 /** The index of the first of these sorted rows that comes after `row`. */

@@ -145,8 +145,19 @@ export interface RateLimitStore<TTransaction = unknown> {
    */
   onBatch?(listener: BatchListener): () => void;
 
-  /** Rows of a name in a fixed order, starting after `after`, at most `count` of them. */
+  /**
+   * Rows of a name, by key and then by shard, at most `count` of them. The order of keys is fixed,
+   * and up to the store. It starts after `after`, which need not exist: a `shard` of -1 stands
+   * before all shards of a key, and 2^31 - 1 after them. Fewer rows than `count` are the last ones.
+   */
   list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
+
+  /**
+   * The names of all rows, each once, in any order. A name whose rows come or go meanwhile may be
+   * left out. Each step of the iteration is one round trip at most, and takes time in proportion to
+   * the names and not to the rows, where the database can do that.
+   */
+  names?(): AsyncIterable<string>;
 
   /**
    * Deletes rows that are full, page by page. Yields the number of rows deleted by each page. A row
@@ -182,6 +193,9 @@ export interface TransactionOptions {
    */
   retryFor?: number;
 }
+
+/** As the shard of a position in `list`: after all shards of its key. */
+export const LAST_SHARD = 2 ** 31 - 1;
 
 /** For calls that expired before the store began them. */
 export function expiredError(): RateLimitStoreError {

@@ -158,7 +158,7 @@ async function take(
   const now = limiter.clock();
   const decided = items.map(({ name, key, config }, i) => {
     const { value } = results[i]!;
-    return { name, key, value, now, config: config ?? limiter.limits[name]! };
+    return { name, value, now, config: limiter.configOf(name, { key, config }) };
   });
   const noted = decided.filter(({ name }) => !hidden.includes(name));
   noteDecisions(getRawInput, noted);

@@ -8,9 +8,9 @@ import type { RateLimitConfig } from "../../core/config.js";
 /** A charge that was granted. `value` is the tokens left at `now`, epoch ms. */
 export interface NotedDecision {
   name: string;
-  key?: string | undefined;
   value: number;
   now: number;
+  /** With `start` filled in. */
   config: RateLimitConfig;
 }
 

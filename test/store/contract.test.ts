@@ -126,6 +126,26 @@ describe("the contract of stores", () => {
       "lists the rows of a name page by page",
     ],
     [
+      "lists from the next key where the position is between two rows",
+      faulty((store) => ({
+        list: async (name, after, count) => {
+          const rows = await store.list!(name, after, count);
+          return rows.filter(({ key }) => after?.shard !== -1 || key !== after.key);
+        },
+      })),
+      "lists from a position between the rows",
+    ],
+    [
+      "leaves out a name",
+      faulty((store) => ({
+        names: async function* () {
+          let isFirst = true;
+          for await (const name of store.names!()) if (!isFirst || (isFirst = false)) yield name;
+        },
+      })),
+      "names every limit that has rows, each once",
+    ],
+    [
       "prunes rows that are not full",
       faulty((store) => ({
         prune: ({ configs, before }) => store.prune!({ configs, before: before + 1 }),

@@ -114,6 +114,29 @@ export async function calls(name: string, userId: string | undefined) {
   // @ts-expect-error `start` belongs to fixed windows
   await limiter.limit("oneOff", { config: { kind: "token bucket", rate: 1, period: 1, start: 0 } });
 
+  await limiter.list("sendMessage", { after: userId, count: 5 });
+  await limiter.list(name, { config: inline });
+  const { items, next } = await limiter.list("signUp");
+  assert<Equal<typeof next, string | undefined>>();
+  assert<Equal<(typeof items)[number]["key"], string | undefined>>();
+  // @ts-expect-error a name that is only known at run time needs a config
+  await limiter.list(name);
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.list("sendMesage");
+  // @ts-expect-error a list is of all keys
+  await limiter.list("signUp", { key: "k" });
+  assert<Equal<Awaited<ReturnType<typeof limiter.forget>>, number>>();
+  await limiter.forget("ada");
+  // @ts-expect-error a missing user id is not the shared bucket
+  await limiter.forget(userId);
+  // @ts-expect-error the same
+  await limiter.forget();
+  limiter.configOf(name, { key: userId, config: inline });
+  // @ts-expect-error an unknown name needs a config
+  limiter.configOf(name);
+  // @ts-expect-error a limiter has a forget, and a transaction has none
+  await limiter.transaction(({ forget }) => forget("ada"));
+
   await limiter.limitAll([{ name: "sendMessage", key: userId }, { name: "signUp" }]);
   await limiter.limitAll([{ name: "sendMessage" }, { name: "oneOff", config: inline }]);
   const both = ["sendMessage", "signUp"] as const;
@@ -136,6 +159,14 @@ createRateLimiter({
   store: memoryStore(),
   // @ts-expect-error a limit without a rate
   limits: { broken: { kind: "token bucket", period: 1 } },
+});
+
+createRateLimiter({ store: memoryStore(), limits: {}, hashKey: (key) => key.toLowerCase() });
+createRateLimiter({
+  store: memoryStore(),
+  limits: {},
+  // @ts-expect-error a hash has to be there at once
+  hashKey: async (key) => key,
 });
 
 prismaStore(new PrismaClient({} as never));

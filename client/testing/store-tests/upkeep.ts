@@ -5,6 +5,11 @@ import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";
 import { read, row, times, write } from "./decisions.js";
 
+/** No shard has a larger index. */
+const LAST_SHARD = 2 ** 31 - 1;
+/** They differ in case, accent or space, or come before all letters. */
+const NAMES = ["contract", "Contract", "contract ", "cóntract", "\u0001", " ", "日本", "😀"];
+
 export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
   it("lists the rows of a name page by page, each row once", async (...context) => {
     const { store } = opened();
@@ -23,6 +28,41 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
       after = page.at(-1);
     }
     expect(found.toSorted()).toEqual(ids.map(({ key, shard }) => `${key} ${shard}`));
+  });
+
+  it("lists from a position between the rows", async (...context) => {
+    const { store } = opened();
+    if (store.list === undefined) return skipTest(context, "this store has no list");
+    const ids = ["a", "b", "c"].flatMap((key) => [row(key, 0), row(key, 3)]);
+    await store.apply(ids.map((id) => write(id, { value: 1, ts: 1 })));
+    const listed = async (key: string, shard: number) =>
+      (await store.list!("contract", row(key, shard), 2)).map((id) => `${id.key} ${id.shard}`);
+    expect(await listed("b", -1)).toEqual(["b 0", "b 3"]);
+    expect(await listed("b", 1)).toEqual(["b 3", "c 0"]);
+    expect(await listed("a", LAST_SHARD)).toEqual(["b 0", "b 3"]);
+    expect(await listed("bb", -1)).toEqual(["c 0", "c 3"]);
+    expect(await listed("c", LAST_SHARD)).toEqual([]);
+  });
+
+  it("names every limit that has rows, each once", async (...context) => {
+    const { store } = opened();
+    if (store.names === undefined) return skipTest(context, "this store has no names");
+    const named = async () => {
+      const names: string[] = [];
+      for await (const name of store.names!()) {
+        names.push(name);
+        // Names that go in a circle would never end.
+        if (names.length > 2 * NAMES.length) break;
+      }
+      return names.toSorted();
+    };
+    expect(await named()).toEqual([]);
+    const ids = NAMES.flatMap((name) => times(3, (i) => ({ name, key: `${i}`, shard: i })));
+    await store.apply(ids.map((id) => write(id, { value: 1, ts: 1 })));
+    expect(await named()).toEqual(NAMES.toSorted());
+    const gone = ids.filter(({ name }) => name === "Contract");
+    await store.apply(gone.map((id) => write(id, null)));
+    expect(await named()).toEqual(NAMES.filter((name) => name !== "Contract").toSorted());
   });
 
   it("prunes rows that are full, and no others", async (...context) => {

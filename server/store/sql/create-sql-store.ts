@@ -184,6 +184,18 @@ export function createSqlStore<TTransaction>(
     ...groupCommit,
     clock: clock.now,
     list,
+    async *names() {
+      try {
+        await grounded(async () => {});
+        let name = await dialect.nextName(single, undefined);
+        while (name !== undefined) {
+          yield name;
+          name = await dialect.nextName(single, name);
+        }
+      } catch (error) {
+        throw wrap(error);
+      }
+    },
     async *prune(terms) {
       try {
         await grounded(async () => {});

@@ -105,4 +105,6 @@ export interface Dialect {
     after: RowId | undefined,
     count: number,
   ): Promise<RowId[]>;
+  /** The first name after `after`, in the order of the primary key, found without a scan. */
+  nextName(connection: SqlConnection, after: string | undefined): Promise<string | undefined>;
 }

@@ -13,7 +13,7 @@ export function storedText(text: string): string {
   return text.endsWith(" ") || text.endsWith(MARK) ? text + MARK : text;
 }
 
-function shownText(stored: string): string {
+export function shownText(stored: string): string {
   return stored.endsWith(MARK) ? stored.slice(0, -MARK.length) : stored;
 }
 

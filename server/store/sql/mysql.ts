@@ -22,6 +22,7 @@ import {
   SAME_ROW,
   shownRows,
   shownState,
+  shownText,
   STATE,
   storedText,
 } from "./mysql-text.js";
@@ -140,14 +141,25 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     },
 
     async list(connection, name, after, count) {
-      const behind = after === undefined ? "" : "AND (`key`, `shard`) > (?, ?)";
+      // A comparison of two pairs would read all rows of the name.
+      const behind = after === undefined ? "" : "AND `key` >= ? AND (`key` > ? OR `shard` > ?)";
+      const key = after && storedText(after.key);
       const rows = await connection.query(
         `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ` +
           // MySQL takes no double as a parameter of LIMIT, and drivers send numbers as doubles.
           `ORDER BY \`key\`, \`shard\` LIMIT ${count}`,
-        [storedText(name), ...(after === undefined ? [] : [storedText(after.key), after.shard])],
+        [storedText(name), ...(after === undefined ? [] : [key, key, after.shard])],
       );
       return shownRows(rows).map(rowIdOf);
+    },
+
+    async nextName(connection, after) {
+      const [row] = await connection.query(
+        `SELECT \`name\` FROM ${table} ${after === undefined ? "" : "WHERE `name` > ?"} ` +
+          "ORDER BY `name` LIMIT 1",
+        after === undefined ? [] : [storedText(after)],
+      );
+      return row && shownText(row["name"] as string);
     },
   };
 }

@@ -151,12 +151,25 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     writeAtOnce: postgresqlWriteAtOnce(table),
 
     async list(connection, name, after, count) {
-      const behind = after === undefined ? "" : `AND ("key", "shard") > ($3, $4)`;
+      // The condition also holds for later names, so that the planner follows the index. Measured
+      // and rejected: `"name" = $1`, which sorts all rows of the name for each page if the table has
+      // no statistics (50 ms instead of 1 ms for 1,000 of 100,000 rows).
+      const beyond =
+        after === undefined ? `"name" >= $1` : `("name", "key", "shard") > ($1, $3, $4)`;
       const rows = await connection.query(
-        `SELECT ${ID} FROM ${table} WHERE "name" = $1 ${behind} ORDER BY "key", "shard" LIMIT $2`,
+        `SELECT ${ID} FROM ${table} WHERE ${beyond} ORDER BY ${ID} LIMIT $2`,
         after === undefined ? [name, count] : [name, count, after.key, after.shard],
       );
-      return rows.map(rowIdOf);
+      return rows.map(rowIdOf).filter((row) => row.name === name);
+    },
+
+    async nextName(connection, after) {
+      const [row] = await connection.query(
+        `SELECT "name" FROM ${table} ${after === undefined ? "" : `WHERE "name" > $1`}
+         ORDER BY "name" LIMIT 1`,
+        after === undefined ? [] : [after],
+      );
+      return row?.["name"] as string | undefined;
     },
   };
 }

@@ -135,6 +135,15 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
       );
       return rows.map(rowIdOf);
     },
+
+    async nextName(connection, after) {
+      const [row] = await connection.query(
+        `SELECT "name" FROM ${table} ${after === undefined ? "" : `WHERE "name" > ?`}
+         ORDER BY "name" LIMIT 1`,
+        after === undefined ? [] : [after],
+      );
+      return row?.["name"] as string | undefined;
+    },
   };
 }
 
