@@ -30,6 +30,12 @@ export interface Entry {
   item: RateLimitItem;
   /** The last snapshot of the server, or one that the cache kept. */
   serverSnapshot?: RateLimitSnapshot;
+  /** The config of `serverSnapshot`, as text. */
+  config?: string;
+  /** The config that the stream reported last, as text. It may be that of an older context. */
+  streamed?: string;
+  /** The value of `streamed` because of which the stream was opened anew last. */
+  reopened?: string | undefined;
   /**
    * Server time minus this machine's when the cache got its snapshot, ms. It tells the age of that
    * snapshot, and counts for no other limit. `NaN` where nothing was cached.
@@ -82,6 +88,11 @@ export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;
 }
 
+/** The config of a snapshot, as text. The server writes equal configs alike. */
+export function textOf({ config }: RateLimitSnapshot): string {
+  return JSON.stringify(config);
+}
+
 /**
  * @param serverNow the server's time, as far as is known.
  * @returns whether a call has been charged that the snapshot is too old for.
@@ -91,10 +102,11 @@ export function setServerSnapshot(
   snapshot: RateLimitSnapshot,
   serverNow: number,
 ): boolean {
-  const known = entry.serverSnapshot?.config;
+  const config = textOf(snapshot);
   // An equal config stays the same object, so that nothing renders because of it.
-  const isSame = JSON.stringify(known) === JSON.stringify(snapshot.config);
-  entry.serverSnapshot = isSame ? { ...snapshot, config: known! } : snapshot;
+  entry.serverSnapshot =
+    entry.config === config ? { ...snapshot, config: entry.serverSnapshot!.config } : snapshot;
+  entry.config = config;
   let isUnconfirmed = false;
   for (const debit of entry.debits) {
     const { at, earliest, isCharged } = debit;

@@ -18,6 +18,7 @@ import {
   setServerSnapshot,
   snapshotOf,
   statusOf,
+  textOf,
 } from "./limit-entry.js";
 import { predict } from "./prediction.js";
 import type {
@@ -68,7 +69,16 @@ export function createRateLimitObserver<TName extends string = string>(
     live,
     pollInterval,
     isFresh: (item) => cache?.isFresh?.(item),
-    onSnapshot: receive,
+    onSnapshot(snapshot) {
+      const entry = isSnapshot(snapshot) && find(snapshot);
+      if (entry) {
+        const config = textOf(snapshot);
+        // A newer answer has replaced this config. The next one has the state, too.
+        if (config === entry.streamed && config !== entry.config) return ask(snapshot);
+        entry.streamed = config;
+      }
+      receive(snapshot);
+    },
     async request(item) {
       const [before, sentAt] = [sequence, monotonic()];
       const snapshot = await transport.status(item);
@@ -131,22 +141,31 @@ export function createRateLimitObserver<TName extends string = string>(
     before: number = Infinity,
   ): void {
     const entry = find(snapshot);
+    const isSame = entry?.config === textOf(snapshot);
+    const isChanged = entry && (entry.error ?? (entry.config && !isSame));
     // A push that came meanwhile wins within the same ms of the server, since it reports a change.
-    const isOld = entry && entry.sequence > before && entry.serverSnapshot!.now >= snapshot.now;
+    // It does not win against another config: the context of the answer is newer than the stream's.
+    const isOld = isSame && entry.sequence > before && entry.serverSnapshot!.now >= snapshot.now;
     if (entry && !isOld) {
       const { now, offset } = read();
       entry.sequence = ++sequence;
-      if (entry.error) {
-        entry.error = undefined;
-        notify([...entry.watchers]);
-      }
+      entry.error = undefined;
       const isUnconfirmed = setServerSnapshot(entry, snapshot, now + offset);
+      const isOutdated = entry.streamed && entry.streamed !== entry.config;
       // Not after an answer: it was read after the charge, whatever the clocks say.
-      if (isUnconfirmed && before === Infinity) connection.ask([entry.item]);
+      if (before === Infinity) {
+        if (isUnconfirmed || isOutdated) ask(snapshot);
+      } else if (isOutdated && entry.streamed !== entry.reopened) {
+        // Once: a new stream that reports the same config again is left alone.
+        entry.reopened = entry.streamed;
+        connection.reopen();
+      }
       cache?.set(entry.item, entry.serverSnapshot!);
     }
     if (isClockCorrected) update(entries.values());
     else if (entry) update([entry]);
+    // The status can be the same as before.
+    if (isChanged) notify([...entry.watchers]);
   }
 
   function ask(item: RateLimitItem): void {

@@ -31,6 +31,8 @@ export interface Connection {
   ask(items: readonly RateLimitItem[]): void;
   /** Asks for all that is followed, and reopens a lost stream without further pause. */
   refresh(): void;
+  /** For `request`: opens the stream anew when the other answers are there, too. */
+  reopen(): void;
 }
 
 /** Pauses before an ended stream is opened again, ms: doubling between these, with jitter. */
@@ -60,6 +62,8 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
   /** The items whose last request was answered. */
   const answered = new WeakSet<RateLimitItem>();
   let isAsking = false;
+  /** Whether the streams have to be opened anew. Once for all answers of a group. */
+  let isOutdated = false;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setInterval> | undefined;
   let isPolling = false;
@@ -103,7 +107,8 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
         onState(isThere ? "polling" : "offline");
       }
       const next = allowed();
-      if (next.length !== items.length || next.some((item, i) => item !== items[i])) setItems(next);
+      const isOther = next.length !== items.length || next.some((item, i) => item !== items[i]);
+      if (isOutdated || isOther) setItems(next);
     }
     isAsking = false;
   }
@@ -128,6 +133,7 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
   }
 
   function open(): void {
+    isOutdated = false;
     clearTimeout(retryTimer);
     retryTimer = undefined;
     const replaced = streams;
@@ -199,5 +205,6 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     },
     ask,
     refresh,
+    reopen: () => void (isOutdated = true),
   };
 }

@@ -108,6 +108,7 @@ export type {
 } from "./store/store.js";
 export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./trpc/create-rate-limit-trpc.js";
 export { formatRateLimitError, type RateLimitErrorShape, toTRPCError } from "./trpc/errors.js";
+export type { ConfigResolver, ConfigResolverOptions } from "./trpc/resolve-config.js";
 export {
   type KeyAnswer,
   type KeyResolver,

@@ -418,7 +418,7 @@ export interface RateLimiter<
    * are the row's own, so that what a client predicts is exactly what the server decides.
    */
   snapshots<TName extends keyof TLimits & string>(
-    items: readonly { name: TName; key?: string | undefined }[],
+    items: readonly (KeyOptions & { name: TName })[],
   ): Promise<RateLimitSnapshot<TName>[]>;
 
   /**

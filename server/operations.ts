@@ -268,9 +268,9 @@ export function createOperations(options: OperationsOptions) {
     },
 
     async snapshots<TName extends string>(
-      items: readonly { name: TName; key?: string | undefined }[],
+      items: readonly (KeyOptions & { name: TName })[],
     ): Promise<RateLimitSnapshot<TName>[]> {
-      const limits = items.map(({ name, key }) => resolve(name, { key }));
+      const limits = items.map((item) => resolve(item.name, item));
       const states = await apply(limits.map((limit) => readState(limit, environment)));
       return states.map((state, i) => {
         return { name: items[i]!.name, config: limits[i]!.config, ...state };

@@ -4,13 +4,14 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toTransactionError, toTRPCError } from "./errors.js";
-import { withSettle } from "./settle.js";
+import type { ConfigFor } from "./resolve-config.js";
 import { keyOf, type KeyResolver, resolveKey } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
   RateLimitedCall,
   RateLimitedOptions,
 } from "./rate-limited-types.js";
+import { withSettle } from "./settle.js";
 
 type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
 /** A procedure call, as middleware receives it. */
@@ -21,6 +22,7 @@ type Granted = RateLimitResult | LimitAllResult;
 export interface Charging {
   limiter: UntypedRateLimiter;
   resolver: KeyResolver<object, string> | undefined;
+  configFor: ConfigFor;
   /** One name, or several that are charged together. */
   names: string | readonly string[];
   /** Those of the names that clients may not know. */
@@ -105,21 +107,22 @@ async function throwingPublicErrors<TResult>(
 }
 
 async function itemsOf(
-  { resolver, names, options }: Charging,
+  { resolver, configFor, names, options }: Charging,
   { ctx, input, path, type }: Call,
 ): Promise<LimitAllItem[]> {
   const { key, count, config, reserve } = options;
   return Promise.all(
     (typeof names === "string" ? [names] : names).map(async (name) => {
       const described = { name, ctx, input, path, type };
+      const resolved =
+        key === undefined
+          ? await resolveKey(resolver, ctx, name, undefined)
+          : keyOf(typeof key === "function" ? await key(described) : key, name);
       return {
         name,
-        key:
-          key === undefined
-            ? await resolveKey(resolver, ctx, name, undefined)
-            : keyOf(typeof key === "function" ? await key(described) : key, name),
+        key: resolved,
         count: await valueOf(count, described),
-        config: await valueOf(config, described),
+        config: (await valueOf(config, described)) ?? (await configFor(ctx, name, resolved)),
         reserve: await valueOf(reserve, described),
       };
     }),

@@ -3,6 +3,7 @@ import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { LimitConfigs, RateLimiter } from "../limiter-types.js";
+import { type ConfigResolver, createConfigFor } from "./resolve-config.js";
 import type { KeyResolver } from "./resolve-key.js";
 import { createRateLimited } from "./rate-limited.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
@@ -11,7 +12,7 @@ import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
 const DEFAULT_INTERVAL = 1000;
 /** How many streams one caller may have open; a page has one, and two for a moment. */
 const DEFAULT_MAX_STREAMS = 10;
-/** How often the keys of an open stream are resolved again, ms. */
+/** How often the keys and configs of an open stream are resolved again, ms. */
 const DEFAULT_KEY_INTERVAL = 60_000;
 
 /** The options of `createRateLimitTRPC`. */
@@ -33,6 +34,14 @@ export interface RateLimitTRPCOptions<
    * @default () => SHARED_BUCKET
    */
   key?: KeyResolver<TContext, keyof TLimits & string>;
+  /**
+   * The config of a limit for this caller, such as a paying user's. `undefined` means the limit's
+   * own. The middleware charges by it, and the router answers by it. A procedure's own `config`
+   * option goes before it. It is called for each limit of a request, after `key`. A config that is
+   * not valid fails the request with `INTERNAL_SERVER_ERROR`, whose `cause` has the reason.
+   * @default the limit's own config
+   */
+  config?: ConfigResolver<TContext, keyof TLimits & string>;
   /**
    * The limits that clients may know: those that the router accepts, and that errors and header
    * fields name. A denial by another limit is `TOO_MANY_REQUESTS` with `Retry-After` alone.
@@ -57,9 +66,10 @@ export interface RateLimitTRPCOptions<
    */
   maxStreams?: number;
   /**
-   * ms between two calls of `key` for each limit that a stream follows, above 0. The stream ends
-   * when the key is rejected or has changed. `ctx` is that of the stream's start, so only a resolver
-   * that looks a right up learns that it was revoked.
+   * ms between two calls of `key` and `config` for each limit that a stream follows, above 0. The
+   * stream ends when the key is rejected or has changed, and goes on with a config that has changed.
+   * `ctx` is that of the stream's start, so only a resolver that looks a right or a plan up learns
+   * that it has changed.
    * @default 60000
    */
   keyInterval?: number;
@@ -76,6 +86,7 @@ const OPTIONS = namesOf<AnyOptions>({
   t: true,
   limiter: true,
   key: true,
+  config: true,
   expose: true,
   authorize: true,
   interval: true,
@@ -100,8 +111,9 @@ export function createRateLimitTRPC<
 >(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction, TExposed>) {
   type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
-  const { t, limiter, key: resolver, authorize, interval = DEFAULT_INTERVAL } = options;
-  const { maxStreams = DEFAULT_MAX_STREAMS, keyInterval = DEFAULT_KEY_INTERVAL } = options;
+  const { t, limiter, key: resolver, config, authorize } = options;
+  const { interval = DEFAULT_INTERVAL, keyInterval = DEFAULT_KEY_INTERVAL } = options;
+  const { maxStreams = DEFAULT_MAX_STREAMS } = options;
   const names = Object.keys(limiter.limits) as TName[];
   if (names.length === 0) {
     const message = "the limiter has no limits; name at least one in createRateLimiter({ limits })";
@@ -111,7 +123,7 @@ export function createRateLimitTRPC<
   if (!Array.isArray(exposed) || !exposed.every((name) => names.includes(name))) {
     throw new RateLimitConfigError("expose", exposed, `a list of ${names.join(", ")}`);
   }
-  for (const [option, value] of Object.entries({ key: resolver, authorize })) {
+  for (const [option, value] of Object.entries({ key: resolver, config, authorize })) {
     if (value !== undefined && typeof value !== "function") {
       throw new RateLimitConfigError(option, value, "a function");
     }
@@ -125,11 +137,13 @@ export function createRateLimitTRPC<
   if (!(maxStreams >= 1 && (Number.isInteger(maxStreams) || maxStreams === Infinity))) {
     throw new RateLimitConfigError("maxStreams", maxStreams, "a whole number of at least 1");
   }
+  const configFor = createConfigFor(config, limiter.limits);
   return {
     /** Middleware that charges limits; see `RateLimited`. */
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(
       limiter,
       resolver,
+      configFor,
       exposed,
     ),
     /** The router through which clients read limits. Mount it as `rateLimit`. */
@@ -137,6 +151,7 @@ export function createRateLimitTRPC<
       limiter,
       names: exposed as readonly TExposed[],
       resolver,
+      configFor,
       authorize,
       interval,
       maxStreams,

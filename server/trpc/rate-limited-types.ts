@@ -32,7 +32,11 @@ export interface RateLimitedOptions<TContext, TInput> {
     | ((call: RateLimitedCall<TContext, TInput>) => KeyAnswer | Promise<KeyAnswer>);
   /** Tokens that a call takes. @default 1 */
   count?: OrFunction<RateLimitedCall<TContext, TInput>, number>;
-  /** The limit's config for this call, such as a paying user's. */
+  /**
+   * The limit's config for this call. `undefined` leaves the answer to the `config` of
+   * `createRateLimitTRPC`. The router does not know this option, so pages show the limit without it.
+   * @default the result of the `config` of `createRateLimitTRPC`, or else the limit's own
+   */
   config?: OrFunction<RateLimitedCall<TContext, TInput>, RateLimitConfig | undefined>;
   /**
    * Take tokens that are still to come. `ctx.rateLimit.retryAfter` then says when to do the work.

@@ -3,6 +3,7 @@
  */
 import type { UntypedRateLimiter } from "../limiter-types.js";
 import { type Call, charge, chargeInTransaction, type Charging } from "./charge.js";
+import type { ConfigFor } from "./resolve-config.js";
 import type { KeyResolver } from "./resolve-key.js";
 import type {
   ChargeOnErrorOptions,
@@ -17,6 +18,7 @@ type Options = RateLimitedOptions<object, unknown>;
 export function createRateLimited<TContext, TMeta, TName extends string, TTransaction>(
   limiter: UntypedRateLimiter,
   resolver: KeyResolver<TContext, TName> | undefined,
+  configFor: ConfigFor,
   exposed: readonly TName[],
 ): RateLimited<TContext, TMeta, TName, TTransaction> {
   type Names = TName | readonly TName[];
@@ -25,7 +27,8 @@ export function createRateLimited<TContext, TMeta, TName extends string, TTransa
     validateRateLimited(limiter.limits, names, options, isTransaction);
     const all = typeof names === "string" ? [names] : names;
     const hidden = all.filter((name) => !exposed.includes(name));
-    return { limiter, resolver: resolver as Charging["resolver"], names, hidden, options };
+    const keyResolver = resolver as Charging["resolver"];
+    return { limiter, resolver: keyResolver, configFor, names, hidden, options };
   }
 
   const rateLimited = (names: Names, options: Options & ChargeOnErrorOptions = {}) => {

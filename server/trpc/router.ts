@@ -3,10 +3,12 @@
  * returns a key. No caller may consume or reset, unless `authorize` allows it.
  */
 import { TRPCError, type TRPCRootObject } from "@trpc/server";
+import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
 import type { UntypedRateLimiter } from "../limiter-types.js";
 import { throwingTRPCErrors } from "./errors.js";
+import type { ConfigFor } from "./resolve-config.js";
 import { type KeyResolver, resolveKey } from "./resolve-key.js";
 import { createRateLimitSchemas } from "./schemas.js";
 import { createWatchHub, type WatchSource } from "./watch-hub.js";
@@ -24,17 +26,24 @@ export interface AuthorizeOptions<TContext, TName extends string> {
   key: string | undefined;
 }
 
+/** The bucket of a request and its config; `undefined` for the limit's own. */
+interface KeyAndConfig {
+  key: string | undefined;
+  config: RateLimitConfig | undefined;
+}
+
 export interface RouterOptions<TContext extends object, TName extends string> {
   limiter: UntypedRateLimiter & WatchSource<TName>;
   names: readonly TName[];
   resolver: KeyResolver<TContext, TName> | undefined;
+  configFor: ConfigFor;
   authorize:
     ((options: AuthorizeOptions<TContext, TName>) => boolean | Promise<boolean>) | undefined;
   /** ms between two reads for the changes of other processes. */
   interval: number;
   /** The most streams that one caller may have open. */
   maxStreams: number;
-  /** ms between two checks of an open stream's keys. */
+  /** ms between two checks of an open stream's keys and configs. */
   keyInterval: number;
 }
 
@@ -48,6 +57,7 @@ export function createRateLimitRouter<
     limiter,
     names,
     resolver,
+    configFor,
     authorize,
     interval,
     maxStreams,
@@ -58,14 +68,23 @@ export function createRateLimitRouter<
   const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
     resolveKey(resolver, ctx as TContext, name, requested);
   const hub = createWatchHub(limiter, interval);
-  const streams = createWatchStreams({ hub, maxStreams, keyInterval, keyFor });
+  const streams = createWatchStreams({ hub, maxStreams, keyInterval, keyFor, configFor });
+
+  async function limitFor(
+    ctx: unknown,
+    name: TName,
+    requested: string | undefined,
+  ): Promise<KeyAndConfig> {
+    const key = await keyFor(ctx, name, requested);
+    return { key, config: await configFor(ctx, name, key) };
+  }
 
   async function authorized(
     ctx: unknown,
     action: "limit" | "reset",
     name: TName,
     requested: string | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<KeyAndConfig> {
     const forbidden = new TRPCError({
       code: "FORBIDDEN",
       message: `This caller may not use "${action}" on rate limit "${name}"`,
@@ -73,16 +92,17 @@ export function createRateLimitRouter<
     if (authorize === undefined) throw forbidden;
     const key = await keyFor(ctx, name, requested);
     if (!(await authorize({ ctx: ctx as TContext, action, name, key }))) throw forbidden;
-    return key;
+    return { key, config: await configFor(ctx, name, key) };
   }
 
   return t.router({
     /** The state of one limit, for the client to calculate with. */
     status: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
       throwingTRPCErrors(async (): Promise<RateLimitSnapshot<TName>> => {
-        const resolved = await keyFor(ctx, name, key);
-        if (count !== undefined) validateSatisfiable(name, limiter.limits[name]!, count, false);
-        const [snapshot] = await limiter.snapshots([{ name, key: resolved }]);
+        const limit = await limitFor(ctx, name, key);
+        const config = limit.config ?? limiter.limits[name]!;
+        if (count !== undefined) validateSatisfiable(name, config, count, false);
+        const [snapshot] = await limiter.snapshots([{ name, ...limit }]);
         return { ...snapshot!, ...(key !== undefined && { key }) };
       }),
     ),
@@ -92,7 +112,7 @@ export function createRateLimitRouter<
       .input(schemas.query)
       .query(({ ctx, input: { name, key, count } }) =>
         throwingTRPCErrors(async () =>
-          limiter.check(name, { key: await keyFor(ctx, name, key), count }),
+          limiter.check(name, { ...(await limitFor(ctx, name, key)), count }),
         ),
       ),
 
@@ -106,14 +126,14 @@ export function createRateLimitRouter<
       .input(schemas.limit)
       .mutation(({ ctx, input: { name, key, count, reserve } }) =>
         throwingTRPCErrors(async () =>
-          limiter.limit(name, { key: await authorized(ctx, "limit", name, key), count, reserve }),
+          limiter.limit(name, { ...(await authorized(ctx, "limit", name, key)), count, reserve }),
         ),
       ),
 
     /** Fills a bucket, where `authorize` allows it. */
     reset: t.procedure.input(schemas.reset).mutation(({ ctx, input: { name, key } }) =>
       throwingTRPCErrors(async () => {
-        await limiter.reset(name, { key: await authorized(ctx, "reset", name, key) });
+        await limiter.reset(name, await authorized(ctx, "reset", name, key));
       }),
     ),
   });

@@ -1,5 +1,6 @@
 /**
- * Live status for many readers at little cost. Each watched limit is read once for all its readers:
+ * Live status for many readers at little cost. Each watched limit is read once for all its readers
+ * with the same key and an equal config:
  * right after a change by this process, and once per tick, all limits together, for changes by
  * other processes. Nothing is read while there is no reader.
  *
@@ -11,6 +12,7 @@ import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { changeDigest } from "../change-digest.js";
 import type { ChangeListener } from "../limiter-types.js";
+import { textOf } from "./resolve-config.js";
 
 /** Changes within this many ms of the last read are read together in the next one. */
 const COALESCE = 50;
@@ -20,7 +22,11 @@ export interface WatchSource<TName extends string> {
   clock(): number;
   onChange(listener: ChangeListener): () => void;
   snapshots(
-    items: readonly { name: TName; key?: string | undefined }[],
+    items: readonly {
+      name: TName;
+      key?: string | undefined;
+      config?: RateLimitConfig | undefined;
+    }[],
   ): Promise<RateLimitSnapshot<TName>[]>;
 }
 
@@ -28,6 +34,8 @@ export interface WatchItem<TName extends string> {
   name: TName;
   /** As the server resolved it. */
   key: string | undefined;
+  /** As the server resolved it; `undefined` for the limit's own. */
+  config: RateLimitConfig | undefined;
   /** As the client asked for it, and as the snapshots name it. */
   requested: string | undefined;
 }
@@ -35,6 +43,7 @@ export interface WatchItem<TName extends string> {
 interface Entry<TName extends string> {
   name: TName;
   key: string | undefined;
+  config: RateLimitConfig | undefined;
   snapshot: RateLimitSnapshot<TName> | undefined;
   /** Whether the database may hold a newer state than `snapshot`. */
   stale: boolean;
@@ -49,8 +58,8 @@ export function createWatchHub<TName extends string>(
 ) {
   type Snapshot = RateLimitSnapshot<TName>;
   const entries = new Map<string, Entry<TName>>();
-  /** If two limits share a digest, the next tick finds the changes of the one that is missing. */
-  const byDigest = new Map<string, Entry<TName>>();
+  /** Several share a digest where callers have different configs of one limit. */
+  const byDigest = new Map<string, Set<Entry<TName>>>();
   let stop: (() => void) | undefined;
   let flushing = false;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -58,8 +67,8 @@ export function createWatchHub<TName extends string>(
 
   function start(): () => void {
     const unsubscribe = limiter.onChange((digest) => {
-      const entry = byDigest.get(digest);
-      if (entry !== undefined) refresh([entry]);
+      const changed = byDigest.get(digest);
+      if (changed !== undefined) refresh(changed);
     });
     const pause = Math.min(interval, MAX_TIMEOUT);
     const ticker = setInterval(() => refresh(entries.values()), pause);
@@ -134,7 +143,7 @@ export function createWatchHub<TName extends string>(
           continue;
         }
         pending.delete(item);
-        const snapshot = entries.get(idOf(item.name, item.key))?.snapshot;
+        const snapshot = entries.get(entryIdOf(item))?.snapshot;
         if (snapshot === undefined) continue;
         const { requested: key } = item;
         // The state is still true, and a newer `now` is a better sample of the clock.
@@ -146,13 +155,17 @@ export function createWatchHub<TName extends string>(
     }
   }
 
-  function addReader({ name, key }: WatchItem<TName>, notify: () => void): Entry<TName> {
-    const id = idOf(name, key);
+  function addReader(item: WatchItem<TName>, notify: () => void): Entry<TName> {
+    const { name, key, config } = item;
+    const id = entryIdOf(item);
     let entry = entries.get(id);
     if (entry === undefined) {
-      entry = { name, key, snapshot: undefined, stale: true, notify: new Set() };
+      entry = { name, key, config, snapshot: undefined, stale: true, notify: new Set() };
       entries.set(id, entry);
-      byDigest.set(changeDigest(name, key), entry);
+      const digest = changeDigest(name, key);
+      const others = byDigest.get(digest);
+      if (others === undefined) byDigest.set(digest, new Set([entry]));
+      else others.add(entry);
     }
     entry.notify.add(notify);
     return entry;
@@ -161,8 +174,11 @@ export function createWatchHub<TName extends string>(
   function removeReader(entry: Entry<TName>, notify: () => void): void {
     entry.notify.delete(notify);
     if (entry.notify.size > 0) return;
-    entries.delete(idOf(entry.name, entry.key));
-    byDigest.delete(changeDigest(entry.name, entry.key));
+    entries.delete(entryIdOf(entry));
+    const digest = changeDigest(entry.name, entry.key);
+    const others = byDigest.get(digest)!;
+    others.delete(entry);
+    if (others.size === 0) byDigest.delete(digest);
     if (entries.size > 0) return;
     stop?.();
     stop = undefined;
@@ -174,6 +190,12 @@ export function createWatchHub<TName extends string>(
 /** Names and keys hold no NUL, so no two pairs make the same string. */
 export function idOf(name: string, key: string | undefined): string {
   return `${name}\0${key ?? ""}`;
+}
+
+type EntryId = Pick<WatchItem<string>, "name" | "key" | "config">;
+
+function entryIdOf({ name, key, config }: EntryId): string {
+  return `${idOf(name, key)}\0${textOf(config)}`;
 }
 
 /** Whether a reader of `before` already predicts `after`, for the sum and for each shard. */

@@ -1,21 +1,23 @@
 /**
- * The streams of `watch`. A stream follows each limit once, counts for its caller, and ends when
- * one of its keys is no longer the caller's.
+ * The streams of `watch`. A stream follows each limit once, counts for its caller, goes on when a
+ * config of the caller changes, and ends when one of its keys is no longer the caller's.
  */
 import { TRPCError } from "@trpc/server";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { throwingTRPCErrors } from "./errors.js";
+import { type ConfigFor, textOf } from "./resolve-config.js";
 import { type createWatchHub, idOf, type WatchItem } from "./watch-hub.js";
 
 export interface WatchStreamsOptions<TName extends string> {
   hub: ReturnType<typeof createWatchHub<TName>>;
   /** The most streams that one caller may have open. */
   maxStreams: number;
-  /** ms between two checks of an open stream's keys. */
+  /** ms between two checks of an open stream's keys and configs. */
   keyInterval: number;
   /** See `resolveKey`. */
   keyFor(ctx: unknown, name: TName, requested: string | undefined): Promise<string | undefined>;
+  configFor: ConfigFor;
 }
 
 /** One limit, as the client asks for it. */
@@ -25,7 +27,7 @@ interface RequestedItem<TName extends string> {
 }
 
 export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
-  const { hub, maxStreams, keyInterval, keyFor } = options;
+  const { hub, maxStreams, keyInterval, keyFor, configFor } = options;
   /** The number of open streams, by the keys that they count for. */
   const open = new Map<string, number>();
 
@@ -38,9 +40,11 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     const items = await resolve(ctx, requested);
     const callers = await callersOf(ctx, items);
     const close = admit(callers);
-    const checks = checkKeys(ctx, items, signal);
+    const checks = checkItems(ctx, items, signal);
     try {
-      yield* hub.watch(items, checks.signal);
+      for (let turn = checks.next(); turn !== undefined; turn = checks.next()) {
+        yield* hub.watch(turn.items, turn.signal);
+      }
       checks.throwIfRejected();
     } finally {
       checks.stop();
@@ -52,9 +56,12 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     const distinct = new Map(requested.map((item) => [idOf(item.name, item.key), item]));
     return throwingTRPCErrors(() =>
       Promise.all(
-        [...distinct.values()].map(async ({ name, key }): Promise<WatchItem<TName>> => {
-          return { name, key: await keyFor(ctx, name, key), requested: key };
-        }),
+        [...distinct.values()].map(
+          async ({ name, key: requestedKey }): Promise<WatchItem<TName>> => {
+            const key = await keyFor(ctx, name, requestedKey);
+            return { name, key, config: await configFor(ctx, name, key), requested: requestedKey };
+          },
+        ),
       ),
     );
   }
@@ -103,16 +110,23 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   }
 
   /**
-   * Resolves the keys of a stream again and again. Its signal is aborted with the caller's, and
-   * when a key is rejected or has changed. A client whose key has changed opens the stream anew.
+   * Resolves the keys and the configs of a stream again and again. The stream consists of turns: a
+   * config that has changed ends one turn and begins the next. The last turn ends with the caller's
+   * signal, or when a key is rejected or has changed. A client whose key has changed opens the stream
+   * anew.
    */
-  function checkKeys(
+  function checkItems(
     ctx: unknown,
-    items: readonly WatchItem<TName>[],
+    first: readonly WatchItem<TName>[],
     signal: AbortSignal | undefined,
   ) {
-    const controller = new AbortController();
-    const end = () => controller.abort();
+    let items = first;
+    let turn = new AbortController();
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      turn.abort();
+    };
     let rejection: { error: unknown } | undefined;
     let isChecking = false;
 
@@ -122,8 +136,12 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
       try {
         const current = await resolve(ctx, items.map(toRequested));
         if (current.some(({ key }, i) => key !== items[i]!.key)) end();
+        else if (current.some(({ config }, i) => textOf(config) !== textOf(items[i]!.config))) {
+          items = current;
+          turn.abort();
+        }
       } catch (error) {
-        // Also when the resolver itself has failed: the caller's right is not known then.
+        // Also when a resolver itself has failed: the caller's right is not known then.
         rejection = { error };
         end();
       }
@@ -137,7 +155,12 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     if (signal?.aborted) end();
     signal?.addEventListener("abort", end);
     return {
-      signal: controller.signal,
+      /** The items of the next turn and its signal; `undefined` when the stream is over. */
+      next() {
+        if (isOver) return undefined;
+        turn = new AbortController();
+        return { items, signal: turn.signal };
+      },
       throwIfRejected() {
         if (rejection !== undefined) throw rejection.error;
       },

@@ -14,6 +14,7 @@ import {
 } from "@trpc/client";
 import type { AnyTRPCRouter, inferRouterContext } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
+import type { rateLimitResponseMeta } from "../../server/index.js";
 import { EventSource, type FetchLike } from "eventsource";
 
 export interface TestServer<TRouter extends AnyTRPCRouter> {
@@ -44,12 +45,14 @@ export const PROXY_URL_LIMIT = 8192;
 export interface TestServerOptions {
   /** Longer URLs receive HTTP 503. @default PROXY_URL_LIMIT */
   maxUrl?: number;
+  /** As the option of tRPC's adapters. @default none */
+  responseMeta?: typeof rateLimitResponseMeta;
 }
 
 export async function startServer<TRouter extends AnyTRPCRouter>(
   router: TRouter,
   createContext: (options: { req: IncomingMessage }) => inferRouterContext<TRouter>,
-  { maxUrl = PROXY_URL_LIMIT }: TestServerOptions = {},
+  { maxUrl = PROXY_URL_LIMIT, responseMeta = () => ({}) }: TestServerOptions = {},
 ): Promise<TestServer<TRouter>> {
   const received = new Map<string, number>();
   const answering = new Map<string, number>();
@@ -81,6 +84,7 @@ export async function startServer<TRouter extends AnyTRPCRouter>(
     server = createHTTPServer({
       router,
       createContext,
+      responseMeta,
       middleware: (req, res, next) => handle(req, res, next),
     });
     const listening = server.listen(port, "127.0.0.1");

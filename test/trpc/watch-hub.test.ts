@@ -25,7 +25,11 @@ function start(interval = Infinity, config: RateLimitConfig = windows) {
       },
       async snapshots(items) {
         reads.push(items.map(({ name, key = "" }) => `${name} ${key}`.trim()).join(", "));
-        const read = items.map(({ name }) => ({ name, config, ...state }));
+        const read = items.map(({ name, config: own = config }) => ({
+          name,
+          config: own,
+          ...state,
+        }));
         await answer(items);
         return read;
       },
@@ -40,10 +44,15 @@ function start(interval = Infinity, config: RateLimitConfig = windows) {
       for (const listener of listeners) listener(changeDigest(name, key));
     },
     answerWith: (next: typeof answer) => (answer = next),
-    follow(...names: [name: string, key?: string][]) {
+    follow(...names: [name: string, key?: string | undefined, own?: RateLimitConfig][]) {
       const seen: RateLimitSnapshot[] = [];
       const connection = new AbortController();
-      const items = names.map(([name, key]) => ({ name, key, requested: key }));
+      const items = names.map(([name, key, own]) => ({
+        name,
+        key,
+        config: own,
+        requested: key,
+      }));
       const ended = (async () => {
         for await (const snapshot of hub.watch(items, connection.signal)) seen.push(snapshot);
       })();
@@ -206,4 +215,31 @@ it("goes on for other limits when all readers of one limit have left", async () 
   change("a");
   await pass(50);
   expect(reads).toEqual(["a, b", "a"]);
+});
+
+it("reads a limit by each config in the same query, and shares equal configs", async () => {
+  const { reads, state, change, follow } = start(1000);
+  const paid = { ...windows, rate: 90 };
+  const readers = [follow(["a"]), follow(["a", undefined, paid]), follow(["a", undefined, paid])];
+  await pass(50);
+  expect(reads).toEqual(["a, a"]);
+  expect(readers.map(({ seen }) => seen.map((snapshot) => snapshot.config.rate))).toEqual([
+    [9],
+    [90],
+    [90],
+  ]);
+  state.value = 7;
+  change("a");
+  await pass(50);
+  expect(reads).toEqual(["a, a", "a, a"]);
+  for (const { seen } of readers) expect(seen.at(-1)).toMatchObject({ value: 7 });
+  await pass(1000);
+  expect(reads).toEqual(["a, a", "a, a", "a, a"]);
+  await readers[0]!.leave();
+  await pass(1000);
+  state.value = 6;
+  change("a");
+  await pass(50);
+  expect(reads.slice(3)).toEqual(["a", "a"]);
+  expect(readers[2]!.seen.at(-1)).toMatchObject({ value: 6, config: paid });
 });

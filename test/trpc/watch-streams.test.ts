@@ -7,6 +7,7 @@ import {
   type KeyResolverOptions,
   memoryStore,
   MINUTE,
+  type RateLimitConfig,
   type RateLimitSnapshot,
   SHARED_BUCKET,
 } from "../../server/index.js";
@@ -27,10 +28,12 @@ function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
   });
   const t = initTRPC.context<{ user: string }>().create();
   const resolver = vi.fn<Resolver>(({ ctx, requested }) => requested ?? ctx.user);
+  const configs = vi.fn<(name: Name) => RateLimitConfig | undefined>();
   const rl = createRateLimitTRPC({
     t,
     limiter,
     ...options,
+    config: ({ name }) => configs(name),
     key: (call) => {
       const key = resolver(call);
       return call.name === "all" ? SHARED_BUCKET : key;
@@ -66,7 +69,7 @@ function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
     for (let i = 0; i < count; i++) streams.push(await open(user, items));
     return streams;
   };
-  return { limiter, resolver, open, openMany };
+  return { limiter, resolver, configs, open, openMany };
 }
 
 const tooMany = (max: number) => ({
@@ -220,6 +223,69 @@ describe("the keys of an open stream are resolved again", () => {
     never.resolver.mockClear();
     await vi.advanceTimersByTimeAsync(5 * MINUTE);
     expect(never.resolver).not.toHaveBeenCalled();
+  });
+});
+
+describe("the configs of an open stream are resolved again", () => {
+  const items: Items = [{ name: "own" }, { name: "team", key: "reds" }];
+  const paid = { ...config, rate: 1000 };
+  const shown = ({ seen }: { seen: RateLimitSnapshot[] }) =>
+    seen.map(({ name, value, config: { rate } }) => `${name} ${Math.floor(value)} of ${rate}`);
+
+  it("with the keys, and the stream goes on by a config that has changed", async () => {
+    const { limiter, configs, open } = start({ keyInterval: 1000 });
+    const stream = await open("ada", items);
+    configs.mockImplementation((name) => (name === "team" ? { ...paid } : undefined));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(shown(stream)).toContain("team 1000 of 1000");
+    expect(shown(stream)).not.toContain("own 1000 of 1000");
+    const before = stream.seen.length;
+    // An equal config is no change.
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(stream.seen).toHaveLength(before);
+    await limiter.limit("team", { key: "reds", config: paid, count: 5 });
+    await limiter.limit("own", { key: "ada", count: 5 });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(shown(stream).slice(before).toSorted()).toEqual(["own 95 of 100", "team 995 of 1000"]);
+    configs.mockReturnValue(undefined);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(shown(stream)).toContain("team 100 of 100");
+    await stream.close();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([stream.ended, vi.getTimerCount()]).toEqual([true, 0]);
+  });
+
+  it("and the stream ends with an error when one is not valid", async () => {
+    const { configs, open } = start({ keyInterval: 1000 });
+    const stream = await open("ada", items);
+    configs.mockReturnValue({ ...paid, rate: NaN });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stream.ended).toMatchObject({ code: "INTERNAL_SERVER_ERROR" });
+    expect((stream.ended as Error).message).not.toContain("NaN");
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("and streams with equal configs share what is read, in one query per tick", async () => {
+    const { limiter, configs, open } = start();
+    const snapshots = vi.spyOn(limiter, "snapshots");
+    // The limit's own config, the same in another object, and another one twice.
+    for (const answer of [undefined, { ...config }, paid, { ...paid }]) {
+      configs.mockReturnValue(answer);
+      await open("ada", [{ name: "own" }]);
+    }
+    snapshots.mockClear();
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(snapshots.mock.calls.map(([read]) => read.length)).toEqual([2, 2, 2]);
+  });
+
+  it("and an equal config in another order is no change", async () => {
+    const { configs, open } = start({ keyInterval: 1000 });
+    configs.mockReturnValue(paid);
+    const stream = await open("ada", items);
+    configs.mockReturnValue({ period: paid.period, rate: paid.rate, kind: paid.kind });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(stream.seen).toHaveLength(2);
   });
 });
 

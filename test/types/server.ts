@@ -5,6 +5,7 @@ import type * as mysql2Callback from "mysql2";
 import type * as mysql2 from "mysql2/promise";
 import type * as pg from "pg";
 import {
+  type ConfigResolver,
   createRateLimiter,
   createRateLimitTRPC,
   formatRateLimitError,
@@ -15,6 +16,7 @@ import {
   mysqlStore,
   pgStore,
   prismaStore,
+  type RateLimitConfig,
   type RateLimitResult,
   SECOND,
   SHARED_BUCKET,
@@ -203,6 +205,50 @@ const byUser = ({ ctx, name }: { ctx: { userId: string }; name: string }) =>
   name === "signUp" ? SHARED_BUCKET : ctx.userId;
 createRateLimitTRPC({ t, limiter, key: byUser });
 createRateLimitTRPC({ t, limiter, key: async ({ ctx }) => ctx.userId || null });
+
+createRateLimitTRPC({
+  t,
+  limiter,
+  config: ({ ctx, name, key }) => {
+    assert<Equal<typeof ctx, { userId: string }>>();
+    assert<Equal<typeof name, "sendMessage" | "signUp">>();
+    assert<Equal<typeof key, string | undefined>>();
+    return ctx.userId === "admin" ? inline : undefined;
+  },
+});
+/** A resolver on its own, as the application's other functions. */
+const byPlan = async ({
+  ctx,
+}: {
+  ctx: { userId: string };
+}): Promise<RateLimitConfig | undefined> => (ctx.userId === "admin" ? inline : undefined);
+createRateLimitTRPC({ t, limiter, config: byPlan });
+const typed: ConfigResolver<{ userId: string }, "sendMessage" | "signUp"> = () => inline;
+createRateLimitTRPC({ t, limiter, config: typed });
+// @ts-expect-error a config is returned by a function
+createRateLimitTRPC({ t, limiter, config: inline });
+// @ts-expect-error null does not mean the limit's own config
+createRateLimitTRPC({ t, limiter, config: () => null });
+// @ts-expect-error the same in a promise
+createRateLimitTRPC({ t, limiter, config: async () => null });
+// @ts-expect-error no such kind
+createRateLimitTRPC({ t, limiter, config: () => ({ ...inline, kind: "sliding window" }) });
+// @ts-expect-error the name of a plan
+createRateLimitTRPC({ t, limiter, config: async () => "paid" });
+// @ts-expect-error a config without a rate
+createRateLimitTRPC({ t, limiter, config: () => ({ kind: "token bucket", period: MINUTE }) });
+createRateLimitTRPC({
+  t,
+  limiter,
+  // @ts-expect-error a context without that field
+  config: ({ ctx }) => (ctx.plan === "paid" ? inline : undefined),
+});
+createRateLimitTRPC({
+  t,
+  limiter,
+  // @ts-expect-error a name that the limiter does not have
+  config: ({ name }) => (name === "sendMesage" ? inline : undefined),
+});
 
 const anonymous = initTRPC.context<{ userId?: string }>().create();
 // @ts-expect-error without a user id, all visitors would share one bucket
