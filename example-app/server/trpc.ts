@@ -41,8 +41,9 @@ export function createTRPC(prisma: PrismaClient) {
     t,
     limiter,
     key: ({ ctx, name }) => (name === "signUp" ? SHARED_BUCKET : ctx.visitor),
+    config: ({ ctx, name }) => configOf(ctx.visitor, name),
     // The demo is all about changes that are seen at once.
     keyInterval: 5_000,
   });
-  return { prisma, limiter, t, rl, statistics, configOf };
+  return { prisma, limiter, t, rl, statistics };
 }
