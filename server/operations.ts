@@ -84,7 +84,10 @@ export function createOperations(options: OperationsOptions) {
   }
 
   /** The answer instead of a failure of the store, if the limit lets calls through then. */
-  function insteadOf(error: unknown, { limit }: Pick<LimitRequest, "limit">): RateLimitResult | undefined {
+  function insteadOf(
+    error: unknown,
+    { limit }: Pick<LimitRequest, "limit">,
+  ): RateLimitResult | undefined {
     const { name } = Object(error) as { name?: unknown };
     if (!mayFailOpen || !limit.failsOpen || name !== "RateLimitStoreError") return undefined;
     return { ok: true, value: 0, ts: environment.clock(), storeFailed: true };

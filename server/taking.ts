@@ -51,7 +51,7 @@ class Remembering extends Result {
     if (!(#of in result)) return undefined;
     const of = result.#of;
     if ("now" in of && "settled" in of) return of;
-    const { limit, count } = of as Memory;
+    const { limit, count } = of;
     const now = { count, ...takenBy(limit, count, result) };
     const taking: Taking = { limit, now, settled: Promise.resolve() };
     result.#of = taking;

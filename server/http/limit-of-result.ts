@@ -55,10 +55,12 @@ export function factsOf(
     const message = `unknown rate limit ${describe(name)}: pass the config of the call`;
     throw new RateLimitInputError("name", message);
   }
+  // Clients get the config, and an attacker has no need to know how an outage is treated.
+  const { whenStoreFails: _, ...shown } = withStart(known, name, key);
   return {
     name,
     key,
-    config: withStart(known, name, key),
+    config: shown,
     value: result.value,
     now: limiter.clock(),
     // A granted call with `retryAfter` has reserved its tokens. It must not be sent again.

@@ -18,6 +18,9 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  *   until the limit is full again or its window ends;
  * - `Retry-After`: for a denial, whole seconds, rounded up.
  *
+ * None for a call that was let through because the store failed (`storeFailed`): the tokens left are
+ * not known.
+ *
  * @param decision a denial as an error, or any result with the limit that it is about.
  * @throws RateLimitInputError for anything else, such as a result of `limitAll`.
  * @throws RateLimitConfigError for a result without its limiter and name.
@@ -33,6 +36,7 @@ export function rateLimitHeaders(
   decision: unknown,
   limit: Partial<LimitOfResult> = {},
 ): Record<string, string> {
+  if (isResult(decision) && decision.ok && decision.storeFailed) return {};
   if (isResult(decision)) return headersOf(factsOf(decision, limit));
   if (isRateLimitError(decision)) return headersOf(decision.data.rateLimit);
   throw new RateLimitInputError("result", "rateLimitHeaders needs a result or a RateLimitError");

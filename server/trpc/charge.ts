@@ -160,7 +160,11 @@ async function take(
     const { value } = results[i]!;
     return { name, key, value, now, config: config ?? limiter.limits[name]! };
   });
-  const noted = decided.filter(({ name }) => !hidden.includes(name));
+  // After a failure of the store, the tokens left are not known.
+  const noted = decided.filter(({ name }, i) => {
+    const result = results[i]!;
+    return !hidden.includes(name) && !(result.ok && result.storeFailed);
+  });
   noteDecisions(getRawInput, noted);
   withSettle(limits, rateLimit, names, limits !== limiter);
   return { rateLimit, results, noted };

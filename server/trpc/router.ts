@@ -3,6 +3,7 @@
  * returns a key. No caller may consume or reset, unless `authorize` allows it.
  */
 import { TRPCError, type TRPCRootObject } from "@trpc/server";
+import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
 import type { UntypedRateLimiter } from "../limiter-types.js";
@@ -92,7 +93,7 @@ export function createRateLimitRouter<
       .input(schemas.query)
       .query(({ ctx, input: { name, key, count } }) =>
         throwingTRPCErrors(async () =>
-          limiter.check(name, { key: await keyFor(ctx, name, key), count }),
+          shownToClients(await limiter.check(name, { key: await keyFor(ctx, name, key), count })),
         ),
       ),
 
@@ -105,9 +106,10 @@ export function createRateLimitRouter<
     limit: t.procedure
       .input(schemas.limit)
       .mutation(({ ctx, input: { name, key, count, reserve } }) =>
-        throwingTRPCErrors(async () =>
-          limiter.limit(name, { key: await authorized(ctx, "limit", name, key), count, reserve }),
-        ),
+        throwingTRPCErrors(async () => {
+          const allowed = await authorized(ctx, "limit", name, key);
+          return shownToClients(await limiter.limit(name, { key: allowed, count, reserve }));
+        }),
       ),
 
     /** Fills a bucket, where `authorize` allows it. */
@@ -117,4 +119,11 @@ export function createRateLimitRouter<
       }),
     ),
   });
+}
+
+/** Without `storeFailed`: an attacker has no need to know which limits an outage opens. */
+function shownToClients(result: RateLimitResult): RateLimitResult {
+  if (!result.ok || result.storeFailed === undefined) return result;
+  const { storeFailed: _, ...shown } = result;
+  return shown;
 }

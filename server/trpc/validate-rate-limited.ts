@@ -53,10 +53,7 @@ export function validateRateLimited(
   }
   const closing = all.find((name) => limits[name]?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {
-    const message =
-      `rateLimited.transaction() cannot charge ${describe(closing)}: the denial that closes it ` +
-      "(blockFor) would be rolled back; use rateLimited() for this limit";
-    throw new RateLimitConfigError("names", closing, { message });
+    throw rolledBack(closing);
   }
   const [known, of] = isTransaction
     ? [TRANSACTION_OPTIONS, "rateLimited.transaction()"]
@@ -69,6 +66,7 @@ export function validateRateLimited(
   if (count !== undefined && typeof count !== "function") validateCount(count);
   if (config !== undefined && typeof config !== "function") {
     validateConfig(config);
+    if (isTransaction && config.blockFor !== undefined) throw rolledBack(all[0]);
   }
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
   demandBoolean("resetOnSuccess", resetOnSuccess);
@@ -79,6 +77,13 @@ export function validateRateLimited(
       '"call", "success", "error" or a function of the error',
     );
   }
+}
+
+function rolledBack(name: string | undefined): RateLimitConfigError {
+  const message =
+    `rateLimited.transaction() cannot charge ${describe(name)}: the denial that closes it ` +
+    "(blockFor) would be rolled back; use rateLimited() for this limit";
+  return new RateLimitConfigError("names", name, { message });
 }
 
 function demandBoolean(option: string, value: unknown): void {

@@ -1,12 +1,7 @@
 /** `blockFor`: a denial closes the bucket, once, for every server that shares it. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
-import {
-  createRateLimiter,
-  memoryStore,
-  MINUTE,
-  SECOND,
-} from "../../server/index.js";
+import { createRateLimiter, memoryStore, MINUTE, SECOND } from "../../server/index.js";
 import { stores } from "../support/stores.js";
 
 const BLOCK = 15 * MINUTE;
@@ -127,7 +122,7 @@ describe.each(stores)("a limit with blockFor on %s", (_, open) => {
     const short = { kind: "token bucket", rate: 10, period: SECOND, blockFor: 3000 } as const;
     const servers = [opened.store, opened.peer].map((store) =>
       createRateLimiter({ store, clock, limits: { short } }),
-);
+    );
     const decisions: { ok: boolean; from: number; to: number; until: number }[] = [];
     const call = async (server: (typeof servers)[number]) => {
       const from = now;
@@ -164,9 +159,9 @@ describe("blockFor", () => {
     const store = memoryStore();
     const logIn = { kind: "token bucket", rate: 5, period: MINUTE } as const;
     for (const wrong of [{ blockFor: 0 }, { blockFor: 1.5 }, { blockFor: 1000, shards: 2 }]) {
-      expect(() =>
-        createRateLimiter({ store, limits: { logIn: { ...logIn, ...wrong } } }),
-      ).toThrow("limits.logIn.blockFor must be");
+      expect(() => createRateLimiter({ store, limits: { logIn: { ...logIn, ...wrong } } })).toThrow(
+        "limits.logIn.blockFor must be",
+      );
     }
   });
 });

@@ -159,7 +159,9 @@ describe("settle", () => {
       const error: unknown = await limiter.settle(copy, 1).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(RateLimitInputError);
       expect(error).toMatchObject({ reason: "result" });
-      expect((error as Error).message).toContain("not a copy: for a copy, use refund() or charge()");
+      expect((error as Error).message).toContain(
+        "not a copy: for a copy, use refund() or charge()",
+      );
     }
     const denied = await limiter.limit("window");
     await expect(limiter.settle(denied, 1)).rejects.toThrow("a denied call took no tokens");

@@ -137,14 +137,15 @@ describe("a shadow", () => {
     await limiter.check("few");
     const answer = await limiter.limit("few");
     await limiter.limitAll([{ name: "few" }, { name: "window" }]);
-    expect(events.map(({ action, name, result }) => [action, name, result.ok && result.shadow?.ok]))
-      .toEqual([
-        ["limit", "few", undefined],
-        ["check", "few", false],
-        ["limit", "few", false],
-        ["limit", "few", false],
-        ["limit", "window", undefined],
-      ]);
+    expect(
+      events.map(({ action, name, result }) => [action, name, result.ok && result.shadow?.ok]),
+    ).toEqual([
+      ["limit", "few", undefined],
+      ["check", "few", false],
+      ["limit", "few", false],
+      ["limit", "few", false],
+      ["limit", "window", undefined],
+    ]);
     expect(events[2]!.result).toBe(answer);
   });
 
