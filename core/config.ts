@@ -28,7 +28,9 @@ interface CommonConfig {
    * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. A token
    * bucket goes into a debt that takes as long to refill. A fixed window stays closed until the
    * first window that starts after that time. Further denials neither extend it nor start another
-   * one, until a call has been granted again. A bucket in debt is closed already. Not with `shards`.
+   * one, until a call has been granted again. A bucket in debt is closed already. Two
+   * denials close nothing: one for the call's `maxWait`, and one in a transaction that is rolled
+   * back. Not with `shards`.
    * @default no longer than until the tokens are there
    */
   blockFor?: number;

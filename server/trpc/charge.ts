@@ -11,6 +11,7 @@ import type {
   RateLimitedCall,
   RateLimitedOptions,
 } from "./rate-limited-types.js";
+import { rolledBack } from "./validate-rate-limited.js";
 
 type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
 /** A procedure call, as middleware receives it. */
@@ -71,6 +72,8 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
     });
   }
   const items = await throwingPublicErrors(charging, () => itemsOf(charging, call));
+  const closing = items.find(({ config }) => config?.blockFor !== undefined);
+  if (closing !== undefined) throw rolledBack(closing.name);
   let failure: Awaited<ReturnType<Middleware>> | undefined;
   let noted: readonly NotedDecision[] = [];
   try {

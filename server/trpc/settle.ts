@@ -33,7 +33,10 @@ export function withSettle<TGranted extends Granted>(
     const byName = actual as Readonly<Record<string, number>>;
     const unknown = unknownIn(byName, names);
     if (unknown !== undefined) {
-      throw new RateLimitInputError("name", `settle() needs an object of counts by name: ${unknown}`);
+      throw new RateLimitInputError(
+        "name",
+        `settle() needs an object of counts by name: ${unknown}`,
+      );
     }
     await Promise.all(
       names.map(async (name, i) => {

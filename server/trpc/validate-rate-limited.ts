@@ -79,7 +79,8 @@ export function validateRateLimited(
   }
 }
 
-function rolledBack(name: string | undefined): RateLimitConfigError {
+/** A denial is thrown, which rolls the transaction back, and with it what would close the bucket. */
+export function rolledBack(name: string | undefined): RateLimitConfigError {
   const message =
     `rateLimited.transaction() cannot charge ${describe(name)}: the denial that closes it ` +
     "(blockFor) would be rolled back; use rateLimited() for this limit";

@@ -7,6 +7,7 @@ import {
   MINUTE,
   RateLimitInputError,
   type RateLimitResult,
+  RateLimitStoreError,
   SECOND,
 } from "../../server/index.js";
 import { stores } from "../support/stores.js";
@@ -218,5 +219,33 @@ describe("settle", () => {
     expect(await left()).toBe(49);
     await limiter.settle(result, 0);
     expect(await left()).toBe(59);
+  });
+
+  it("charges again after a store that failed, and gives nothing back again", async () => {
+    const { store, clock } = await setUp();
+    const { submit: _, ...memory } = store;
+    let isLost = false;
+    const losing: typeof store = {
+      ...memory,
+      // The database decides, and its answer is lost.
+      async apply(...args) {
+        const results = await store.apply(...args);
+        if (isLost) throw new RateLimitStoreError("the connection was closed");
+        return results;
+      },
+    };
+    const limiter = createRateLimiter({ store: losing, clock, limits, logger: false });
+    const left = async () => (await limiter.getValue("tokens")).value;
+    const settleTwice = async (actual: number) => {
+      const result = await limiter.limit("tokens", { count: 20 });
+      isLost = true;
+      await expect(limiter.settle(result, actual)).rejects.toThrow("the connection was closed");
+      isLost = false;
+      await limiter.settle(result, actual);
+    };
+    await settleTwice(5);
+    expect(await left()).toBe(55);
+    await settleTwice(25);
+    expect(await left()).toBe(25);
   });
 });

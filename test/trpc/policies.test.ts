@@ -12,6 +12,7 @@ import {
   MINUTE,
   rateLimitHeaders,
   rateLimitResponse,
+  rateLimitResponseMeta,
   SECOND,
   SHARED_BUCKET,
 } from "../../server/index.js";
@@ -124,6 +125,14 @@ describe("log-ins with blockFor and `on: error`", () => {
     expect(() => rl.rateLimited.transaction("few", { config })).toThrow('cannot charge "few"');
     expect(rl.rateLimited.transaction("few")).toBeTypeOf("function");
   });
+
+  it("is denied to a transaction whose config for a call has a block", async () => {
+    const { limiter, t, rl } = await startApp(limits);
+    const config = () => ({ ...few, blockFor: MINUTE });
+    const send = t.procedure.use(rl.rateLimited.transaction("few", { config })).mutation(() => 1);
+    await expect(t.router({ send }).createCaller({}).send()).rejects.toThrow('cannot charge "few"');
+    expect((await limiter.getValue("few")).value).toBe(2);
+  });
 });
 
 describe("a monthly limit", () => {
@@ -226,9 +235,18 @@ describe("a limit that passes calls when the store fails", () => {
 
   it("has no header fields then, because the tokens left are not known", async () => {
     const allow = { open: { ...few, whenStoreFails: "allow" } } as const;
-    const { limiter } = await startApp(allow, false);
+    const { limiter, t, rl } = await startApp(allow, false);
     const passed = await limiter.limit("open");
     expect(rateLimitHeaders(passed, { limiter, name: "open" })).toEqual({});
+    const metas: unknown[] = [];
+    const noting = t.procedure.use(async ({ next, getRawInput }) => {
+      const result = await next();
+      metas.push(rateLimitResponseMeta({ info: { calls: [{ getRawInput }] }, errors: [] }));
+      return result;
+    });
+    const router = t.router({ open: noting.use(rl.rateLimited("open")).mutation(() => 1) });
+    await router.createCaller({}).open();
+    expect(metas).toEqual([{}]);
   });
 
   it("keeps its policy out of the responses that deny a call", async () => {

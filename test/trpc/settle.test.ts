@@ -85,6 +85,13 @@ async function startApp() {
     number: t.procedure
       .use(rl.rateLimited(["tokens", "images"]))
       .mutation(({ ctx }) => ctx.rateLimit.settle(7 as never)),
+    inTransaction: t.procedure
+      .input(z.number())
+      .use(rl.rateLimited.transaction(["tokens", "images"], { count: 5 }))
+      .mutation(async ({ ctx, input }) => {
+        await ctx.rateLimit.settle({ tokens: input, images: 0 });
+        if (input > 500) throw new TRPCError({ code: "CONFLICT" });
+      }),
     stream: t.procedure
       .input(z.number())
       .use(estimate)
@@ -165,6 +172,18 @@ describe("settle in a procedure", () => {
   });
 });
 
+describe("settle in a procedure in a transaction", () => {
+  it("is committed or rolled back with the tokens", async () => {
+    await using app = await startApp();
+    await app.client.inTransaction.mutate(30);
+    expect([await app.left("tokens"), await app.left("images")]).toEqual([970, 10]);
+    await expect(app.client.inTransaction.mutate(501)).rejects.toMatchObject({
+      data: { code: "CONFLICT" },
+    });
+    expect([await app.left("tokens"), await app.left("images")]).toEqual([970, 10]);
+  });
+});
+
 describe("settle in the `finally` of a streamed answer", () => {
   it("comes after the last word", async () => {
     await using app = await startApp();
@@ -193,7 +212,7 @@ describe("settle in the `finally` of a streamed answer", () => {
     const read = async () => {
       for await (const word of stream) if (seen.push(word) === 3) abort.abort();
     };
-    await expect(read()).rejects.toThrow();
+    await expect(read()).rejects.toThrow("abort");
     await soon(() => expect(app.ended.count).toBe(1));
     const left = await app.left("tokens");
     expect(left).toBeLessThanOrEqual(970);
