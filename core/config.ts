@@ -29,8 +29,8 @@ interface CommonConfig {
    * that were left are lost. A token bucket goes into a debt that takes as long to refill. A fixed
    * window stays closed until the first window that starts after that time. Further denials neither
    * extend it nor start another one, until a call has been granted again. A bucket in debt is closed
-   * already. A transaction that is rolled back after the denial leaves the bucket open. Not with
-   * `shards`.
+   * already. Two denials close nothing: one for the call's `maxWait`, and one in a transaction that
+   * is rolled back. Not with `shards`.
    * @default none: a denied call changes nothing
    */
   blockFor?: number;

@@ -138,14 +138,14 @@ export function takeAll(
           const indexes = rows.map(slots.indexOf);
           const seen = indexes.map((i) => current[i] ?? null);
           const { result, next } = takeOne(request, rows, seen, at);
-          if (result.ok && request.count === 0) return remember(result, request);
+          if (result.ok && request.count === 0) return result;
           for (const [i, state] of next.entries()) {
             if (state === undefined) continue;
             changed[step] = true;
             current[indexes[i]!] = state;
             if (!result.ok) closed[indexes[i]!] = state;
           }
-          return remember(result, request);
+          return result;
         });
         const ok = results.every((result, i) => result.ok || isShadow(steps[i]!.request));
         return { results, current, closed, changed, ok };
@@ -245,7 +245,12 @@ export function chargeTo(
       const result = grantOf(first, part, now);
       // A charge of nothing must not write, because a closed bucket is recognised by its row.
       const writes = count > 0 ? next : undefined;
-      return { result: { ...result, value: next.length * result.value }, writes };
+      if (next.length === 1) return { result, writes };
+      const shards = rows.map(({ shard }, i) => {
+        const held = stateAt(states[i] ?? initialState(part, now), part, now);
+        return { shard, count: held.value - next[i]!.value };
+      });
+      return { result: { ...result, value: next.length * result.value, shards }, writes };
     },
   };
 }

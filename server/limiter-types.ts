@@ -272,9 +272,12 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   /**
    * Corrects the tokens of a granted call to what it really used: gives the difference back, as
    * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
-   * as it was estimated. A second call corrects the first one. After a `RateLimitStoreError` it is
-   * unknown whether the tokens were corrected. A further call charges again, and gives nothing back
-   * again, so that the limit never becomes laxer.
+   * as it was estimated. A second call corrects the first one. Calls at the same time take effect
+   * one after the other. In `transaction`, a rollback also undoes what the result remembers; in a
+   * transaction of your own (`using`), settle a result once, and only a result of that transaction.
+   *
+   * After a `RateLimitStoreError`, a second call charges the difference again, and gives nothing
+   * back again, because the first one may have taken effect.
    *
    * @param result the result itself that `limit`, `acquire` or an item of `limitAll` got; a copy is
    * not enough.

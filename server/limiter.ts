@@ -95,9 +95,12 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const operations = createOperations({ ...shared, ...executor });
 
   /** The operations inside a transaction, whose owner bounds its time. */
-  function inside(transactionStore: Pick<RateLimitStore, "apply">, onChange = shared.onChange) {
+  function inside(
+    transactionStore: Pick<RateLimitStore, "apply">,
+    noting: Partial<Pick<OperationsOptions, "onChange" | "onSettle">> = {},
+  ) {
     const inTransaction = withoutDeadline(transactionStore, outage);
-    return createOperations({ ...shared, onChange, mayFailOpen: false, ...inTransaction });
+    return createOperations({ ...shared, mayFailOpen: false, ...noting, ...inTransaction });
   }
 
   const runPrune = (pruneOptions: PruneOptions = {}) =>
@@ -145,13 +148,23 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     async transaction(run, transactionOptions = {}) {
       if (store.transaction === undefined) throw unsupported(store, "transaction");
       let changes: [name: string, key: string | undefined][] = [];
+      let undos: (() => void)[] = [];
+      const undoSettlements = () => {
+        for (const undo of undos.toReversed()) undo();
+        undos = [];
+      };
       const running = store.transaction((tx, transactionStore) => {
         // The changes of an earlier try were rolled back.
         changes = [];
-        const noteChange = (...change: (typeof changes)[number]) => void changes.push(change);
-        return run({ ...inside(transactionStore, noteChange), tx });
+        undoSettlements();
+        const noting = {
+          onChange: (...change: (typeof changes)[number]) => void changes.push(change),
+          onSettle: (undo: () => void) => void undos.push(undo),
+        };
+        return run({ ...inside(transactionStore, noting), tx });
       }, transactionOptions);
       const result = await running.catch((error: unknown) => {
+        undoSettlements();
         reportStoreError(outage, error);
         throw error;
       });

@@ -45,7 +45,7 @@ import type {
 import { notify } from "./notify.js";
 import { allRows, type ResolvedLimit } from "./resolve-limit.js";
 import { type RowId, rowKey } from "./store/store.js";
-import { remember, takenBy, type Taking, takingOf } from "./taking.js";
+import { remember, takenBy, type Taking, takingOf, withCharge, withoutUnused } from "./taking.js";
 import type { Executor } from "./with-deadline.js";
 
 export interface OperationsOptions extends Executor {
@@ -55,12 +55,15 @@ export interface OperationsOptions extends Executor {
   mayFailOpen: boolean;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
+  /** Receives a function that undoes what a result remembers of its settlement. */
+  onSettle?(undo: () => void): void;
 }
 
 export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(options: OperationsOptions) {
-  const { resolve, environment, apply, submit, onChange, onDecision, mayFailOpen } = options;
+  const { resolve, environment, apply, submit, onChange, onSettle, onDecision, mayFailOpen } =
+    options;
 
   function toRequest(name: string, requestOptions: LimitOptions, maxWait?: number): LimitRequest {
     const { count = 1, reserve = false } = requestOptions;
@@ -81,11 +84,13 @@ export function createOperations(options: OperationsOptions) {
   }
 
   /** The answer instead of a failure of the store, if the limit lets calls through then. */
-  function insteadOf(error: unknown, { limit }: LimitRequest): RateLimitResult | undefined {
+  function insteadOf(
+    error: unknown,
+    { limit }: Pick<LimitRequest, "limit">,
+  ): RateLimitResult | undefined {
     const { name } = Object(error) as { name?: unknown };
     if (!mayFailOpen || !limit.failsOpen || name !== "RateLimitStoreError") return undefined;
-    const result = { ok: true, value: 0, ts: environment.clock(), storeFailed: true } as const;
-    return remember(result, { limit, count: 0 });
+    return { ok: true, value: 0, ts: environment.clock(), storeFailed: true };
   }
 
   // One promise per call from here to the database. Where hundreds of calls wait for one row, this
@@ -102,7 +107,9 @@ export function createOperations(options: OperationsOptions) {
       const take = new Take(limit, count, reserve, maxWait, !consume, environment);
       const action = consume ? "limit" : "check";
       const answer = (decided: RateLimitResult) => {
-        const result = limit.config.shadow ? inShadow(take, decided, take.now) : decided;
+        let result = limit.config.shadow ? inShadow(decided, take.now) : decided;
+        // A new object. A check has taken nothing that could be settled.
+        if (result !== decided && consume) result = remember(result, take);
         report(action, take, result, take.isChange);
         if (!result.ok && callOptions.throws) failed(denial(take, result, take.now));
         else done(result);
@@ -112,7 +119,7 @@ export function createOperations(options: OperationsOptions) {
         const result = insteadOf(error, take);
         if (result === undefined) return failed(error);
         report(action, take, result, false);
-        done(result);
+        done(consume ? remember(result, { limit, count: 0 }) : result);
       });
     });
   }
@@ -127,32 +134,37 @@ export function createOperations(options: OperationsOptions) {
     return given!;
   }
 
-  /** One after the other: what comes back depends on what came back before. */
-  function giveBackTo(taking: Taking, count: number): Promise<void> {
-    const { limit, rows, taken } = taking;
-    const run = async () => {
-      // Where the answer is lost, all may have come back. Nothing must come back twice.
-      const before = taken.map(({ returned = 0 }) => returned);
-      for (const tokens of taken) tokens.returned = tokens.count;
-      const known = taken.map((tokens, i) => ({ ...tokens, returned: before[i]! }));
-      const { given, rest } = await giveTo(limit, rows, count, known);
-      for (const [i, tokens] of taken.entries()) tokens.returned = before[i]! + given[i]!;
-      if (rest < count) onChange(limit.name, limit.key);
-    };
-    const settled = taking.givingBack.then(run);
-    taking.givingBack = settled.catch(() => {});
-    return settled;
-  }
-
-  async function chargeLimit(limit: ResolvedLimit, count: number): Promise<ChargeResult> {
+  async function chargeLimit(limit: ResolvedLimit, count: number): Promise<RateLimitResult> {
     const rows = pickRows(limit, environment.random);
     const isAll = rows.length === (limit.config.shards ?? 1);
     let [charged] = await apply([chargeTo(limit, rows, count, environment, isAll)]);
     // A debt is spread over all shards, so that every call meets it.
     charged ??= (await apply([chargeTo(limit, allRows(limit), count, environment, true)]))[0];
     report("charge", { limit, count }, charged!, count > 0);
-    const { value, retryAfter } = charged!;
-    return retryAfter === undefined ? { value } : { value, retryAfter };
+    return charged!;
+  }
+
+  async function settleOne(taking: Taking, actual: number): Promise<void> {
+    const { limit, now: before } = taking;
+    const difference = actual - before.count;
+    if (difference === 0) return;
+    onSettle?.(() => (taking.now = before));
+    if (difference > 0) {
+      validateChargeable(limit, difference);
+      const charged = await chargeLimit(limit, difference);
+      if (!charged.ok) return;
+      const charge = { count: difference, ...takenBy(limit, difference, charged) };
+      taking.now = withCharge(before, charge);
+      return;
+    }
+    const { rows, taken } = before;
+    const unused = -difference;
+    // Where the answer is lost, all may have come back. Nothing must come back twice.
+    const all = taken.map(({ count, returned = 0 }) => count - returned);
+    taking.now = withoutUnused(before, unused, all);
+    const { given, rest } = await giveTo(limit, rows, unused, taken);
+    taking.now = withoutUnused(before, unused, given);
+    if (rest < unused) onChange(limit.name, limit.key);
   }
 
   return {
@@ -179,12 +191,17 @@ export function createOperations(options: OperationsOptions) {
         const results = requests.map((request) => insteadOf(error, request));
         if (!results.every((result) => result !== undefined)) throw error;
         for (const [i, request] of requests.entries()) report("limit", request, results[i]!, false);
-        return { ok: true, results };
+        return {
+          ok: true,
+          results: results.map((result, i) => remember(result, { ...requests[i]!, count: 0 })),
+        };
       }
       const { ok, retryAfter, now, changed } = decided;
       const results = requests.map((request, i) => {
-        const result = decided.results[i]!;
-        return request.limit.config.shadow ? inShadow(request, result, now) : result;
+        const given = decided.results[i]!;
+        const result = request.limit.config.shadow ? inShadow(given, now) : given;
+        // When denied, no item has taken anything that could be settled.
+        return ok ? remember(result, request) : result;
       });
       for (const [i, request] of requests.entries()) {
         const isDenied = !decided.results[i]!.ok;
@@ -204,7 +221,8 @@ export function createOperations(options: OperationsOptions) {
       const { count = 1 } = chargeOptions;
       const limit = resolve(name, chargeOptions);
       validateChargeable(limit, count);
-      return chargeLimit(limit, count);
+      const { value, retryAfter } = await chargeLimit(limit, count);
+      return retryAfter === undefined ? { value } : { value, retryAfter };
     },
 
     async settle(result: RateLimitResult, actual: number): Promise<void> {
@@ -213,20 +231,10 @@ export function createOperations(options: OperationsOptions) {
       if (taking === undefined || !result.ok) throw unsettleable(result);
       // A shadow that would have denied the call took nothing, and would not have let it use anything.
       if (result.shadow?.ok === false) return;
-      const { limit, count } = taking;
-      const difference = actual - count;
-      if (difference > 0) validateChargeable(limit, difference);
-      // Set before the store is asked, so that a second call at the same time settles the rest.
-      taking.count = actual;
-      if (difference < 0) return giveBackTo(taking, -difference);
-      if (difference === 0) return;
-      try {
-        await chargeLimit(limit, difference);
-      } catch (error) {
-        // The next try charges again: a limit may become stricter by a lost answer, but not laxer.
-        taking.count -= difference;
-        throw error;
-      }
+      // One after the other, or two at the same time could give the same tokens back.
+      const settling = taking.settled.then(() => settleOne(taking, actual));
+      taking.settled = settling.catch(() => {});
+      return settling;
     },
 
     async reset(name: string, keyOptions: KeyOptions = {}): Promise<void> {
@@ -292,8 +300,9 @@ function unsettleable(result: RateLimitResult): RateLimitInputError {
   const message =
     result && !result.ok
       ? "a denied call took no tokens, so there is nothing to settle: use charge() for what was used"
-      : "settle() needs the result itself that limit, limitAll or acquire returned, and not a copy: " +
-        "for a copy, use refund() or charge() with the difference";
+      : "settle() needs the result of a call that took tokens, the one that limit, acquire or a " +
+        "granted limitAll returned, and not a copy: for a copy, use refund() or charge() with the " +
+        "difference";
   return new RateLimitInputError("result", message);
 }
 
@@ -305,15 +314,10 @@ function validateChargeable({ name, part, config }: ResolvedLimit, count: number
 }
 
 /** The answer of a limit that only reports: it lets every call through, and says what it would do. */
-function inShadow(
-  { limit, count }: Pick<LimitRequest, "limit" | "count">,
-  decided: RateLimitResult,
-  now: number,
-): RateLimitResult {
+function inShadow(decided: RateLimitResult, now: number): RateLimitResult {
   const { ok, retryAfter, ...rest } = decided;
   if (retryAfter === undefined) return decided;
-  const result = { ts: now, ...rest, ok: true, shadow: { ok, retryAfter } } as const;
-  return remember(result, { limit, count });
+  return { ts: now, ...rest, ok: true, shadow: { ok, retryAfter } };
 }
 
 function denial(

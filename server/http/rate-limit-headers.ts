@@ -18,7 +18,8 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  *   until the limit is full again or its window ends;
  * - `Retry-After`: for a denial, whole seconds, rounded up.
  *
- * The error of several limits gives the fields of each one that denied the call.
+ * The error of several limits gives the fields of each one that denied the call. A call that was let
+ * through because the store failed (`storeFailed`) has none: the tokens left are not known.
  *
  * @param decision a denial as an error, or any result with the limit that it is about.
  * @throws RateLimitInputError for anything else, such as a result of `limitAll`.
@@ -35,6 +36,7 @@ export function rateLimitHeaders(
   decision: unknown,
   limit: Partial<LimitOfResult> = {},
 ): Record<string, string> {
+  if (isResult(decision) && decision.ok && decision.storeFailed) return {};
   if (isResult(decision)) return headersOf([factsOf(decision, limit)]);
   if (isRateLimitError(decision)) return headersOf(factsOfDenial(decision.data.rateLimit));
   throw new RateLimitInputError("result", "rateLimitHeaders needs a result or a RateLimitError");

@@ -12,6 +12,7 @@ import type {
   RateLimitedOptions,
 } from "./rate-limited-types.js";
 import { withSettle } from "./settle.js";
+import { rolledBack } from "./validate-rate-limited.js";
 
 type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
 /** A procedure call, as middleware receives it. */
@@ -73,6 +74,8 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
     });
   }
   const items = await throwingPublicErrors(charging, () => itemsOf(charging, call));
+  const closing = items.find(({ config }) => config?.blockFor !== undefined);
+  if (closing !== undefined) throw rolledBack(closing.name);
   let failure: Awaited<ReturnType<Middleware>> | undefined;
   let noted: readonly NotedDecision[] = [];
   try {
@@ -163,7 +166,11 @@ async function take(
     const { value } = results[i]!;
     return { name, value, now, config: limiter.configOf(name, { key, config }) };
   });
-  const noted = decided.filter(({ name }) => !hidden.includes(name));
+  // After a failure of the store, the tokens left are not known.
+  const noted = decided.filter(({ name }, i) => {
+    const result = results[i]!;
+    return !hidden.includes(name) && !(result.ok && result.storeFailed);
+  });
   noteDecisions(getRawInput, noted);
   withSettle(limits, rateLimit, names, limits !== limiter);
   return { rateLimit, results, noted };

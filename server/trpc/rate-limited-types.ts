@@ -104,10 +104,8 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
    * Charges the call and runs its procedure in one Serializable transaction of the database, which
    * the procedure finds at `ctx.tx`. When the procedure throws, its data and the tokens are rolled
    * back together. After a conflict the procedure runs again, so it should have no effects outside
-   * the transaction. Not for subscriptions, which outlive their call.
-   *
-   * A limit with `blockFor` is a `RateLimitConfigError`: the denial that closes its bucket would be
-   * rolled back.
+   * the transaction. Not for subscriptions, which outlive their call, and not for limits with
+   * `blockFor`: the rollback after a denial would open the bucket again.
    */
   transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,

@@ -4,6 +4,7 @@
  */
 import { TRPCError, type TRPCRootObject } from "@trpc/server";
 import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
 import type { UntypedRateLimiter } from "../limiter-types.js";
@@ -112,7 +113,7 @@ export function createRateLimitRouter<
       .input(schemas.query)
       .query(({ ctx, input: { name, key, count } }) =>
         throwingTRPCErrors(async () =>
-          limiter.check(name, { ...(await limitFor(ctx, name, key)), count }),
+          shownToClients(await limiter.check(name, { ...(await limitFor(ctx, name, key)), count })),
         ),
       ),
 
@@ -125,9 +126,10 @@ export function createRateLimitRouter<
     limit: t.procedure
       .input(schemas.limit)
       .mutation(({ ctx, input: { name, key, count, reserve } }) =>
-        throwingTRPCErrors(async () =>
-          limiter.limit(name, { ...(await authorized(ctx, "limit", name, key)), count, reserve }),
-        ),
+        throwingTRPCErrors(async () => {
+          const allowed = await authorized(ctx, "limit", name, key);
+          return shownToClients(await limiter.limit(name, { ...allowed, count, reserve }));
+        }),
       ),
 
     /** Fills a bucket, where `authorize` allows it. */
@@ -137,4 +139,11 @@ export function createRateLimitRouter<
       }),
     ),
   });
+}
+
+/** Without `storeFailed`: an attacker has no need to know which limits an outage opens. */
+function shownToClients(result: RateLimitResult): RateLimitResult {
+  if (!result.ok || result.storeFailed === undefined) return result;
+  const { storeFailed: _, ...shown } = result;
+  return shown;
 }

@@ -1,5 +1,6 @@
 /** `ctx.rateLimit.settle`: corrects an estimate from within a procedure, or from its stream. */
 import type { RateLimitResult } from "../../core/decide.js";
+import { describe, RateLimitInputError } from "../../core/errors.js";
 import type { LimitAllResult, UntypedOperations } from "../limiter-types.js";
 
 type Granted = RateLimitResult | LimitAllResult;
@@ -30,6 +31,13 @@ export function withSettle<TGranted extends Granted>(
     if (typeof names === "string") return settleOne(granted as RateLimitResult, actual as number);
     const { results } = granted as LimitAllResult;
     const byName = actual as Readonly<Record<string, number>>;
+    const unknown = unknownIn(byName, names);
+    if (unknown !== undefined) {
+      throw new RateLimitInputError(
+        "name",
+        `settle() needs an object of counts by name: ${unknown}`,
+      );
+    }
     await Promise.all(
       names.map(async (name, i) => {
         if (Object.hasOwn(byName, name)) await settleOne(results[i]!, byName[name]!);
@@ -38,4 +46,11 @@ export function withSettle<TGranted extends Granted>(
   }
 
   return Object.defineProperty(granted, "settle", { value: settle });
+}
+
+/** What is wrong with the counts, in plain JavaScript. A count that is ignored would stay charged. */
+function unknownIn(byName: unknown, names: readonly string[]): string | undefined {
+  if (typeof byName !== "object" || byName === null) return `got ${describe(byName)}`;
+  const other = Object.keys(byName).find((name) => !names.includes(name));
+  return other && `${describe(other)} is none of the limits that were charged`;
 }

@@ -54,10 +54,7 @@ export function validateRateLimited(
   const given = typeof options.config === "function" ? undefined : options.config;
   const closing = all.find((name) => (given ?? limits[name])?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {
-    const message =
-      `rateLimited.transaction() cannot charge ${describe(closing)}: the denial that closes it ` +
-      "(blockFor) would be rolled back; use rateLimited() for this limit";
-    throw new RateLimitConfigError("names", closing, { message });
+    throw rolledBack(closing);
   }
   const [known, of] = isTransaction
     ? [TRANSACTION_OPTIONS, "rateLimited.transaction()"]
@@ -80,6 +77,14 @@ export function validateRateLimited(
       '"call", "success", "error" or a function of the error',
     );
   }
+}
+
+/** A denial is thrown, which rolls the transaction back, and with it what would close the bucket. */
+export function rolledBack(name: string | undefined): RateLimitConfigError {
+  const message =
+    `rateLimited.transaction() cannot charge ${describe(name)}: the denial that closes it ` +
+    "(blockFor) would be rolled back; use rateLimited() for this limit";
+  return new RateLimitConfigError("names", name, { message });
 }
 
 function demandBoolean(option: string, value: unknown): void {

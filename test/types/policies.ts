@@ -1,0 +1,135 @@
+/** Policies that must and must not compile. `tsc` checks it; it never runs. */
+import { initTRPC } from "@trpc/server";
+import {
+  createRateLimiter,
+  createRateLimitTRPC,
+  type LimitConfigs,
+  memoryStore,
+  MINUTE,
+  type RateLimitConfig,
+  type RateLimitResult,
+} from "trpc-rate-limit/server";
+
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const assert = <T extends true>(): T | void => {};
+
+const limiter = createRateLimiter({
+  store: memoryStore(),
+  limits: {
+    logIn: { kind: "token bucket", rate: 5, period: MINUTE, blockFor: 15 * MINUTE },
+    llmTokens: { kind: "token bucket", rate: 40_000, period: MINUTE, whenStoreFails: "allow" },
+    images: { kind: "fixed window", rate: 100, period: "month", start: 0, shadow: true },
+  },
+});
+const inline = { kind: "fixed window", rate: 1, period: "month" } as const;
+
+({
+  limit: { kind: "fixed window", rate: 1, period: "month", shadow: false, whenStoreFails: "fail" },
+}) satisfies LimitConfigs;
+({
+  // @ts-expect-error a token bucket has no months
+  limit: { kind: "token bucket", rate: 1, period: "month" },
+}) satisfies LimitConfigs;
+({
+  // @ts-expect-error no such period
+  limit: { kind: "fixed window", rate: 1, period: "year" },
+}) satisfies LimitConfigs;
+({
+  // @ts-expect-error no such policy
+  limit: { kind: "fixed window", rate: 1, period: 1, whenStoreFails: "open" },
+}) satisfies LimitConfigs;
+({
+  // @ts-expect-error a boolean
+  limit: { kind: "fixed window", rate: 1, period: 1, shadow: "yes" },
+}) satisfies LimitConfigs;
+({
+  // @ts-expect-error ms
+  limit: { kind: "token bucket", rate: 1, period: 1, blockFor: "15m" },
+}) satisfies LimitConfigs;
+({
+  // @ts-expect-error a misspelt option
+  limit: { kind: "token bucket", rate: 1, period: 1, blockfor: 1 },
+}) satisfies LimitConfigs;
+
+/** A period is a number only where the kind or the value excludes months. */
+export function periodOf(config: RateLimitConfig): number {
+  if (config.kind === "token bucket") return config.period;
+  assert<Equal<typeof config.period, number | "month">>();
+  return config.period === "month" ? 0 : config.period;
+}
+
+/** The names that `charge` autocompletes: those of its last overload. */
+type ChargedName = Parameters<typeof limiter.charge>[0];
+assert<Equal<ChargedName, "logIn" | "llmTokens" | "images">>();
+
+export async function calls(name: string) {
+  const charged = await limiter.charge("llmTokens", { key: "ada", count: 1200 });
+  assert<Equal<typeof charged, { value: number; retryAfter?: number }>>();
+  await limiter.charge(name, { config: inline });
+  // @ts-expect-error an unknown name needs a config
+  await limiter.charge("oneOff");
+  // @ts-expect-error a misspelt name is an unknown one
+  await limiter.charge("llmToken", { count: 1 });
+  // @ts-expect-error a charge is never denied, so it cannot throw a denial
+  await limiter.charge("llmTokens", { throws: true });
+  // @ts-expect-error a charge needs no reservation
+  await limiter.charge("llmTokens", { reserve: true });
+
+  const result = await limiter.limit("llmTokens", { count: 500 });
+  await limiter.settle(result, 320);
+  await limiter.settle(await limiter.acquire("llmTokens"), 0);
+  const all = await limiter.limitAll([{ name: "llmTokens" }, { name: "images" }]);
+  await limiter.settle(all.results[0]!, 20);
+  await limiter.transaction(({ settle, charge }) =>
+    Promise.all([settle(result, 1), charge("images")]),
+  );
+  // @ts-expect-error what was used is unknown
+  await limiter.settle(result);
+  // @ts-expect-error several limits at once
+  await limiter.settle(all, 20);
+  // @ts-expect-error a charge is final
+  await limiter.settle(charged, 20);
+  if (result.ok) {
+    assert<Equal<typeof result.storeFailed, true | undefined>>();
+    assert<Equal<typeof result.shadow, { ok: boolean; retryAfter: number } | undefined>>();
+  } else {
+    // @ts-expect-error a denied call is no shadow's
+    void result.shadow;
+  }
+}
+
+const t = initTRPC.create();
+const rl = createRateLimitTRPC({ t, limiter });
+
+t.procedure.use(rl.rateLimited("llmTokens", { count: 500 })).mutation(async ({ ctx }) => {
+  const settled = ctx.rateLimit.settle(320);
+  assert<Equal<typeof settled, Promise<void>>>();
+  assert<Equal<Parameters<typeof ctx.rateLimit.settle>, [actual: number]>>();
+  // @ts-expect-error one limit needs no name
+  await ctx.rateLimit.settle({ llmTokens: 320 });
+  // @ts-expect-error what was used is unknown
+  await ctx.rateLimit.settle();
+});
+
+t.procedure.use(rl.rateLimited(["llmTokens", "images"])).mutation(async ({ ctx }) => {
+  await ctx.rateLimit.settle({ llmTokens: 320, images: 1 });
+  await ctx.rateLimit.settle({ images: 0 });
+  await limiter.settle(ctx.rateLimit.results[0]!, 20);
+  assert<Equal<typeof ctx.rateLimit.results, RateLimitResult[]>>();
+  // @ts-expect-error a limit of the limiter that this procedure does not charge
+  await ctx.rateLimit.settle({ logIn: 1 });
+  // @ts-expect-error a misspelt name
+  await ctx.rateLimit.settle({ llmToken: 1 });
+  // @ts-expect-error which of them
+  await ctx.rateLimit.settle(320);
+});
+
+t.procedure.use(rl.rateLimited("logIn", { on: "success" }));
+t.procedure.use(rl.rateLimited.transaction("images")).mutation(async ({ ctx }) => {
+  await ctx.rateLimit.settle(3);
+});
+// @ts-expect-error no such outcome
+rl.rateLimited("logIn", { on: "failure" });
+// @ts-expect-error a transaction is charged for every call
+t.procedure.use(rl.rateLimited.transaction("images", { on: "success" }));
