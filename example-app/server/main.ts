@@ -14,7 +14,7 @@ function read(): Options {
   try {
     return readOptions();
   } catch (error) {
-    exitWith((error as Error).message);
+    return exitWith((error as Error).message);
   }
 }
 
