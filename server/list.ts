@@ -3,7 +3,7 @@ import { calculateRateLimit } from "../core/calculate.js";
 import type { RateLimitConfig } from "../core/config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../core/errors.js";
 import { problemOf } from "../core/validate-key.js";
-import { readState } from "./decisions.js";
+import { readState } from "./row-decisions.js";
 import { LIST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { LimitItem, LimitPage, ListOptions } from "./limiter-types.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "./resolve-limit.js";

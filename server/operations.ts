@@ -8,18 +8,6 @@ import { type RateLimitDenial, RateLimitError, RateLimitInputError } from "../co
 import type { RefundedRateLimit, TakenTokens } from "../core/refund.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import {
-  type AllDecided,
-  chargeTo,
-  type Environment,
-  type LimitRequest,
-  pickRows,
-  readState,
-  refund,
-  resetRow,
-  Take,
-  takeAll,
-} from "./decisions.js";
-import {
   CHARGE_OPTIONS,
   ITEM_OPTIONS,
   KEY_OPTIONS,
@@ -43,6 +31,9 @@ import type {
   RefundOptions,
 } from "./limiter-types.js";
 import { notify } from "./notify.js";
+import { type AllDecided, takeAll } from "./take-all.js";
+import { chargeTo, readState, refund, resetRow } from "./row-decisions.js";
+import { type Environment, type LimitRequest, pickRows, Take } from "./take.js";
 import { allRows, type ResolvedLimit } from "./resolve-limit.js";
 import { type RowId, rowKey } from "./store/store.js";
 import { remember, takenBy, type Taking, takingOf, withCharge, withoutUnused } from "./taking.js";
