@@ -65,13 +65,19 @@ describe.each(stores)("settle on %s", (_, open) => {
     },
   );
 
-  it("counts each correction once when several come at the same time", async () => {
+  it("counts each correction once when several come at the same time, and the last one remains", async () => {
     await using at = await setUp();
     for (const name of ["tokens", "spread"] as const) {
       const full = await at.left(name);
       const result = await at.limiter.limit(name, { count: 30 });
-      await Promise.all([10, 10, 10, 10].map((actual) => at.limiter.settle(result, actual)));
-      expect(await at.left(name)).toBeCloseTo(full - 10, 9);
+      for (const counts of [
+        [10, 10, 10],
+        [45, 45, 45],
+        [20, 40, 5, 35, 10],
+      ]) {
+        await Promise.all(counts.map((actual) => at.limiter.settle(result, actual)));
+        expect(await at.left(name)).toBeCloseTo(full - counts.at(-1)!, 9);
+      }
       const many = await Promise.all([1, 2, 3, 4].map(() => at.peer.limit(name, { count: 5 })));
       await Promise.all(many.map((each, i) => at.peer.settle(each, 2 * i)));
       expect(await at.left(name)).toBeCloseTo(full - 10 - 12, 9);
