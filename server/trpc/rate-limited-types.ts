@@ -74,7 +74,10 @@ export type Granted<TNames> = TNames extends string
       settle(actual: SettledCounts<TNames>): Promise<void>;
     };
 
-/** The tokens that were used, by limit. Limits that are left out stay as they were charged. */
+/**
+ * The tokens that were used, by limit. Limits that are left out stay as they were charged. A name
+ * that is none of them is a `RateLimitInputError`, and then nothing is settled.
+ */
 export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
   ? { readonly [TKey in TName]?: number }
   : never;
