@@ -25,7 +25,8 @@ import type {
 import { list } from "./list.js";
 import { loggerOf, OutageLog } from "./logger.js";
 import { notify } from "./notify.js";
-import { createOperations, type OperationsOptions } from "./operations.js";
+import { createOperations } from "./operations.js";
+import type { OperationsOptions } from "./operations-options.js";
 import { checkPrune, prune, type PruneContext } from "./prune.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { sleep as realSleep } from "./sleep.js";
