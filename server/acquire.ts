@@ -2,7 +2,7 @@
 import type { RateLimitResult } from "../core/decide.js";
 import { RateLimitConfigError } from "../core/errors.js";
 import { ACQUIRE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import type { AcquireOptions } from "./limiter-types.js";
+import type { AcquireOptions } from "./call-options.js";
 import type { Operations } from "./operations.js";
 
 /**

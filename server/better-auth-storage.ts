@@ -7,7 +7,7 @@ import type { RateLimitConfig } from "../core/config.js";
 import { RateLimitConfigError } from "../core/errors.js";
 import { MAX_KEY_LENGTH } from "../core/validate-key.js";
 import { namesOf, rejectUnknownOptions } from "./known-options.js";
-import type { LimitOptions, WithConfig } from "./limiter-types.js";
+import type { LimitOptions, WithConfig } from "./call-options.js";
 
 /** What better-auth 1.7 calls `BetterAuthRateLimitStorage`. */
 export interface BetterAuthStorage {

@@ -8,7 +8,7 @@ import type { RateLimitResult } from "../core/decide.js";
 import { RateLimitInputError } from "../core/errors.js";
 import type { RefundedRateLimit, TakenTokens } from "../core/refund.js";
 import { CHARGE_OPTIONS, REFUND_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import type { ChargeOptions, ChargeResult, RefundOptions } from "./limiter-types.js";
+import type { ChargeOptions, ChargeResult, RefundOptions } from "./call-options.js";
 import type { OperationsOptions, Report } from "./operations-options.js";
 import { allRows, type ResolvedLimit } from "./resolve-limit.js";
 import { chargeTo, refund } from "./row-decisions.js";

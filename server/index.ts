@@ -12,30 +12,32 @@ export { rateLimitHeaders } from "./http/rate-limit-headers.js";
 export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
 export type {
   AcquireOptions,
-  AutoPruneOptions,
-  ChangeChannel,
-  ChangeListener,
   ChargeOptions,
   ChargeResult,
-  DecisionEvent,
   KeyOptions,
   LimitAllItem,
   LimitAllItemOf,
   LimitAllOptions,
   LimitAllResult,
   LimitConfigs,
-  LimitItem,
   LimitName,
-  LimitPage,
   LimitValue,
   LimitOptions,
+  RefundOptions,
+  WithConfig,
+} from "./call-options.js";
+export type {
+  AutoPruneOptions,
+  ChangeChannel,
+  ChangeListener,
+  DecisionEvent,
+  LimitItem,
+  LimitPage,
   ListOptions,
   PruneOptions,
   RateLimiter,
   RateLimiterOptions,
   RateLimitOperations,
-  RefundOptions,
-  WithConfig,
 } from "./limiter-types.js";
 export type { RateLimitLogger } from "./logger.js";
 export {

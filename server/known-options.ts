@@ -10,9 +10,9 @@ import type {
   LimitAllItem,
   LimitAllOptions,
   LimitOptions,
-  ListOptions,
   RefundOptions,
-} from "./limiter-types.js";
+} from "./call-options.js";
+import type { ListOptions } from "./limiter-types.js";
 
 /** The names of the options of `TOptions`. The compiler checks that the list is complete. */
 export function namesOf<TOptions>(

@@ -12,11 +12,9 @@ import { changeDigest } from "./change-digest.js";
 import { Deadline } from "./deadline.js";
 import { forget } from "./forget.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
 import type {
-  AcquireOptions,
   ChangeListener,
-  KeyOptions,
-  LimitConfigs,
   ListOptions,
   PruneOptions,
   RateLimiter,

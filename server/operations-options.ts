@@ -1,11 +1,7 @@
 /** The dependencies of a limiter's methods. */
 import type { RateLimitResult } from "../core/decide.js";
-import type {
-  DecisionEvent,
-  KeyOptions,
-  LimitConfigs,
-  RateLimiterOptions,
-} from "./limiter-types.js";
+import type { KeyOptions, LimitConfigs } from "./call-options.js";
+import type { DecisionEvent, RateLimiterOptions } from "./limiter-types.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { Environment, LimitRequest } from "./take.js";
 import type { Executor } from "./with-deadline.js";

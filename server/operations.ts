@@ -19,7 +19,7 @@ import type {
   LimitAllResult,
   LimitOptions,
   LimitValue,
-} from "./limiter-types.js";
+} from "./call-options.js";
 import { notify } from "./notify.js";
 import type { OperationsOptions, Report } from "./operations-options.js";
 import { type AllDecided, takeAll } from "./take-all.js";

@@ -5,7 +5,7 @@ import { describe, RateLimitInputError } from "../core/errors.js";
 import { validateName } from "../core/validate-key.js";
 import { withStart } from "../core/phase.js";
 import { validateConfig } from "../core/validate-config.js";
-import type { KeyOptions } from "./limiter-types.js";
+import type { KeyOptions } from "./call-options.js";
 import { isInRangeOfSql } from "./store/sql-range.js";
 import { rowId, type RowId } from "./store/store.js";
 

@@ -2,7 +2,7 @@
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import type { KeyOptions, LimitConfigs, LimitName } from "../limiter-types.js";
+import type { KeyOptions, LimitConfigs, LimitName } from "../call-options.js";
 import type { LimitFacts } from "./fields.js";
 
 interface LimitOptionsOf<TLimits, TName> {

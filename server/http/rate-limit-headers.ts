@@ -5,7 +5,7 @@ import {
   type RateLimitErrorData,
   RateLimitInputError,
 } from "../../core/errors.js";
-import type { LimitConfigs } from "../limiter-types.js";
+import type { LimitConfigs } from "../call-options.js";
 import { factsOfDenial, limitFields, type LimitFacts, waitField } from "./fields.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 

@@ -8,7 +8,7 @@ import {
   type RateLimitErrorData,
   RateLimitInputError,
 } from "../../core/errors.js";
-import type { LimitConfigs } from "../limiter-types.js";
+import type { LimitConfigs } from "../call-options.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { factsOfDenial } from "./fields.js";
 import { headersOf } from "./rate-limit-headers.js";

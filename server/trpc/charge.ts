@@ -1,7 +1,8 @@
 /** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem, LimitAllResult, UntypedRateLimiter } from "../limiter-types.js";
+import type { LimitAllItem, LimitAllResult } from "../call-options.js";
+import type { UntypedRateLimiter } from "../limiter-types.js";
 import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toTransactionError, toTRPCError } from "./errors.js";
 import type { ConfigFor } from "./resolve-config.js";

@@ -2,7 +2,8 @@
 import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import type { LimitConfigs, RateLimiter } from "../limiter-types.js";
+import type { LimitConfigs } from "../call-options.js";
+import type { RateLimiter } from "../limiter-types.js";
 import { type ConfigResolver, createConfigFor } from "./resolve-config.js";
 import type { KeyResolver } from "./resolve-key.js";
 import { createRateLimited } from "./rate-limited.js";

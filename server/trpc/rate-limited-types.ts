@@ -2,7 +2,7 @@
 import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc/server";
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllResult } from "../limiter-types.js";
+import type { LimitAllResult } from "../call-options.js";
 import type { KeyAnswer } from "./resolve-key.js";
 
 /** A procedure call, as the functions among the options receive it. */

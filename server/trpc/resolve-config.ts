@@ -6,7 +6,7 @@ import { TRPCError } from "@trpc/server";
 import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
-import type { LimitConfigs } from "../limiter-types.js";
+import type { LimitConfigs } from "../call-options.js";
 
 /** The argument of the `config` function of `createRateLimitTRPC`. */
 export interface ConfigResolverOptions<TContext, TName extends string> {

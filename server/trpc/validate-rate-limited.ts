@@ -4,7 +4,7 @@ import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import type { LimitConfigs } from "../limiter-types.js";
+import type { LimitConfigs } from "../call-options.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
 import { SHARED_BUCKET } from "./resolve-key.js";
 
