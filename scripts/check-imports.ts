@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   },
   {
     folder: "server/http",
-    may: ["core", "server/known-options", "server/limiter-types"],
+    may: ["core", "server/known-options", "server/call-options"],
     mayType: [],
   },
   { folder: "server/store/group-commit", may: ["core", "server/lazy-timer", STORE], mayType: [] },
