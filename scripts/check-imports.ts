@@ -60,7 +60,18 @@ const RULES: readonly Rule[] = [
   { folder: "server/store/drivers", may: ["core", STORE, "server/store/sql"], mayType: [] },
   {
     folder: "example-app",
-    may: ["trpc-rate-limit", "@", "node:", "react", "react-dom", "cookie", "sirv", "vite", "zod"],
+    may: [
+      "trpc-rate-limit",
+      "@",
+      "node:",
+      "react",
+      "react-dom",
+      "cookie",
+      "sirv",
+      "uplot",
+      "vite",
+      "zod",
+    ],
     mayType: [],
   },
 ];

@@ -20,7 +20,7 @@ export const LIMITS = {
   /** A hundred accounts in five minutes, for all visitors together. */
   signUp: { kind: "fixed window", rate: 100, period: 5 * MINUTE, start: 0 },
   /** Each visitor chooses its numbers. */
-  playground: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 10 },
+  playground: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 10, maxReserved: 10 },
 } as const satisfies Record<string, RateLimitConfig>;
 
 /** The paid tier of the language model. */

@@ -1,0 +1,140 @@
+/** Draws a bucket on a canvas with uPlot: the predicted line, and the server's points on it. */
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { type BucketHistory, type Mark, SPAN } from "./bucket-history.js";
+
+const HEIGHT = 260;
+const FONT = "12px system-ui, sans-serif";
+/** The tokens of the page's colours. */
+const COLOURS = {
+  line: "--accent",
+  fill: "--mine",
+  text: "--quiet",
+  grid: "--line",
+  page: "--card",
+  granted: "--good",
+  denied: "--bad",
+  snapshot: "--text",
+};
+type Colours = Record<keyof typeof COLOURS, string>;
+
+export function createBucketChart(host: HTMLElement) {
+  let colours = readColours(host);
+  let marks: Mark[] = [];
+  let now = 0;
+  let capacity = 1;
+  let lowest = 0;
+  const colour = (name: keyof Colours) => () => colours[name];
+  const axis = {
+    stroke: colour("text"),
+    font: FONT,
+    grid: { stroke: colour("grid"), width: 1 },
+    ticks: { show: false },
+  };
+
+  const plot = new uPlot(
+    {
+      width: host.clientWidth,
+      height: HEIGHT,
+      padding: [10, 12, 0, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { time: false, range: [-SPAN / 1000, 0] },
+        // Room for a mark at the capacity. Debts make room by whole capacities.
+        y: { range: () => [lowest - 0.04 * capacity, 1.04 * capacity] },
+      },
+      axes: [
+        { ...axis, size: 28, values: (_, ticks) => ticks.map((s) => (s === 0 ? "now" : `${s} s`)) },
+        { ...axis, size: 52, space: 36 },
+      ],
+      series: [
+        {},
+        {
+          stroke: colour("line"),
+          fill: colour("fill"),
+          fillTo: 0,
+          width: 2,
+          points: { show: false },
+        },
+      ],
+      hooks: { drawAxes: [drawCapacity], draw: [drawMarks] },
+    },
+    [[], []],
+    host,
+  );
+
+  /** A dashed line at the capacity, and a line at 0 where there are debts. */
+  function drawCapacity({ ctx, bbox, valToPos }: uPlot): void {
+    ctx.save();
+    ctx.strokeStyle = colours.text;
+    ctx.lineWidth = uPlot.pxRatio;
+    for (const value of lowest < 0 ? [capacity, 0] : [capacity]) {
+      const y = Math.round(valToPos(value, "y", true)) + 0.5;
+      ctx.setLineDash(value === 0 ? [] : [4 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  /** Granted: a disc. Denied: a cross. Snapshot: a ring. So no one needs to see the colours. */
+  function drawMarks({ ctx, valToPos }: uPlot): void {
+    const size = 3.5 * uPlot.pxRatio;
+    ctx.save();
+    ctx.lineWidth = 1.75 * uPlot.pxRatio;
+    for (const { at, value, kind } of marks) {
+      const x = valToPos(Math.min(0, at - now) / 1000, "x", true);
+      const y = valToPos(value, "y", true);
+      ctx.strokeStyle = ctx.fillStyle = colours[kind];
+      ctx.beginPath();
+      if (kind === "denied") {
+        ctx.moveTo(x - size, y - size);
+        ctx.lineTo(x + size, y + size);
+        ctx.moveTo(x - size, y + size);
+        ctx.lineTo(x + size, y - size);
+      } else {
+        ctx.arc(x, y, size, 0, 2 * Math.PI);
+        if (kind === "snapshot") ctx.fillStyle = colours.page;
+        ctx.fill();
+      }
+      if (kind !== "granted") ctx.stroke();
+    }
+    ctx.restore();
+  }
+
+  return {
+    /** @returns whether anything on the plot moves while time goes on. */
+    draw(history: BucketHistory, at: number): boolean {
+      now = at;
+      const { at: instants, values } = history.line(now);
+      marks = history.marks(now);
+      const { rate = 1, capacity: held = rate } = history.config ?? {};
+      capacity = held;
+      const least = Math.min(0, ...values, ...marks.map(({ value }) => value));
+      lowest = Math.floor(least / capacity) * capacity;
+      plot.setData([instants.map((instant) => (instant - now) / 1000), values]);
+      return marks.length > 0 || values.some((value) => value !== values[0]);
+    },
+    resize: () => plot.setSize({ width: host.clientWidth, height: HEIGHT }),
+    recolour() {
+      colours = readColours(host);
+      plot.redraw();
+    },
+    destroy: () => plot.destroy(),
+  };
+}
+
+/** A canvas knows no `var()` and no `light-dark()`, so read what they come to. */
+function readColours(host: HTMLElement): Colours {
+  const probe = document.createElement("span");
+  host.append(probe);
+  const entries = Object.entries(COLOURS).map(([name, token]) => {
+    probe.style.color = `var(${token})`;
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return Object.fromEntries(entries) as Colours;
+}

@@ -1,0 +1,40 @@
+/** Says in plain words what the algebra is doing to a bucket at this moment. */
+import type { RateLimitConfig } from "trpc-rate-limit";
+
+const tokens = (value: number) =>
+  value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const number = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
+
+/**
+ * @param value the tokens at `now`.
+ * @param windowStart the start of any window of a fixed window.
+ */
+export function explainBucket(
+  value: number,
+  config: RateLimitConfig,
+  now: number,
+  windowStart = 0,
+): string {
+  const { kind, rate, capacity = rate } = config;
+  const held =
+    value < 0
+      ? `${tokens(-value)} tokens are owed`
+      : `${tokens(value)} of ${number(capacity)} tokens`;
+  const missing = capacity - value;
+  if (missing <= 0) return `${held}: it is full.`;
+  if (config.period === "month") return `${held}.`;
+  const { period } = config;
+  if (kind === "fixed window") {
+    const next = windowStart + Math.ceil((now + 1 - windowStart) / period) * period - now;
+    return `${held}; ${number(rate)} come with each window; the next starts in ${seconds(next)}.`;
+  }
+  const perSecond = (rate * 1000) / period;
+  const coming =
+    perSecond >= 0.1
+      ? `${number(perSecond)} come each second`
+      : `${number(perSecond * 60)} come each minute`;
+  return value < 0
+    ? `${held}; ${coming}; repaid in ${seconds((-value / rate) * period)}.`
+    : `${held}; ${coming}; full in ${seconds((missing / rate) * period)}.`;
+}
