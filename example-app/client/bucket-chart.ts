@@ -80,7 +80,7 @@ export function createBucketChart(host: HTMLElement) {
     ctx.restore();
   }
 
-  /** Granted: a disc. Denied: a cross. Snapshot: a ring. So no one needs to see the colours. */
+  /** Granted: a disc. Denied: a cross. Snapshot: a ring. The plot can be read without its colours. */
   function drawMarks({ ctx, valToPos }: uPlot): void {
     const size = 3.5 * uPlot.pxRatio;
     ctx.save();

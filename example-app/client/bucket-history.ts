@@ -11,6 +11,7 @@ import {
   type RateLimitErrorData,
   type RateLimitSnapshot,
 } from "trpc-rate-limit";
+import { type KnownState, type Line, predictedLine } from "./predicted-line.js";
 
 /** How far back the history goes, ms. */
 export const SPAN = 60_000;
@@ -18,17 +19,13 @@ export const SPAN = 60_000;
 const TOLERANCE = 1e-6;
 
 /** The answer to a granted call. */
-export interface Grant {
+interface Grant {
   value: number;
   ts: number;
   now: number;
 }
 
-interface State {
-  value: number;
-  ts: number;
-  /** When it was written. For fixed windows, `ts` is the start of the window. */
-  at: number;
+interface State extends KnownState {
   /** The tokens of the call that led to it; `undefined` where only a snapshot reported it. */
   count?: number | undefined;
   /** The page has calculated it, see `granted`. */
@@ -42,7 +39,7 @@ export interface Mark {
   kind: "granted" | "denied" | "snapshot";
 }
 
-export interface Counts {
+interface Counts {
   granted: number;
   /** The tokens of all granted calls. */
   tokens: number;
@@ -69,14 +66,23 @@ export function createBucketHistory() {
     for (const listener of listeners) listener();
   }
 
-  /** The answers of calls that are still out belong to the bucket before. */
+  /** Starts anew. Calls that are not answered yet stay counted. */
   function clear(): void {
     states = [];
     denials = [];
     change({ ...NONE, waiting: counts.waiting });
   }
 
+  /** Keeps a minute, and the state with which it begins. */
+  function forget(now: number): void {
+    const first = states.findLastIndex(({ at }) => at <= now - SPAN);
+    if (first > 0) states = states.slice(first);
+    denials = denials.filter(({ at }) => at > now - SPAN);
+  }
+
   function add(state: State): void {
+    // A hidden tab draws no line, and goes on learning.
+    forget(state.at);
     const same = states.find(
       ({ value, ts }) => ts === state.ts && Math.abs(value - state.value) < TOLERANCE,
     );
@@ -91,22 +97,6 @@ export function createBucketHistory() {
 
   function after(state: State, ts: number, count = 0): number {
     return calculateRateLimit(state, config!, ts, count).value;
-  }
-
-  /** The instants between two others at which the prediction bends: a full bucket, a new window. */
-  function bends({ value, ts }: State, from: number, to: number): number[] {
-    const { kind, rate, period, capacity = rate } = config!;
-    if (period === "month") return [];
-    const instants: number[] = [];
-    if (kind === "token bucket") instants.push(ts + ((capacity - value) / rate) * period);
-    else {
-      const passed = Math.floor((from - ts) / period);
-      for (let start = ts + (passed + 1) * period; start < to; start += period) {
-        // Just before a start, the tokens of that window are not there.
-        instants.push(start - 0.001, start);
-      }
-    }
-    return instants.filter((at) => at > from && at < to);
   }
 
   return {
@@ -162,23 +152,10 @@ export function createBucketHistory() {
       change();
     },
 
-    /** The predicted line up to `now`: instants and tokens. Forgets what is older than a minute. */
-    line(now: number): { at: number[]; values: number[] } {
-      const from = now - SPAN;
-      const first = states.findLastIndex(({ at }) => at <= from);
-      if (first > 0) states = states.slice(first);
-      denials = denials.filter(({ at }) => at > from);
-      const line = { at: [] as number[], values: [] as number[] };
-      let start = -Infinity;
-      for (const [i, state] of states.entries()) {
-        start = Math.max(start, state.at, from);
-        const end = Math.max(start, Math.min(states[i + 1]?.at ?? now, now));
-        for (const at of [start, ...bends(state, start, end), end]) {
-          line.at.push(at);
-          line.values.push(after(state, at));
-        }
-      }
-      return line;
+    /** The predicted line up to `now`. */
+    line(now: number): Line {
+      forget(now);
+      return config ? predictedLine(states, config, now - SPAN, now) : { at: [], values: [] };
     },
 
     /** What the server said, in the last minute. */

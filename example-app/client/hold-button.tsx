@@ -1,7 +1,7 @@
 /** A button that calls once when it is pressed, and again and again while it is held. */
 import { type KeyboardEvent, useRef } from "react";
 
-export interface HoldButtonProps {
+interface HoldButtonProps {
   disabled: boolean;
   call(): unknown;
   /** Calls at once, and then until `release`. */

@@ -16,7 +16,7 @@ const PAUSE = { min: 200, max: 1_800 };
 /** Calls without an answer, above which no further call is sent. */
 const MOST_WAITING = 30;
 
-export interface CallInput {
+interface CallInput {
   count: number;
   reserve: boolean;
 }
