@@ -126,6 +126,11 @@ describe("the history of a bucket", () => {
     history.line(now());
     expect(history.marks(now())).toEqual([]);
     expect(history.valueAt(now())).toBe(5);
+    // Without a line, too: a hidden tab draws none.
+    (await call())();
+    pass(70_000);
+    (await call())();
+    expect(history.deviation().grants).toBe(1);
     history.snapshot({ ...(await snapshot()), config: WINDOW });
     expect(history.counts).toMatchObject({ granted: 0, denied: 0 });
     expect(history.config).toEqual(WINDOW);

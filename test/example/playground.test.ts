@@ -68,7 +68,7 @@ it("charges, denies and tells by the limit that a visitor has chosen, and leaves
 
 it("starts each limit with a full bucket, whatever the shards of the one before", async () => {
   const { choose, take, status } = await example.visitor();
-  await choose.mutate({ ...CHOICE, capacity: 16, shards: 16 });
+  await choose.mutate({ ...CHOICE, capacity: 160, shards: 16 });
   for (let i = 0; i < 8; i++) await take.mutate({ count: 1, reserve: false });
   await choose.mutate({ ...CHOICE, kind: "fixed window" });
   expect(await example.prisma.rateLimit.count()).toBe(0);
