@@ -4,6 +4,7 @@ import type { RateLimitConfig } from "trpc-rate-limit";
 const tokens = (value: number) =>
   value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const number = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+const coming = (value: number) => `${number(value)} ${value === 1 ? "comes" : "come"}`;
 const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
 
 /**
@@ -27,14 +28,12 @@ export function explainBucket(
   const { period } = config;
   if (kind === "fixed window") {
     const next = windowStart + Math.ceil((now + 1 - windowStart) / period) * period - now;
-    return `${held}; ${number(rate)} come with each window; the next starts in ${seconds(next)}.`;
+    return `${held}; ${coming(rate)} with each window; the next starts in ${seconds(next)}.`;
   }
   const perSecond = (rate * 1000) / period;
-  const coming =
-    perSecond >= 0.1
-      ? `${number(perSecond)} come each second`
-      : `${number(perSecond * 60)} come each minute`;
+  const refill =
+    perSecond >= 0.1 ? `${coming(perSecond)} each second` : `${coming(perSecond * 60)} each minute`;
   return value < 0
-    ? `${held}; ${coming}; repaid in ${seconds((-value / rate) * period)}.`
-    : `${held}; ${coming}; full in ${seconds((missing / rate) * period)}.`;
+    ? `${held}; ${refill}; repaid in ${seconds((-value / rate) * period)}.`
+    : `${held}; ${refill}; full in ${seconds((missing / rate) * period)}.`;
 }

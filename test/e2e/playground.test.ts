@@ -191,8 +191,8 @@ describe("the playground", () => {
     await call(page).click();
     await expect.poll(async () => (await numbersOf(page)).granted).toBe(1);
     // The steps of the windows: one token each.
-    await shows(page, "1.0 of 6 tokens; 1 come with each window; the next starts in");
-    await shows(page, "2.0 of 6 tokens; 1 come with each window; the next starts in");
+    await shows(page, "1.0 of 6 tokens; 1 comes with each window; the next starts in");
+    await shows(page, "2.0 of 6 tokens; 1 comes with each window; the next starts in");
     expect((await numbersOf(page)).deviation).toBeLessThan(ROUNDING);
     expect(await shiftsOf(page)).toEqual([]);
     expect(page.problems).toEqual([]);
