@@ -8,7 +8,7 @@
  */
 import type { Write, WriteGroup } from "../plan-writes.js";
 import { WriteConflictError } from "../retry-conflicts.js";
-import { rowKey, type RowId } from "../store.js";
+import { compareLockOrder, rowKey, type RowId } from "../store.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isDuplicate, isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
@@ -131,13 +131,19 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     },
 
     async remove(connection, writes) {
-      const removed = new Set<string>();
-      for (const { row, was } of writes) {
-        const params = [...idValues(row), was!.value, was!.ts];
-        const found = await connection.execute(`DELETE FROM ${table} ${guard}`, params);
-        if (found > 0) removed.add(rowKey(row));
-      }
-      return removed;
+      const run = async (tx: SqlConnection) => {
+        const removed = new Set<string>();
+        for (const { row, was } of writes.toSorted((a, b) => compareLockOrder(a.row, b.row))) {
+          const params = [...idValues(row), was!.value, was!.ts];
+          const found = await tx.execute(`DELETE FROM ${table} ${guard}`, params);
+          if (found > 0) removed.add(rowKey(row));
+        }
+        return removed;
+      };
+      // One commit for all of them: each one has to reach the disk (100 rows in 2 s under load).
+      return writes.length === 1 || connection.transaction === undefined
+        ? run(connection)
+        : connection.transaction(run);
     },
 
     async list(connection, name, after, count) {
