@@ -16,8 +16,6 @@ const INTERVAL = 500;
  */
 const OVERLAP = 20;
 
-export type ChatFeed = ReturnType<typeof createChatFeed>;
-
 export function createChatFeed(prisma: Pick<PrismaClient, "message">, interval: number = INTERVAL) {
   const emitter = new EventEmitter<{ added: [readonly Message[]] }>().setMaxListeners(0);
   /** The newest messages, in the order of their ids. */
