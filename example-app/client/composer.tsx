@@ -1,64 +1,109 @@
-/** The form to write in. Its button shows the tokens that remain, and how long to wait. */
-import { useQueryClient } from "@tanstack/react-query";
-import { type SubmitEvent, useRef, useState } from "react";
-import { isRateLimitError } from "trpc-rate-limit/react";
-import { RateLimitCountdown, RateLimitMeter, useRateLimitedMutation, useTRPC } from "./trpc.js";
+/** The form to write in. Its button shows how long to wait, and the meter what is left. */
+import type { KeyboardEvent, RefObject, SubmitEvent } from "react";
+import { Stable } from "./stable.js";
+import { RateLimitCountdown, RateLimitMeter } from "./trpc.js";
+import type { Outbox } from "./use-outbox.js";
 
-export function Composer() {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const [text, setText] = useState("");
-  const input = useRef<HTMLInputElement>(null);
-  const send = useRateLimitedMutation(
-    "sendMessage",
-    trpc.chat.send.mutationOptions({
-      onSuccess: (_data, sent) => {
-        // Clear only what was sent: the visitor may have typed more meanwhile.
-        setText((typed) => (typed === sent.text ? "" : typed));
-        return queryClient.invalidateQueries(trpc.chat.list.queryFilter());
-      },
-    }),
-  );
-  const remaining = send.limit.value;
+const MAX_LENGTH = 500;
+const MAX_MESSAGES = 10;
+
+const HINT = `Enter sends. Each line is a message; paste up to ${MAX_MESSAGES}.`;
+
+export function Composer({
+  field,
+  text,
+  onText,
+  outbox,
+  isLost,
+}: {
+  field: RefObject<HTMLTextAreaElement | null>;
+  text: string;
+  onText: (text: string) => void;
+  outbox: Outbox;
+  /** Whether the page has lost its connection. */
+  isLost: boolean;
+}) {
+  const { canSend, canSendAt, held, limit, hasFailed } = outbox;
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const problem = problemOf(lines);
+  // Several messages are accepted at any time, since they wait for their turn.
+  const mustWait = held > 0 || (!canSend && lines.length < 2);
+  const isDisabled = mustWait || lines.length === 0 || problem !== undefined;
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    send.mutate({ text });
-    // The button is about to be disabled. It would take the focus with it.
-    input.current?.focus();
+    if (isDisabled) return;
+    outbox.send(lines);
+    onText("");
+    // The button may be disabled now, and would take the focus with it.
+    field.current?.focus();
+  }
+
+  function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>) {
+    // While an input method composes a character, Enter chooses it.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.currentTarget.form?.requestSubmit();
   }
 
   return (
     <form className="composer" onSubmit={submit}>
       <label>
         <span className="hidden">Message</span>
-        <input
-          ref={input}
+        <textarea
+          ref={field}
+          rows={1}
           value={text}
-          onChange={(event) => setText(event.target.value)}
-          placeholder="Say something…"
-          maxLength={500}
+          onChange={(event) => onText(event.target.value)}
+          onKeyDown={onKeyDown}
+          placeholder="Say something"
+          enterKeyHint="send"
           autoComplete="off"
           autoFocus
+          aria-describedby="composer-note"
         />
       </label>
-      <button type="submit" disabled={!send.canMutate || send.isPending || text.trim() === ""}>
-        {send.canMutate ? (
-          <>Send{remaining !== undefined && ` (${remaining} left)`}</>
-        ) : (
-          <>
-            Wait <RateLimitCountdown retryAt={send.retryAt} />
-          </>
-        )}
+      <button type="submit" className="primary" disabled={isDisabled}>
+        <Stable
+          texts={[`Send ${MAX_MESSAGES} messages`]}
+          shown={
+            mustWait ? (
+              <>
+                Wait <RateLimitCountdown retryAt={canSendAt} />
+              </>
+            ) : lines.length > 1 ? (
+              `Send ${lines.length} messages`
+            ) : (
+              "Send"
+            )
+          }
+        />
       </button>
-      <RateLimitMeter name="sendMessage" label="Messages left" className="meter" />
-      {send.error && (
-        <p role="alert">
-          {isRateLimitError(send.error)
-            ? "That was too quick; your text is still here."
-            : "That could not be sent; your text is still here."}
-        </p>
-      )}
+      <div className="left">
+        <RateLimitMeter name="sendMessage" label="Messages left" className="meter" />
+        <span aria-hidden="true">{limit.value === undefined ? " " : `${limit.value} left`}</span>
+      </div>
+      <p id="composer-note" className="note" role="status">
+        {problem ??
+          (hasFailed
+            ? "The server did not take it. The text is in the field again."
+            : isLost
+              ? "No connection. What you send goes out when it is back."
+              : HINT)}
+      </p>
     </form>
   );
+}
+
+function problemOf(lines: readonly string[]): string | undefined {
+  if (lines.length > MAX_MESSAGES) {
+    return `These are ${lines.length} messages. Send at most ${MAX_MESSAGES} at once.`;
+  }
+  if (lines.some((line) => line.length > MAX_LENGTH)) {
+    return `A message has at most ${MAX_LENGTH} characters.`;
+  }
+  return undefined;
 }

@@ -3,6 +3,7 @@ import {
   createTRPCClient,
   httpBatchStreamLink,
   httpSubscriptionLink,
+  retryLink,
   splitLink,
 } from "@trpc/client";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
@@ -14,6 +15,12 @@ export const client = createTRPCClient<AppRouter>({
   links: [
     // Before the links that send, so that the hooks know of a denial at once.
     rateLimitLink(),
+    // A message that got no answer is sent again. The server stores it once, by its nonce.
+    retryLink({
+      retry: ({ op, error, attempts }) =>
+        op.path === "chat.send" && error.data == null && attempts < 10,
+      retryDelayMs: () => 1000,
+    }),
     splitLink({
       condition: (operation) => operation.type === "subscription",
       true: httpSubscriptionLink({ url: "/trpc" }),

@@ -1,32 +1,64 @@
 /** A chat in which each visitor may send so many messages a minute. */
+import { tracked } from "@trpc/server";
 import { z } from "zod";
+import type { Message } from "../generated/prisma/client.js";
+import { createChatFeed } from "./chat-feed.js";
 import type { App } from "./trpc.js";
 
-/** How many messages the page shows. */
-const SHOWN = 50;
 const MAX_LENGTH = 500;
+/** The highest id that the column can hold. */
+const MAX_ID = 2 ** 31 - 1;
 
 export function chatRouter({ t, rl, prisma }: App) {
+  const feed = createChatFeed(prisma);
+
   return t.router({
-    list: t.procedure.query(async ({ ctx }) => {
-      const messages = await prisma.message.findMany({ orderBy: { id: "desc" }, take: SHOWN });
-      return messages.reverse().map(({ id, visitor, text, createdAt }) => ({
-        id,
-        text,
-        author: `Guest ${visitor.slice(0, 4)}`,
-        mine: visitor === ctx.visitor,
-        createdAt: createdAt.toISOString(),
-      }));
-    }),
+    /** The newest messages, and then each new one. A page that lost its connection misses none. */
+    messages: t.procedure
+      .input(z.object({ lastEventId: z.coerce.number().int().min(0).max(MAX_ID).nullish() }))
+      .subscription(async function* ({ ctx, input, signal }) {
+        let last = input.lastEventId ?? 0;
+        for await (const messages of feed.follow(last, signal)) {
+          for (const { id } of messages) last = Math.max(last, id);
+          // When the connection is lost, the page asks for what came after this id.
+          yield tracked(
+            String(last),
+            messages.map((message) => viewFor(ctx.visitor, message)),
+          );
+        }
+      }),
+
     // The limit stands after the input, so a message whose text is not valid costs nothing.
     send: t.procedure
-      .input(z.object({ text: z.string().trim().min(1).max(MAX_LENGTH) }))
+      .input(
+        z.object({
+          text: z.string().trim().min(1).max(MAX_LENGTH),
+          /** Of the page's making. A message that is sent again, for want of an answer, is stored once. */
+          nonce: z.uuid(),
+        }),
+      )
       .use(rl.rateLimited("sendMessage"))
-      .mutation(async ({ ctx, input }) => {
-        const { id } = await prisma.message.create({
-          data: { visitor: ctx.visitor, text: input.text },
+      .mutation(async ({ ctx: { visitor }, input: { text, nonce } }) => {
+        const message = await prisma.message.upsert({
+          where: { visitor_nonce: { visitor, nonce } },
+          create: { visitor, text, nonce },
+          update: {},
         });
-        return { id };
+        feed.publish(message);
+        return viewFor(visitor, message);
       }),
   });
+}
+
+/** A visitor's id is a secret of that visitor, so others get a name that is made of its beginning. */
+function viewFor(reader: string, { id, visitor, text, nonce, createdAt }: Message) {
+  const isMine = visitor === reader;
+  return {
+    id,
+    text,
+    author: `Guest ${visitor.slice(0, 4)}`,
+    isMine,
+    nonce: isMine ? nonce : null,
+    createdAt: createdAt.toISOString(),
+  };
 }

@@ -8,6 +8,7 @@ import {
 } from "trpc-rate-limit/server";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createLimiter, PAID } from "./limits.js";
+import { requestedLogInKey } from "./log-in-key.js";
 import { playgroundConfig } from "./playground-config.js";
 import { createStatistics } from "./statistics.js";
 
@@ -40,7 +41,11 @@ export function createTRPC(prisma: PrismaClient) {
   const rl = createRateLimitTRPC({
     t,
     limiter,
-    key: ({ ctx, name }) => (name === "signUp" ? SHARED_BUCKET : ctx.visitor),
+    key({ ctx, name, requested }) {
+      if (name === "signUp") return SHARED_BUCKET;
+      if (name === "logIn") return requestedLogInKey(requested, ctx.visitor);
+      return ctx.visitor;
+    },
     config: ({ ctx, name }) => configOf(ctx.visitor, name),
     // The demo is all about changes that are seen at once.
     keyInterval: 5_000,

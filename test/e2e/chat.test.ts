@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Locator, Page, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
 
@@ -9,39 +9,63 @@ const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const REFILL = 6000;
 
 let browser: Browser;
-let demo: Demo;
-let visitor: BrowserContext;
+/** For the tests that do not stop it. Each has visitors of its own. */
+let sharedDemo: Demo;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  [browser, sharedDemo] = await Promise.all([launchChromium(), startDemo()]);
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await sharedDemo[Symbol.asyncDispose]();
+});
 
-beforeEach(async () => {
-  demo = await startDemo();
-  visitor = await browser.newContext();
-});
-afterEach(async () => {
-  await visitor.close();
-  await demo[Symbol.asyncDispose]();
-});
+type ChatPage = Page & { problems: string[] };
 
 /** Opens the chat; what the page logs as an error fails the test that looks at `problems`. */
-async function openChat(context: BrowserContext = visitor): Promise<Page & { problems: string[] }> {
+async function openChat(context: BrowserContext, { url }: Demo): Promise<ChatPage> {
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(error.message));
-  await page.goto(demo.url);
+  await page.goto(url);
   return Object.assign(page, { problems });
+}
+
+/** A demo with a new visitor. */
+async function openExample(demo: Demo = sharedDemo) {
+  const contexts: BrowserContext[] = [];
+  async function newVisitor(): Promise<BrowserContext> {
+    const context = await browser.newContext();
+    contexts.push(context);
+    return context;
+  }
+  const visitor = await newVisitor();
+  return {
+    demo,
+    newVisitor,
+    visitor,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(contexts.map((context) => context.close()));
+    },
+  };
 }
 
 const button = (page: Page) => page.locator("button[type=submit]");
 const labelled = (page: Page, text: string | RegExp) => button(page).filter({ hasText: text });
-const field = (page: Page) => page.getByRole("textbox");
-const messages = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
+const field = (page: Page) => page.getByRole("textbox", { name: "Message" });
+const stored = (page: Page) => page.getByRole("list", { name: "Messages" }).getByRole("listitem");
+const pending = (page: Page) =>
+  page.getByRole("list", { name: "Not sent yet" }).getByRole("listitem");
+const own = (page: Page) => stored(page).filter({ hasText: /^You / });
+/** The visitor's own message of that text; in `all` messages, anybody's. */
+const messages = (page: Page, text: string, all = own(page)) =>
+  all.filter({ has: page.getByText(text, { exact: true }) });
+const textsOf = (all: Locator) => all.locator("p:last-child").allTextContents();
+const status = (page: Page, text: string) =>
+  page.locator("#composer-note").filter({ hasText: text }).waitFor();
 /** The meter as a screen reader finds it, while it shows so many. */
 const meter = (page: Page, left: number): Locator =>
   page
@@ -50,145 +74,271 @@ const meter = (page: Page, left: number): Locator =>
 
 async function send(page: Page, text: string): Promise<void> {
   await field(page).fill(text);
-  await button(page).click();
+  await field(page).press("Enter");
   await messages(page, text).waitFor();
 }
 
-/** Sends a message and keeps it from the server, for the test to let it go or to lose it. */
-async function sendAndHold(page: Page, text: string): Promise<Route> {
+/** Keeps the next message from the server, for the test to let it go or to lose it. */
+async function holdNextSend(page: Page): Promise<() => Promise<Route>> {
   const held: Route[] = [];
   await page.route("**/trpc/chat.send*", (route) => void held.push(route), { times: 1 });
-  await field(page).fill(text);
-  await button(page).click();
-  await expect.poll(() => held.length).toBe(1);
-  return held[0]!;
+  return async () => {
+    await expect.poll(() => held.length).toBe(1);
+    return held[0]!;
+  };
 }
 
-describe("the chat", () => {
+describe("the chat, alone on the machine", () => {
   it("counts down from what is left to a wait, and back to sending at the promised second", async () => {
-    const page = await openChat();
-    await labelled(page, "Send (3 left)").waitFor();
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
     await meter(page, 3).waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}1-ready.png` });
     await send(page, "one");
-    await labelled(page, "Send (2 left)").waitFor();
     await meter(page, 2).waitFor();
     await send(page, "two");
-    await labelled(page, "Send (1 left)").waitFor();
     await meter(page, 1).waitFor();
     await send(page, "three");
     await labelled(page, "Wait").waitFor();
     const waitingSince = Date.now();
     await meter(page, 0).waitFor();
+    const { width } = (await button(page).boundingBox())!;
     await field(page).fill("four");
     await field(page).press("Enter");
     await page.screenshot({ path: `${SCREENSHOTS}2-waiting.png` });
     expect(await button(page).isDisabled()).toBe(true);
     expect(await page.getByRole("timer").textContent()).toMatch(/^[1-6]s$/);
 
-    await labelled(page, "Send (1 left)").waitFor();
+    await labelled(page, /^Send/).waitFor();
     // It came back by itself, no later than the refill, give or take a slow machine.
     expect(Date.now() - waitingSince).toBeLessThan(REFILL + 1000);
+    // No countdown moves anything.
+    expect((await button(page).boundingBox())!.width).toBe(width);
     // What was typed while nothing could be sent is still there, and has not gone by itself.
     expect(await field(page).inputValue()).toBe("four");
-    expect(await messages(page, "four").count()).toBe(0);
-    await button(page).click();
+    expect(await textsOf(own(page))).toEqual(["one", "two", "three"]);
+    await field(page).press("Enter");
     await messages(page, "four").waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}3-sent-again.png` });
     expect(page.problems).toEqual([]);
   });
+});
 
-  it("takes a message off the meter at the click, before the server has heard of it", async () => {
-    const page = await openChat();
+// These mostly wait, so they wait together.
+describe.concurrent("the chat", () => {
+  it("takes a message off the meter and shows it as pending, before the server has heard of it", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
     await meter(page, 3).waitFor();
-    const message = await sendAndHold(page, "one");
+    const message = await holdNextSend(page);
+    await field(page).fill("one");
+    await button(page).click();
     await meter(page, 2).waitFor();
-    await labelled(page, "Send (2 left)").waitFor();
-    expect(await messages(page, "one").count()).toBe(0);
-    // One can go on typing, and what is typed outlives what is being sent.
-    await page.keyboard.type(" and more");
-    await message.continue();
+    await pending(page).filter({ hasText: "Sending…" }).waitFor();
+    expect(await own(page).count()).toBe(0);
+    // The field has kept the focus. One can go on typing.
+    await page.keyboard.type("and more");
+    await (await message()).continue();
     await messages(page, "one").waitFor();
-    expect(await field(page).inputValue()).toBe("one and more");
+    expect(await pending(page).count()).toBe(0);
+    expect(await field(page).inputValue()).toBe("and more");
     expect(page.problems).toEqual([]);
   });
 
+  it("sends a message again whose answer was lost, and shows it once", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
+    await meter(page, 3).waitFor();
+    const message = await holdNextSend(page);
+    await field(page).fill("one");
+    await field(page).press("Enter");
+    const route = await message();
+    const again = page.waitForResponse(/chat\.send/);
+    // The server stores it, and the page does not hear of that.
+    await route.fetch();
+    await route.abort();
+    await messages(page, "one").waitFor();
+    expect((await again).status()).toBe(200);
+    await expect.poll(() => pending(page).count()).toBe(0);
+    expect(await textsOf(own(page))).toEqual(["one"]);
+  });
+
   it("gives back a message that gets nowhere: its text, and its place on the meter", async () => {
-    const page = await openChat();
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
     await meter(page, 3).waitFor();
     // Nobody tells the page that nothing was charged.
     await page.route(/rateLimit\.status/, (route) => route.abort());
-    const message = await sendAndHold(page, "one");
+    let tries = 0;
+    await page.route(/chat\.send/, (route) => route.abort().then(() => void tries++));
+    await field(page).fill("one");
+    await field(page).press("Enter");
     await meter(page, 2).waitFor();
-    await message.abort();
-    await page.getByRole("alert").filter({ hasText: "could not be sent" }).waitFor();
-    // Not waited for: the bucket would be full again in a few seconds anyway.
-    expect(await meter(page, 3).count()).toBe(1);
+    await status(page, "The server did not take it");
+    expect(tries).toBe(10);
+    await meter(page, 3).waitFor();
     expect(await field(page).inputValue()).toBe("one");
-    await button(page).click();
+    await page.unroute(/chat\.send/);
+    await field(page).press("Enter");
     await messages(page, "one").waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
+    await status(page, "Enter sends");
   });
 
-  it("learns of a refusal from the refusal itself, and keeps the text", async () => {
+  it("keeps a message that is denied although the page knew of no wait, and sends it in time", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
     // A page that hears of its limit once, and never again.
     let asked = 0;
     await visitor.route(/rateLimit\.watch/, (route) => route.abort());
     await visitor.route(/rateLimit\.status/, (route) =>
       asked++ === 0 ? route.continue() : route.abort(),
     );
-    const page = await openChat();
+    const page = await openChat(visitor, demo);
     await meter(page, 3).waitFor();
     for (const text of ["b1", "b2", "b3"]) {
-      const answer = await visitor.request.post(`${demo.url}/trpc/chat.send`, { data: { text } });
+      const data = { text, nonce: crypto.randomUUID() };
+      const answer = await visitor.request.post(`${demo.url}/trpc/chat.send`, { data });
       expect(answer.status()).toBe(200);
     }
     await field(page).fill("b4");
-    await button(page).click();
-    await page.getByRole("alert").filter({ hasText: "too quick" }).waitFor();
+    await field(page).press("Enter");
+    await pending(page)
+      .filter({ hasText: /1 of 1, at \d\d:\d\d:\d\d/ })
+      .waitFor();
     await labelled(page, "Wait").waitFor();
     await meter(page, 0).waitFor();
-    expect(await field(page).inputValue()).toBe("b4");
-    await labelled(page, "Send (1 left)").waitFor();
-    await button(page).click();
     await messages(page, "b4").waitFor();
+    expect(await textsOf(own(page))).toEqual(["b1", "b2", "b3", "b4"]);
   });
 
-  it("keeps two tabs of one visitor in step, and leaves another visitor alone", async () => {
-    const [first, second] = [await openChat(), await openChat()];
-    const stranger = await openChat(await browser.newContext());
-    await Promise.all([first, second, stranger].map((tab) => labelled(tab, "3 left").waitFor()));
+  it("sends several lines as messages, each in its turn at the promised second, until cancelled", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
+    await meter(page, 3).waitFor();
+    const lines = Array.from({ length: 10 }, (_, i) => `line ${i + 1}`);
+    await field(page).fill(lines.join("\n"));
+    await labelled(page, "Send 10 messages").click();
+    await messages(page, "line 3").waitFor();
+    await expect.poll(() => pending(page).count()).toBe(7);
+    await page.screenshot({ path: `${SCREENSHOTS}4-held.png` });
+    const texts = await pending(page).allTextContents();
+    const times = texts.map((text, i) => {
+      const match = /^You (\d+) of 10, at (\d\d):(\d\d):(\d\d)line (\d+)$/.exec(text);
+      expect([match?.[1], match?.[5]]).toEqual([`${i + 4}`, `${i + 4}`]);
+      const [hours, minutes, seconds] = match!.slice(2, 5).map(Number);
+      return (hours! * 60 + minutes!) * 60 + seconds!;
+    });
+    // One every six seconds, also over midnight; the last digit may be rounded either way.
+    times.slice(1).forEach((time, i) => {
+      expect(Math.abs(((time - times[i]! + 86_400) % 86_400) - 6)).toBeLessThanOrEqual(1);
+    });
+    await messages(page, "line 4").waitFor();
+    const late = (Date.now() / 1000 - new Date().getTimezoneOffset() * 60 - times[0]!) % 86_400;
+    expect(late).toBeLessThan(2.5);
+    await page.getByRole("button", { name: "Cancel 6 messages" }).click();
+    // What was not sent is in the field again, in its order, and the field has the focus.
+    await expect.poll(() => field(page).inputValue()).toBe(lines.slice(4).join("\n"));
+    expect(await field(page).evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await pending(page).count()).toBe(0);
+    expect(await textsOf(own(page))).toEqual(lines.slice(0, 4));
+    expect(page.problems).toEqual([]);
+  });
+
+  it("shows a message to other visitors at once, without asking for it", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
+    const stranger = await openChat(await example.newVisitor(), demo);
+    await Promise.all([page, stranger].map((tab) => meter(tab, 3).waitFor()));
+    const requests: string[] = [];
+    stranger.on("request", (request) => requests.push(request.url()));
+    await send(page, "hello");
+    await messages(stranger, "hello", stored(stranger)).waitFor();
+    expect(await messages(page, "hello").textContent()).toMatch(/^You /);
+    expect(await messages(stranger, "hello", stored(stranger)).textContent()).toMatch(
+      /^Guest \w{4} /,
+    );
+    // Another process serves the same database.
+    await using other = await startDemo({ databaseUrl: demo.databaseUrl });
+    const third = await openChat(await example.newVisitor(), other);
+    await messages(third, "hello", stored(third)).waitFor();
+    await send(third, "from the other process");
+    await messages(page, "from the other process", stored(page)).waitFor();
+    await messages(stranger, "from the other process", stored(stranger)).waitFor();
+    expect(requests).toEqual([]);
+    await meter(stranger, 3).waitFor();
+  });
+
+  it("keeps two tabs of one visitor in step", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const [first, second] = [await openChat(visitor, demo), await openChat(visitor, demo)];
+    await Promise.all([first, second].map((tab) => meter(tab, 3).waitFor()));
     await send(first, "from the first tab");
-    await labelled(second, "Send (2 left)").waitFor();
+    await meter(second, 2).waitFor();
     await send(second, "from the second tab");
-    await labelled(first, "Send (1 left)").waitFor();
+    await meter(first, 1).waitFor();
     await send(first, "and the last one");
     await Promise.all([first, second].map((tab) => labelled(tab, "Wait").waitFor()));
-    await labelled(stranger, "Send (3 left)").waitFor();
+  });
+
+  it("survives a killed server: no message is missing, doubled or lost", async () => {
+    await using demo = await startDemo();
+    await using example = await openExample(demo);
+    const { visitor } = example;
+    const page = await openChat(visitor, demo);
+    await meter(page, 3).waitFor();
+    await send(page, "before");
+    const { databaseUrl, url } = demo;
+    await using other = await startDemo({ databaseUrl });
+    const stranger = await openChat(await example.newVisitor(), other);
+    await messages(stranger, "before", stored(stranger)).waitFor();
+
+    await demo.kill();
+    await status(page, "No connection");
+    await send(stranger, "meanwhile");
+    await field(page).fill("into the void");
+    await field(page).press("Enter");
+    await pending(page).filter({ hasText: "Sending…" }).waitFor();
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
+    // The page that stayed open finds the new server by itself.
+    await status(page, "Enter sends");
+    await messages(page, "into the void").waitFor();
+    await send(stranger, "after");
+    for (const tab of [page, stranger]) {
+      await messages(tab, "after", stored(tab)).waitFor();
+      expect(await textsOf(stored(tab))).toEqual(["before", "meanwhile", "into the void", "after"]);
+    }
+    expect(await pending(page).count()).toBe(0);
   });
 
   it("knows the visitor and the limit after a reload and after a restart of the server", async () => {
-    const page = await openChat();
-    await labelled(page, "3 left").waitFor();
+    await using demo = await startDemo();
+    await using example = await openExample(demo);
+    const { visitor } = example;
+    const page = await openChat(visitor, demo);
+    await meter(page, 3).waitFor();
     for (const text of ["a1", "a2", "a3"]) await send(page, text);
     await labelled(page, "Wait").waitFor();
     await page.reload();
     await labelled(page, "Wait").waitFor();
-
     const { databaseUrl, url } = demo;
+    // It stops cleanly on Ctrl-C, while a page is open.
     expect(await demo.interrupt()).toBe(0);
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
     expect(restarted.url).toBe(url);
-    // The page that stayed open finds the new server by itself.
-    await labelled(page, "Send (1 left)").waitFor();
+    await status(page, "Enter sends");
+    // A server that had forgotten would say that the bucket is full. That takes 18 seconds.
+    expect(await meter(page, 3).count()).toBe(0);
+    await labelled(page, /^Send/).waitFor();
     await send(page, "a4");
-    await labelled(page, "Wait").waitFor();
-    expect(await messages(page, "You").count()).toBe(4);
-  });
-
-  it("stops cleanly on Ctrl-C while a page is open", async () => {
-    const page = await openChat();
-    await labelled(page, "3 left").waitFor();
-    expect(await demo.interrupt()).toBe(0);
+    expect(await messages(page, "a4").textContent()).toMatch(/^You /);
+    expect(await textsOf(own(page))).toEqual(["a1", "a2", "a3", "a4"]);
   });
 });

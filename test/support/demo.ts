@@ -13,6 +13,8 @@ export interface Demo {
   databaseUrl: string;
   /** Sends SIGINT, as Ctrl-C does, and resolves with the exit code. */
   interrupt(): Promise<number | null>;
+  /** Ends the process without giving it time for anything. Its database stays. */
+  kill(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -42,6 +44,10 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
     interrupt() {
       child.kill("SIGINT");
       return exited;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await exited;
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

@@ -1,0 +1,118 @@
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launchChromium } from "../support/chromium.js";
+import { type Demo, startDemo } from "../support/demo.js";
+
+const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
+
+let browser: Browser;
+let demo: Demo;
+
+beforeAll(async () => {
+  [browser, demo] = await Promise.all([launchChromium(), startDemo()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await demo[Symbol.asyncDispose]();
+});
+
+type LogInPage = Page & { problems: string[] };
+
+async function openLogIn(context?: BrowserContext): Promise<LogInPage> {
+  const page = await (context ?? (await browser.newContext())).newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    // Chromium logs each answer above 400, and a denial is one.
+    const isAnswer = message.text().startsWith("Failed to load resource");
+    const isProblem = message.type() === "error" || message.type() === "warning";
+    if (isProblem && !isAnswer) problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(`${demo.url}/#log-in`);
+  await attempts(page, 5);
+  return Object.assign(page, { problems });
+}
+
+const attempts = (page: Page, left: number) =>
+  page.getByText(`${left} of 5 attempts left`, { exact: true }).waitFor();
+const news = (page: Page, text: string) =>
+  page.locator(".news").filter({ hasText: text }).waitFor();
+const submit = (page: Page) => page.locator("button[type=submit]");
+const tryAnyway = (page: Page) => page.getByRole("button", { name: "Try anyway" });
+const seconds = async (page: Page) =>
+  Number(/^(\d+)s$/.exec((await page.getByRole("timer").textContent()) ?? "")?.[1]);
+
+async function fail(page: Page): Promise<void> {
+  await page.getByLabel("Password", { exact: true }).fill("wrong");
+  await Promise.all([
+    page.waitForResponse(/logIn\.attempt/),
+    page.getByLabel("Password", { exact: true }).press("Enter"),
+  ]);
+  await page
+    .locator(".news")
+    .filter({ hasText: /wrong|No attempt/ })
+    .waitFor();
+}
+
+describe("the log-in", () => {
+  it("counts failures, shows the wait before the next try, and closes for one too many", async () => {
+    const page = await openLogIn();
+    const { y } = (await page.locator(".cost").boundingBox())!;
+    for (const left of [4, 3, 2, 1]) {
+      await fail(page);
+      await news(page, "This password is wrong.");
+      await attempts(page, left);
+      expect(await tryAnyway(page).isDisabled()).toBe(true);
+    }
+    await fail(page);
+    await attempts(page, 0);
+    await news(page, "No attempt is left");
+    expect(await submit(page).isDisabled()).toBe(true);
+    expect(await seconds(page)).toBeLessThanOrEqual(12);
+    await page.screenshot({ path: `${SCREENSHOTS}log-in-exhausted.png` });
+
+    await tryAnyway(page).click();
+    await news(page, "That was one too many");
+    await expect.poll(() => seconds(page)).toBeGreaterThan(30);
+    expect(await seconds(page)).toBeLessThanOrEqual(42);
+    expect(await tryAnyway(page).isDisabled()).toBe(true);
+    await page.screenshot({ path: `${SCREENSHOTS}log-in-closed.png` });
+    // Neither a countdown nor a text has moved what stands below.
+    expect((await page.locator(".cost").boundingBox())!.y).toBe(y);
+    // The page knows of the wait after a reload, too, and another visitor is not concerned.
+    await page.reload();
+    await page.getByRole("timer").waitFor();
+    expect(await seconds(page)).toBeGreaterThan(30);
+    await openLogIn();
+    expect(page.problems).toEqual([]);
+  });
+
+  it("forgets the failures after the right password, in all tabs", async () => {
+    const context = await browser.newContext();
+    const [page, second] = [await openLogIn(context), await openLogIn(context)];
+    await fail(page);
+    await fail(page);
+    await attempts(second, 3);
+    await page.getByLabel("Password", { exact: true }).fill("open sesame");
+    await page.keyboard.press("Enter");
+    await news(page, "You are logged in.");
+    await Promise.all([attempts(page, 5), attempts(second, 5)]);
+    await submit(page).filter({ hasText: "Log out" }).click();
+    await expect.poll(() => page.locator(".news").textContent()).toBe("");
+    expect(await page.getByLabel("Password", { exact: true }).inputValue()).toBe("");
+    expect(page.problems).toEqual([]);
+  });
+
+  it("says that the server did not answer, and takes no attempt for that", async () => {
+    const page = await openLogIn();
+    await page.route(/logIn\.attempt/, (route) => route.abort());
+    await page.getByLabel("Password", { exact: true }).fill("wrong");
+    await page.keyboard.press("Enter");
+    await news(page, "The server did not answer.");
+    await attempts(page, 5);
+    await page.unroute(/logIn\.attempt/);
+    await fail(page);
+    await attempts(page, 4);
+  });
+});
