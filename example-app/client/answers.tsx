@@ -113,15 +113,20 @@ const BEFORE: Partial<Record<PromptState["kind"], string>> = {
 };
 
 const NOTES = {
-  kept: "The rest stays charged: it had been refilled, or the queue relies on it.",
-  stopped: "Stopped. Unused tokens come back, unless refilled or needed by the queue.",
+  queued: "If you cancel it, what no later prompt relies on comes back.",
+  running: "What it does not use comes back at its end, unless it was refilled by then.",
+  stopped: "Stopped. What was not used comes back, unless refilled or needed by the queue.",
   lost: "The connection broke. What was used and given back is not known here.",
+  allBack: "All that was not used has come back.",
+  notAllBack: "The rest stays charged: it had been refilled, or the queue relies on it.",
 };
 
 function noteOf(state: PromptState): string {
-  if (state.kind === "stopped" || state.kind === "lost") return NOTES[state.kind];
-  const isKept = state.kind === "bill" && state.used + state.returned < state.estimated;
-  return isKept ? NOTES.kept : "";
+  if (state.kind === "bill") {
+    const isBack = state.used + state.returned === state.estimated;
+    return isBack ? NOTES.allBack : NOTES.notAllBack;
+  }
+  return state.kind in NOTES ? NOTES[state.kind as keyof typeof NOTES] : "";
 }
 
 function Queued({ since, until }: { since: number; until: number }) {
