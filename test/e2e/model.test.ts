@@ -95,7 +95,7 @@ describe.each([
     await prompt(page, "second")
       .getByText(/It runs at \d\d:\d\d:\d\d, in [34]\d s/)
       .waitFor();
-    await prompt(page, "first").getByText("first two").waitFor();
+    await page.locator(".answer").getByText("first two").waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}model-${width}.png`, fullPage: true });
     expect(await violationsOf(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
