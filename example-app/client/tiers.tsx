@@ -1,6 +1,7 @@
 /** Switches between the two tiers. The limit's config says which one counts. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Stable } from "./stable.js";
 import { useRateLimit, useTRPC } from "./trpc.js";
 
 const TIERS = [
@@ -39,7 +40,12 @@ export function Tiers() {
           <input type="radio" name="tier" checked={shown === id} onChange={() => choose(id)} />
           <span>
             {title}
-            <small>{rates ? `${rates[id].toLocaleString("en")} tokens a minute` : "…"}</small>
+            <small>
+              <Stable
+                shown={rates ? `${rates[id].toLocaleString("en")} tokens a minute` : "…"}
+                texts={["12,000 tokens a minute"]}
+              />
+            </small>
           </span>
         </label>
       ))}

@@ -174,7 +174,8 @@ describe("the model", () => {
     const { databaseUrl, url } = demo;
     await demo.interrupt();
     await page.getByText("The connection broke.").first().waitFor();
-    await using _restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("radio", { name: "100", exact: true }).check();
     await forecast(page, "It would run at once.");

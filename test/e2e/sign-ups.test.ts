@@ -139,7 +139,8 @@ describe("sign-ups", () => {
     await page.getByRole("button", { name: "Sign up", exact: true }).click();
     await page.getByText("1 failed: the server did not answer").waitFor();
     await page.getByText("The server does not answer. It is asked again.").waitFor();
-    await using _restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
     await page.getByText("The latest ten").waitFor();
     await page.getByRole("button", { name: "Sign up", exact: true }).click();
     await page.getByText("“account 1” is signed up.").waitFor();

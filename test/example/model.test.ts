@@ -109,6 +109,19 @@ describe("the model", () => {
     await expect.poll(example.left, { timeout: 3_000 }).toBeGreaterThan(1_100);
   });
 
+  it("gives back all tokens to a client that goes away at once, at whatever moment", async () => {
+    await using example = await startExample();
+    for (const delay of [0, 1, 2, 4, 6, 8, 10, 12, 15, 20]) {
+      const signal = AbortSignal.timeout(delay);
+      const call = example.client.model.ask.mutate({ text: "one", length: 100 }, { signal });
+      const reading = call.then(async (events) => {
+        for await (const _ of events);
+      });
+      await expect(reading).rejects.toThrow("abort");
+    }
+    await expect.poll(example.left, { timeout: 3_000 }).toBeGreaterThan(1_150);
+  });
+
   it("denies a prompt for which the queue has no room, and takes nothing for it", async () => {
     await using example = await startExample();
     const open = [];
