@@ -14,7 +14,8 @@ import type { AppRouter } from "../server/router.js";
 export const client = createTRPCClient<AppRouter>({
   links: [
     // Before the links that send, so that the hooks know of a denial at once.
-    rateLimitLink(),
+    // The model reserves, and predictions are about calls that do not.
+    rateLimitLink({ limits: { "model.ask": null } }),
     // A message that got no answer is sent again. The server stores it once, by its nonce.
     retryLink({
       retry: ({ op, error, attempts }) =>

@@ -35,7 +35,8 @@ export function createLimiter(
   return createRateLimiter({
     store: prismaStore(prisma),
     limits: LIMITS,
-    autoPrune: { every: HOUR },
+    // A row goes when it is full on both tiers.
+    autoPrune: { every: HOUR, alsoConfigs: { llmTokens: [PAID] } },
     ...hooks,
   });
 }

@@ -29,6 +29,8 @@ export function createTRPC(prisma: PrismaClient) {
       ping: { enabled: true, intervalMs: 5_000 },
       client: { reconnectAfterInactivityMs: 10_000 },
     },
+    // A prompt may wait for minutes. Proxies close connections on which nothing is sent.
+    jsonl: { pingMs: 5_000 },
   });
 
   async function configOf(visitor: string, name: string): Promise<RateLimitConfig | undefined> {
@@ -50,5 +52,5 @@ export function createTRPC(prisma: PrismaClient) {
     // The demo is all about changes that are seen at once.
     keyInterval: 5_000,
   });
-  return { prisma, limiter, t, rl, statistics };
+  return { prisma, limiter, t, rl, statistics, configOf };
 }

@@ -1,0 +1,149 @@
+/** The part of the demo with the sign-ups: one window for all visitors. */
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { violationsOf } from "../support/axe.js";
+import { launchChromium } from "../support/chromium.js";
+import { type Demo, startDemo } from "../support/demo.js";
+
+const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
+/** The example's windows start every five minutes. */
+const WINDOW = 5 * 60_000;
+
+let browser: Browser;
+let demo: Demo;
+const visitors: BrowserContext[] = [];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  // A window that ends in the middle of a test would forget what the test has done.
+  const remaining = WINDOW - (Date.now() % WINDOW);
+  if (remaining < 20_000) await new Promise((resolve) => setTimeout(resolve, remaining + 100));
+  demo = await startDemo();
+});
+afterEach(async () => {
+  await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
+  await demo[Symbol.asyncDispose]();
+});
+
+/** Opens the part as a visitor who has never been there. */
+async function openSignUps(width = 1280): Promise<Page & { problems: string[] }> {
+  const visitor = await browser.newContext({ viewport: { width, height: 844 } });
+  visitors.push(visitor);
+  const page = await visitor.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(`${demo.url}/#sign-ups`);
+  return Object.assign(page, { problems });
+}
+
+const left = (page: Page, count: number) =>
+  page.getByText(`${count} of 100 accounts left`, { exact: true }).waitFor();
+const account = (page: Page, name: string) =>
+  page.getByRole("list", { name: "Latest accounts" }).getByText(name, { exact: true });
+const total = (page: Page, text: string) => page.getByRole("heading", { name: text, exact: true });
+const clock = (page: Page) => page.getByRole("timer").locator(".stable > :first-child");
+
+describe("sign-ups", () => {
+  it("show an account to both visitors, and take it off the window that they share", async () => {
+    const [first, second] = [await openSignUps(), await openSignUps(390)];
+    await Promise.all([left(first, 100), left(second, 100)]);
+    await first.getByText("No account yet.").waitFor();
+    await first.getByRole("textbox").fill("Number One");
+    await first.getByRole("button", { name: "Sign up", exact: true }).click();
+    await first.getByText("“Number One” is signed up.").waitFor();
+    await Promise.all([left(first, 99), left(second, 99)]);
+    await Promise.all([first, second].map((page) => account(page, "Number One").waitFor()));
+
+    // Without a name, the server chooses one.
+    expect(await first.getByRole("textbox").inputValue()).toBe("");
+    await second.getByRole("button", { name: "Sign up", exact: true }).click();
+    await second.getByText("“account 2” is signed up.").waitFor();
+    await Promise.all([first, second].map((page) => account(page, "account 2").waitFor()));
+    await Promise.all([first, second].map((page) => total(page, "2 accounts").waitFor()));
+    expect([...first.problems, ...second.problems]).toEqual([]);
+  });
+
+  it.each([1280, 390])(
+    "deny the 101st at %i px, and leave the others their accounts",
+    async (width) => {
+      const [first, second] = [await openSignUps(width), await openSignUps()];
+      await left(first, 100);
+      await first.getByText("The 101st is denied.").waitFor();
+      await first.getByRole("button", { name: "All 100 left, and one more" }).click();
+      const outcome = first.getByText("100 accounts are signed up. One more was denied until");
+      await outcome.waitFor();
+      const nextWindow = new Date(Math.ceil(Date.now() / WINDOW) * WINDOW);
+      const time = nextWindow.toLocaleTimeString("en-GB");
+      expect(await outcome.textContent()).toContain(`denied until ${time}.`);
+      await first.locator(".window").getByText(time).first().waitFor();
+
+      await Promise.all([left(first, 0), left(second, 0)]);
+      await Promise.all([first, second].map((page) => total(page, "100 accounts").waitFor()));
+      await account(second, "account 100").waitFor();
+      expect(await second.getByRole("listitem").filter({ hasText: "account" }).count()).toBe(10);
+
+      await second.getByRole("textbox").fill("Too Late");
+      await second.getByRole("button", { name: "Sign up", exact: true }).click();
+      await second.getByText(`The sign-up was denied until ${time}.`).waitFor();
+      expect(await second.getByRole("textbox").inputValue()).toBe("Too Late");
+      await first.screenshot({ path: `${SCREENSHOTS}sign-ups-${width}.png`, fullPage: true });
+      expect(await violationsOf(first)).toEqual([]);
+      expect(await first.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+        width,
+      );
+      await total(second, "100 accounts").waitFor();
+    },
+  );
+
+  it("count down to the next window without a jump, also on a page whose clock is wrong", async () => {
+    const page = await openSignUps();
+    await left(page, 100);
+    const seen: number[] = [];
+    while (seen.length < 4) {
+      const [minutes, seconds] = (await clock(page).textContent())!.split(":").map(Number);
+      const shown = minutes! * 60 + seconds!;
+      if (seen.at(-1) !== shown) seen.push(shown);
+    }
+    expect(seen).toEqual([0, 1, 2, 3].map((passed) => seen[0]! - passed));
+    const remaining = (WINDOW - (Date.now() % WINDOW)) / 1000;
+    expect(Math.abs(seen[3]! - remaining)).toBeLessThan(2);
+
+    const wrong = await browser.newContext();
+    visitors.push(wrong);
+    await wrong.addInitScript(() => {
+      const now = Date.now.bind(Date);
+      Date.now = () => now() + 100_000;
+    });
+    const ahead = await wrong.newPage();
+    await ahead.goto(`${demo.url}/#sign-ups`);
+    await left(ahead, 100);
+    const both = await Promise.all([page, ahead].map((each) => clock(each).textContent()));
+    const [a, b] = both.map(
+      (text) => Number(text!.split(":")[0]) * 60 + Number(text!.split(":")[1]),
+    );
+    expect(Math.abs(a! - b!)).toBeLessThanOrEqual(1);
+  });
+
+  it("say that nothing was saved when the server is gone, and go on when it is back", async () => {
+    const page = await openSignUps();
+    await left(page, 100);
+    const { databaseUrl, url } = demo;
+    await demo.interrupt();
+    await page.getByRole("button", { name: "Sign up", exact: true }).click();
+    await page.getByText("1 failed: the server did not answer").waitFor();
+    await page.getByText("The server does not answer. It is asked again.").waitFor();
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
+    await page.getByText("The latest ten").waitFor();
+    await page.getByRole("button", { name: "Sign up", exact: true }).click();
+    await page.getByText("“account 1” is signed up.").waitFor();
+    await left(page, 99);
+  });
+});
