@@ -24,9 +24,8 @@ export function Panel({
     <section className="trl-devtools" data-theme={theme} aria-label="Rate limits">
       <style>{STYLES}</style>
       {views.length === 0 && <p>This page follows no rate limit.</p>}
-      {views.map((view, index) => (
-        // Observers have no names. Their order is that in which they began to follow.
-        <Observer key={index} view={view} />
+      {views.map((view) => (
+        <Observer key={view.id} view={view} />
       ))}
     </section>
   );

@@ -27,14 +27,26 @@ export interface LimitView {
 }
 
 export interface ObserverView {
+  id: number;
   facts: Fact[];
   limits: LimitView[];
+}
+
+/** Observers have no names, so they get numbers. */
+const ids = new WeakMap<RateLimitObserver, number>();
+let lastId = 0;
+
+function idOfObserver(observer: RateLimitObserver): number {
+  const id = ids.get(observer) ?? ++lastId;
+  ids.set(observer, id);
+  return id;
 }
 
 export function viewOf(observer: RateLimitObserver): ObserverView {
   const inspection = observer.inspect();
   const { streamed, answered, lastRoundTrip, limits } = inspection;
   return {
+    id: idOfObserver(observer),
     facts: [
       ["Connection", observer.connection],
       ["Server's clock", clockText(inspection)],
