@@ -31,6 +31,9 @@ export const STYLES = `
 .trl-devtools .trl-bar { height: 6px; border-radius: 3px; background: var(--line); overflow: hidden; }
 .trl-devtools .trl-bar div { height: 100%; background: var(--fill); }
 .trl-devtools dl { display: grid; gap: 2px; }
+.trl-devtools .trl-observer > dl {
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); column-gap: 24px;
+}
 .trl-devtools dl > div { display: grid; grid-template-columns: 9em 1fr; gap: 8px; }
 .trl-devtools dt { color: var(--quiet); }
 .trl-devtools dd { overflow-wrap: anywhere; }
