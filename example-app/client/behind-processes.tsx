@@ -4,7 +4,10 @@ import type { inferRouterOutputs } from "@trpc/server";
 import type { AppRouter } from "../server/router.js";
 import { useTRPCClient } from "./trpc.js";
 
-type Answer = inferRouterOutputs<AppRouter>["behind"]["process"];
+type Answer = inferRouterOutputs<AppRouter>["behind"]["process"] & { at: number };
+
+/** A process that has not answered for so long is gone, ms. Each one is asked in its turn. */
+const FORGOTTEN = 30_000;
 
 interface Answers {
   last: Answer;
@@ -20,9 +23,12 @@ export function useProcesses() {
   return useQuery({
     queryKey: KEY,
     queryFn: async ({ signal }): Promise<Answers> => {
-      const last = await client.behind.process.query(undefined, { signal });
+      const answer = await client.behind.process.query(undefined, { signal });
+      const last = { ...answer, at: Date.now() };
       const known = queryClient.getQueryData<Answers>(KEY)?.all ?? [];
-      const others = known.filter(({ process }) => process !== last.process);
+      const others = known.filter(
+        ({ process, at }) => process !== last.process && last.at - at < FORGOTTEN,
+      );
       return { last, all: [...others, last].sort((a, b) => a.process - b.process) };
     },
     refetchInterval: 1000,
@@ -45,7 +51,8 @@ export function Processes({ processes }: { processes: ReturnType<typeof useProce
         ))}
       </div>
       <p className="quiet answered">
-        {isLost && "The server does not answer. These were the last counts."}
+        {isLost && data && "The server does not answer. These were the last counts."}
+        {!data && (isLost ? "The server does not answer." : "Waiting for the first answer.")}
         {!isLost && data && `The last answer came from process ${data.last.process}.`}
       </p>
     </section>
