@@ -55,7 +55,7 @@ export default defineConfig({
         test: {
           ...timeouts,
           name: "react 18",
-          include: ["test/react/**/*.test.tsx"],
+          include: ["test/{react,devtools}/**/*.test.tsx"],
           exclude,
           env: { REACT_VERSION: "18" },
           // What imports React has to be resolved here, too, rather than by Node.

@@ -6,6 +6,7 @@ export {
   type RateLimitErrorData,
   type RateLimitSnapshot,
 } from "../core/index.js";
+export { inspectRateLimits } from "./inspect-rate-limits.js";
 export { createRateLimitObserver } from "./observer.js";
 export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
 export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
@@ -13,9 +14,11 @@ export { createTRPCTransport } from "./transport.js";
 export type {
   CheckedRateLimit,
   ConnectionState,
+  InspectedLimit,
   LimitUse,
   LinkedLimit,
   LiveMode,
+  ObserverInspection,
   RateLimitItem,
   RateLimitObserver,
   RateLimitObserverOptions,

@@ -52,6 +52,8 @@ export function createRateLimitObserver<TName extends string = string>(
   let connectionState: ConnectionState = "polling";
   /** How many snapshots have been taken from the server. */
   let sequence = 0;
+  /** What only `inspect` reads. */
+  const tally = { streamed: 0, answered: 0, lastRoundTrip: NaN };
   const recorded = new WeakSet<RateLimitDenial>();
   let isSyncing = false;
   let hasWarned = false;
@@ -70,6 +72,7 @@ export function createRateLimitObserver<TName extends string = string>(
     pollInterval,
     isFresh: (item) => cache?.isFresh?.(item),
     onSnapshot(snapshot) {
+      tally.streamed++;
       const entry = isSnapshot(snapshot) && find(snapshot);
       if (entry) {
         const config = textOf(snapshot);
@@ -84,7 +87,9 @@ export function createRateLimitObserver<TName extends string = string>(
       const snapshot = await transport.status(item);
       // Counts as no answer. The error is not shown.
       if (!isSnapshot(snapshot)) throw new TypeError();
-      accept(snapshot, roundTrip(monotonic() - sentAt, snapshot.now), before);
+      tally.answered++;
+      tally.lastRoundTrip = monotonic() - sentAt;
+      accept(snapshot, roundTrip(tally.lastRoundTrip, snapshot.now), before);
     },
     onRefused(item, error) {
       const entry = find(item);
@@ -247,6 +252,16 @@ export function createRateLimitObserver<TName extends string = string>(
       const [debit] = unclaimed ?? [];
       return debit !== undefined && unclaimed!.delete(debit);
     },
+    inspect: () => ({
+      ...tally,
+      ...read(),
+      limits: Array.from(entries.values(), ({ item, serverSnapshot, debits, watchers }) => ({
+        item,
+        snapshot: serverSnapshot,
+        debits: debits.size,
+        counts: Array.from(watchers, ({ count }) => count),
+      })),
+    }),
     receive,
     recordDenial(item, data, count) {
       explainDenials({ ...item, count }, data, (snapshot, denial) => {

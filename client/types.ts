@@ -137,6 +137,36 @@ export interface RateLimitObserverOptions<TName extends string = string> {
   pollInterval?: number | undefined;
 }
 
+/** One limit in an {@link ObserverInspection}. The observer's methods tell the rest. */
+export interface InspectedLimit {
+  /** The limit. */
+  item: RateLimitItem;
+  /** The last snapshot of the server, before the debits; `undefined` while there is none. */
+  snapshot: RateLimitSnapshot | undefined;
+  /** How many debits the snapshot does not include yet. */
+  debits: number;
+  /** The counts that are followed, one for each call of `observe` that has not ended. */
+  counts: number[];
+}
+
+/** What an observer knows at one instant, as plain data, for developers to look at. */
+export interface ObserverInspection {
+  /** This machine's time, epoch ms. */
+  now: number;
+  /** The server's time minus this machine's, whole ms; `NaN` while nothing is known. */
+  offset: number;
+  /** How far `offset` may be off, ms; `Infinity` where it is only a lower bound. */
+  uncertainty: number;
+  /** How long the last answered question took, ms; `NaN` before the first answer. */
+  lastRoundTrip: number;
+  /** How many snapshots the stream has brought. */
+  streamed: number;
+  /** How many snapshots the server has sent as answers to questions. */
+  answered: number;
+  /** The limits that are followed, in no particular order. */
+  limits: InspectedLimit[];
+}
+
 /**
  * Follows limits, and predicts what the server would answer. See `createRateLimitObserver`.
  *
@@ -185,6 +215,11 @@ export interface RateLimitObserver<TName extends string = string> {
    * stands for one call, and that call must not be denied because of its own debit.
    */
   claimDebit(item: RateLimitItem<TName>): boolean;
+  /**
+   * What the observer knows now, for developers: see `trpc-rate-limit/devtools`. It changes nothing
+   * and notifies of nothing, so read it again to see changes.
+   */
+  inspect(): ObserverInspection;
   /** Takes a snapshot that came some other way, such as with a mutation's answer. */
   receive(snapshot: RateLimitSnapshot): void;
   /**

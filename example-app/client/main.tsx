@@ -1,5 +1,6 @@
+/// <reference types="vite/client" />
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
 import { App } from "./app.js";
@@ -11,12 +12,18 @@ const queryClient = new QueryClient({
   defaultOptions: { queries: { retry: rateLimitRetry(), retryDelay: rateLimitRetryDelay } },
 });
 
+/** Vite replaces the condition, so a production build has nothing of the devtools. */
+const Devtools = import.meta.env.DEV ? lazy(() => import("./devtools.js")) : () => null;
+
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <TRPCProvider trpcClient={client} queryClient={queryClient}>
         <RateLimitProvider client={client}>
           <App />
+          <Suspense>
+            <Devtools />
+          </Suspense>
         </RateLimitProvider>
       </TRPCProvider>
     </QueryClientProvider>

@@ -26,6 +26,9 @@ export async function createApp(
     router: createAppRouter(prisma),
     createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret), process }),
     maxBodySize: MAX_BODY,
+    // The next question comes by a new connection, and so to the next process.
+    responseMeta: ({ paths }) =>
+      paths?.includes("behind.process") ? { headers: { connection: "close" } } : {},
   });
   const page = sirv(folder, { etag: true });
   return createServer((req, res) => {

@@ -36,8 +36,7 @@ export function createTRPC(prisma: PrismaClient) {
   async function configOf(visitor: string, name: string): Promise<RateLimitConfig | undefined> {
     if (name !== "llmTokens" && name !== "playground") return undefined;
     const chosen = await prisma.visitor.findUnique({ where: { id: visitor } });
-    if (name === "llmTokens") return chosen?.tier === "paid" ? PAID : undefined;
-    return playgroundConfig(chosen?.playground ?? "");
+    return chosen ? chosenConfig(name, chosen) : undefined;
   }
 
   const rl = createRateLimitTRPC({
@@ -53,4 +52,13 @@ export function createTRPC(prisma: PrismaClient) {
     keyInterval: 5_000,
   });
   return { prisma, limiter, t, rl, statistics, configOf };
+}
+
+/** The config by what a visitor has chosen. `undefined`: the limit's own. */
+export function chosenConfig(
+  name: string,
+  { tier, playground }: { tier: string; playground: string },
+): RateLimitConfig | undefined {
+  if (name === "llmTokens" && tier === "paid") return PAID;
+  return name === "playground" ? playgroundConfig(playground) : undefined;
 }

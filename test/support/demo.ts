@@ -22,12 +22,15 @@ export interface DemoOptions {
   /** The database of an earlier run. @default a new, empty one */
   databaseUrl?: string;
   port?: number;
+  /** The arguments of the command, such as `--processes 2`. @default none */
+  args?: readonly string[];
 }
 
 export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
-  const { databaseUrl = `file:${join(folder, "demo.db")}`, port = 0 } = options;
-  const child = spawn(process.execPath, ["--import", "tsx", "example-app/server/main.ts"], {
+  const { databaseUrl = `file:${join(folder, "demo.db")}`, port = 0, args = [] } = options;
+  const command = ["--import", "tsx", "example-app/server/main.ts", ...args];
+  const child = spawn(process.execPath, command, {
     cwd: ROOT,
     env: {
       ...process.env,

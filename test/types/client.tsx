@@ -1,6 +1,7 @@
 /** What must and must not compile on the client; checked by `tsc`, never run. */
 import { createTRPCClient, type TRPCClient, type TRPCClientError } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
+import type { TanStackDevtoolsReactInit } from "@tanstack/react-devtools";
 import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import {
   createRateLimitObserver,
@@ -8,12 +9,23 @@ import {
   rateLimitLink,
   type RateLimitTransport,
 } from "trpc-rate-limit/client";
+import { rateLimitDevtools } from "trpc-rate-limit/devtools";
 import { createRateLimitReact, type RateLimitObserver } from "trpc-rate-limit/react";
 import type { AppRouter, PartlyRouter, SharedRouter } from "./server.js";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const assert = <T extends true>(): T | void => {};
+
+const ownClient = createTRPCClient<AppRouter>({ links: [] });
+const observed = createRateLimitObserver({
+  transport: createTRPCTransport(ownClient, "rateLimit"),
+});
+export const devtools: TanStackDevtoolsReactInit = {
+  plugins: [rateLimitDevtools({ client: ownClient }), rateLimitDevtools({ observer: observed })],
+};
+// @ts-expect-error Either a client or an observer.
+rateLimitDevtools({});
 
 const { RateLimitProvider, RateLimitMeter, useRateLimit, useRateLimitedMutation } =
   createRateLimitReact<AppRouter>();

@@ -1,0 +1,66 @@
+/**
+ * The plugin for TanStack Devtools: a plain object, so this package needs none of theirs. In
+ * production it is a stub, and bundlers leave out everything that only the panel uses.
+ */
+"use client";
+import { getUntypedClient, type TRPCClient } from "@trpc/client";
+import type { AnyTRPCRouter } from "@trpc/server";
+import type { ReactElement } from "react";
+import { observersOf } from "../transport.js";
+import type { RateLimitObserver } from "../types.js";
+import { Panel } from "./panel.js";
+
+/** Either a client, or an observer that the application has made itself. */
+export type RateLimitDevtoolsOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> =
+  | {
+      /** The application's client. The panel shows every observer that follows limits through it. */
+      client: TRPCClient<TRouter>;
+      /** Only without a `client`. */
+      observer?: undefined;
+    }
+  | {
+      /** The observer to show. */
+      observer: RateLimitObserver;
+      /** Only without an `observer`. */
+      client?: undefined;
+    };
+
+/** An element of `plugins` of `<TanStackDevtools>`. */
+export interface RateLimitDevtoolsPlugin {
+  /** `"trpc-rate-limit"`. */
+  id: string;
+  /** The name of the tab. */
+  name: string;
+  /**
+   * Renders the panel.
+   *
+   * @param props the theme, or an object with it: versions of TanStack Devtools differ.
+   */
+  render(element: HTMLElement, props: "light" | "dark" | { theme: "light" | "dark" }): ReactElement;
+}
+
+/**
+ * A panel for TanStack Devtools that shows what the page knows of its rate limits. Its `render` can
+ * also be called elsewhere. In production (`process.env.NODE_ENV === "production"`, as bundlers
+ * replace it) it renders nothing. Call it once, outside of components.
+ */
+export function rateLimitDevtools<TRouter extends AnyTRPCRouter>(
+  options: RateLimitDevtoolsOptions<TRouter>,
+): RateLimitDevtoolsPlugin {
+  // One expression with the condition in it, because bundlers then see that the panel is unused.
+  const render: RateLimitDevtoolsPlugin["render"] =
+    process.env.NODE_ENV === "production"
+      ? () => null as unknown as ReactElement
+      : renderPanelOf(options);
+  return { id: "trpc-rate-limit", name: "Rate limits", render };
+}
+
+function renderPanelOf<TRouter extends AnyTRPCRouter>({
+  client,
+  observer,
+}: RateLimitDevtoolsOptions<TRouter>): RateLimitDevtoolsPlugin["render"] {
+  const observers = client ? observersOf(getUntypedClient(client).runtime) : new Set([observer!]);
+  return (_element, props) => (
+    <Panel observers={observers} theme={typeof props === "string" ? props : props.theme} />
+  );
+}

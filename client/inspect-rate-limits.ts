@@ -1,0 +1,21 @@
+/** What the observers of a tRPC client know, for developers. */
+import { getUntypedClient, type TRPCClient } from "@trpc/client";
+import type { AnyTRPCRouter } from "@trpc/server";
+import { observersOf } from "./transport.js";
+import type { ObserverInspection } from "./types.js";
+
+/**
+ * Reads what the observers of a client know, such as those of a `RateLimitProvider`. For pages that
+ * show the state of the connection or the difference of the clocks. Nothing notifies of changes, so
+ * read it now and then.
+ *
+ * @param client the application's client, the same that the provider got.
+ * @returns one for each observer that follows at least one limit.
+ */
+export function inspectRateLimits<TRouter extends AnyTRPCRouter>(
+  client: TRPCClient<TRouter>,
+): ObserverInspection[] {
+  return Array.from(observersOf(getUntypedClient(client).runtime), (observer) =>
+    observer.inspect(),
+  );
+}

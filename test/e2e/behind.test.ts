@@ -1,0 +1,200 @@
+/** The part behind the others, with two processes on one database. */
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { launchChromium } from "../support/chromium.js";
+import { type Demo, startDemo } from "../support/demo.js";
+
+const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
+const AXE = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
+const POSTGRES = process.env["TEST_POSTGRES_URL"];
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+
+/** An empty database on the server of the tests. */
+async function createPostgresDatabase(url: string) {
+  const name = `demo_${process.pid}_${Date.now()}`;
+  const run = async (statement: string) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(statement);
+    await client.end();
+  };
+  await run(`CREATE DATABASE ${name}`);
+  const own = new URL(url);
+  own.pathname = name;
+  return { url: own.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+async function openBehind(demo: Demo, context: BrowserContext) {
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(`${demo.url}/#behind`);
+  await page.getByRole("heading", { name: "Behind it" }).waitFor();
+  return Object.assign(page, { problems });
+}
+
+async function sendMessage(demo: Demo, context: BrowserContext): Promise<void> {
+  const sent = await context.request.post(`${demo.url}/trpc/chat.send`, {
+    data: { text: "hello" },
+  });
+  expect(sent.status()).toBe(200);
+}
+
+const rows = (page: Page) => page.getByRole("region", { name: "The table rate_limits" });
+const row = (page: Page, text: string) => rows(page).getByRole("row").filter({ hasText: text });
+/** The stored tokens of the rows with this text, as the page shows them. */
+const stored = (page: Page, text: string) =>
+  expect.poll(() => row(page, text).locator("td:nth-of-type(1)").allTextContents(), {
+    timeout: 10_000,
+  });
+const holding = (tokens: RegExp): unknown =>
+  expect.arrayContaining([expect.stringMatching(tokens)]);
+const counted = (page: Page, number: number) =>
+  page.getByRole("region", { name: `Process ${number}`, exact: true });
+
+/** What both processes have granted of messages, as far as the page has heard. */
+async function granted(page: Page): Promise<number> {
+  const texts = await page
+    .getByRole("region", { name: /^Process \d$/ })
+    .getByRole("row", { name: /^sendMessage/ })
+    .locator("td:nth-of-type(1)")
+    .allTextContents();
+  return texts.reduce((total, text) => total + Number(text), 0);
+}
+
+const databases = [
+  { name: "SQLite", create: async () => undefined, isThere: true },
+  {
+    name: "PostgreSQL",
+    create: () => createPostgresDatabase(POSTGRES!),
+    isThere: POSTGRES !== undefined,
+  },
+];
+
+for (const { name, create, isThere } of databases) {
+  describe.runIf(isThere)(`behind it, with two processes on ${name}`, () => {
+    let demo: Demo;
+    let database: Awaited<ReturnType<typeof create>>;
+    let visitor: BrowserContext;
+    let stranger: BrowserContext;
+
+    beforeAll(async () => {
+      database = await create();
+      const args = ["--processes", "2"];
+      demo = await startDemo(database ? { args, databaseUrl: database.url } : { args });
+    });
+    beforeEach(async () => {
+      visitor = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+      stranger = await browser.newContext();
+      // Each gets the visitor's cookie with the page.
+      for (const context of [visitor, stranger]) await context.request.get(demo.url);
+    });
+    afterEach(() => Promise.all([visitor.close(), stranger.close()]));
+    afterAll(async () => {
+      // The first process ends the others.
+      await demo.interrupt();
+      await demo[Symbol.asyncDispose]();
+      await database?.drop();
+    });
+
+    it("shows what both processes have done, and rows that change while one looks", async () => {
+      const page = await openBehind(demo, visitor);
+      await rows(page).getByText("The table is empty").waitFor();
+      await counted(page, 1).waitFor();
+      await counted(page, 2).waitFor();
+      await page.getByText(/^Process [12] reads it once a second\.$/).waitFor();
+
+      await sendMessage(demo, stranger);
+      await stored(page, "sendMessage").toEqual(holding(/^2\.0/));
+      // Another visitor's row: shortened, and not marked as one's own.
+      await row(page, "sendMessage")
+        .getByText(/^[0-9a-f]{8}…$/)
+        .waitFor();
+      await sendMessage(demo, stranger);
+      await stored(page, "sendMessage").toEqual(holding(/^1\.\d/));
+
+      await sendMessage(demo, visitor);
+      await stored(page, ", you").toEqual(holding(/^2\.0/));
+      // One's own row comes first, after the head of the table.
+      await expect.poll(() => rows(page).getByRole("row").nth(1).textContent()).toContain(", you");
+      await expect.poll(() => granted(page), { timeout: 10_000 }).toBe(3);
+      await page.getByText("live, by a stream").waitFor();
+      expect(page.problems).toEqual([]);
+    });
+
+    it("deletes one's own rows, and no others", async () => {
+      await Promise.all([sendMessage(demo, visitor), sendMessage(demo, stranger)]);
+      const page = await openBehind(demo, visitor);
+      await row(page, ", you").waitFor();
+      await page.getByRole("button", { name: "Reset my limits" }).click();
+      await page.getByText(/^Process [12] has deleted 1 row\.$/).waitFor();
+      await row(page, ", you").waitFor({ state: "detached" });
+      await stored(page, "sendMessage").toEqual(holding(/^2\.0/));
+      // The other parts of the page know it, too.
+      await page.getByRole("link", { name: "Chat" }).click();
+      await page.getByRole("button", { name: /3 left/ }).waitFor();
+      expect(page.problems).toEqual([]);
+    });
+  });
+}
+
+describe("behind it, in one process", () => {
+  let demo: Demo;
+  beforeAll(async () => {
+    demo = await startDemo();
+  });
+  afterAll(() => demo[Symbol.asyncDispose]());
+
+  it.each([
+    [1280, "light"],
+    [1280, "dark"],
+    [390, "light"],
+    [390, "dark"],
+  ] as const)("fits %i px in %s, and passes axe", async (width, colorScheme) => {
+    const viewport = { width, height: 844 };
+    const visitor = await browser.newContext({ viewport, colorScheme, hasTouch: width === 390 });
+    await visitor.request.get(demo.url);
+    await sendMessage(demo, visitor);
+    const page = await openBehind(demo, visitor);
+    await row(page, ", you").waitFor();
+    await counted(page, 1).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      width,
+    );
+    const button = page.getByRole("button", { name: "Reset my limits" });
+    expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    await page.screenshot({ path: `${SCREENSHOTS}behind-${width}-${colorScheme}.png` });
+    await page.addScriptTag({ path: AXE });
+    const violations = await page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: typeof import("axe-core") };
+      return (await axe.run()).violations.map(({ id, nodes }) => [id, nodes.map((n) => n.html)]);
+    });
+    expect(violations).toEqual([]);
+    await visitor.close();
+  });
+
+  it("says that the server does not answer, and goes on when it is back", async () => {
+    const visitor = await browser.newContext();
+    const page = await openBehind(demo, visitor);
+    await page.getByText("Process 1 reads it once a second.").waitFor();
+    await counted(page, 1).waitFor();
+    expect(await demo.interrupt()).toBe(0);
+    await rows(page).getByText("The server does not answer.").waitFor();
+    await page.getByText("These were the last counts.").waitFor();
+    const { databaseUrl, url } = demo;
+    await using _restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    await page.getByText("Process 1 reads it once a second.").waitFor();
+    await page.getByText("The last answer came from process 1.").waitFor();
+    await visitor.close();
+  });
+});
