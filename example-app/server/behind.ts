@@ -17,8 +17,8 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
   /** The rows of all limits: `list` says whose there are, `snapshots` what they hold. */
   async function readRows() {
     const pages = await Promise.all(NAMES.map((name) => limiter.list(name, { count: SHOWN })));
-    const items = pages.flatMap(({ items }, index) =>
-      items.map(({ key }) => ({ name: NAMES[index]!, key })),
+    const items = pages.flatMap((page, index) =>
+      page.items.map(({ key }) => ({ name: NAMES[index]!, key })),
     );
     const visitors = await prisma.visitor.findMany({
       where: { id: { in: items.flatMap(({ key }) => key ?? []) } },

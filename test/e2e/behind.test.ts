@@ -1,5 +1,6 @@
 /** The part behind the others, with two processes on one database. */
 import { fileURLToPath } from "node:url";
+import type Axe from "axe-core";
 import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -52,13 +53,12 @@ async function sendMessage(demo: Demo, context: BrowserContext): Promise<void> {
 
 const rows = (page: Page) => page.getByRole("region", { name: "The table rate_limits" });
 const row = (page: Page, text: string) => rows(page).getByRole("row").filter({ hasText: text });
-/** The stored tokens of the rows with this text, as the page shows them. */
-const stored = (page: Page, text: string) =>
-  expect.poll(() => row(page, text).locator("td:nth-of-type(1)").allTextContents(), {
-    timeout: 10_000,
-  });
-const holding = (tokens: RegExp): unknown =>
-  expect.arrayContaining([expect.stringMatching(tokens)]);
+/** Waits until a row with this text shows these stored tokens. */
+async function waitForStored(page: Page, text: string, tokens: RegExp): Promise<void> {
+  await expect
+    .poll(() => row(page, text).locator("td:nth-of-type(1)").allTextContents(), { timeout: 10_000 })
+    .toEqual(expect.arrayContaining([expect.stringMatching(tokens)]));
+}
 const counted = (page: Page, number: number) =>
   page.getByRole("region", { name: `Process ${number}`, exact: true });
 
@@ -115,16 +115,16 @@ for (const { name, create, isThere } of databases) {
       await page.getByText(/^Process [12] reads it once a second\.$/).waitFor();
 
       await sendMessage(demo, stranger);
-      await stored(page, "sendMessage").toEqual(holding(/^2\.0/));
+      await waitForStored(page, "sendMessage", /^2\.0/);
       // Another visitor's row: shortened, and not marked as one's own.
       await row(page, "sendMessage")
         .getByText(/^[0-9a-f]{8}…$/)
         .waitFor();
       await sendMessage(demo, stranger);
-      await stored(page, "sendMessage").toEqual(holding(/^1\.\d/));
+      await waitForStored(page, "sendMessage", /^1\.\d/);
 
       await sendMessage(demo, visitor);
-      await stored(page, ", you").toEqual(holding(/^2\.0/));
+      await waitForStored(page, ", you", /^2\.0/);
       // One's own row comes first, after the head of the table.
       await expect.poll(() => rows(page).getByRole("row").nth(1).textContent()).toContain(", you");
       await expect.poll(() => granted(page), { timeout: 10_000 }).toBe(3);
@@ -139,7 +139,7 @@ for (const { name, create, isThere } of databases) {
       await page.getByRole("button", { name: "Reset my limits" }).click();
       await page.getByText(/^Process [12] has deleted 1 row\.$/).waitFor();
       await row(page, ", you").waitFor({ state: "detached" });
-      await stored(page, "sendMessage").toEqual(holding(/^2\.0/));
+      await waitForStored(page, "sendMessage", /^2\.0/);
       // The other parts of the page know it, too.
       await page.getByRole("link", { name: "Chat" }).click();
       await page.getByRole("button", { name: /3 left/ }).waitFor();
@@ -176,7 +176,7 @@ describe("behind it, in one process", () => {
     await page.screenshot({ path: `${SCREENSHOTS}behind-${width}-${colorScheme}.png` });
     await page.addScriptTag({ path: AXE });
     const violations = await page.evaluate(async () => {
-      const { axe } = window as unknown as { axe: typeof import("axe-core") };
+      const { axe } = window as unknown as { axe: typeof Axe };
       return (await axe.run()).violations.map(({ id, nodes }) => [id, nodes.map((n) => n.html)]);
     });
     expect(violations).toEqual([]);
@@ -192,7 +192,8 @@ describe("behind it, in one process", () => {
     await rows(page).getByText("The server does not answer.").waitFor();
     await page.getByText("These were the last counts.").waitFor();
     const { databaseUrl, url } = demo;
-    await using _restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
     await page.getByText("Process 1 reads it once a second.").waitFor();
     await page.getByText("The last answer came from process 1.").waitFor();
     await visitor.close();

@@ -1,6 +1,7 @@
 /** The devtools of the example: there in development, and nowhere in what is built. */
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import type Axe from "axe-core";
 import type { Browser } from "playwright-core";
 import { createServer } from "vite";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -56,7 +57,7 @@ it.each(["light", "dark"] as const)(
     await page.screenshot({ path: `${SCREENSHOTS}devtools-${colorScheme}.png` });
     await page.addScriptTag({ path: `${ROOT}node_modules/axe-core/axe.min.js` });
     const violations = await panel.evaluate(async (element) => {
-      const { axe } = window as unknown as { axe: typeof import("axe-core") };
+      const { axe } = window as unknown as { axe: typeof Axe };
       return (await axe.run(element)).violations.map(({ id, nodes }) => [id, nodes.length]);
     });
     expect(violations).toEqual([]);
