@@ -1,4 +1,5 @@
 /** The part behind the others, with two processes on one database. */
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
 import pg from "pg";
@@ -46,7 +47,7 @@ async function openBehind(demo: Demo, context: BrowserContext) {
 
 async function sendMessage(demo: Demo, context: BrowserContext): Promise<void> {
   const sent = await context.request.post(`${demo.url}/trpc/chat.send`, {
-    data: { text: "hello" },
+    data: { text: "hello", nonce: randomUUID() },
   });
   expect(sent.status()).toBe(200);
 }

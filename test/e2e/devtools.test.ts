@@ -1,4 +1,5 @@
 /** The devtools of the example: there in development, and nowhere in what is built. */
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
@@ -49,7 +50,7 @@ it.each(["light", "dark"] as const)(
     await limit.getByText("token bucket: 10 per 1 min, holds 3").waitFor();
     for (let i = 0; i < 3; i++) {
       const sent = await visitor.request.post(`${vite.url}trpc/chat.send`, {
-        data: { text: "hi" },
+        data: { text: "hi", nonce: randomUUID() },
       });
       expect(sent.status()).toBe(200);
     }

@@ -1,4 +1,5 @@
 /** What the part behind the others reads and allows, without a browser. */
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,7 +61,8 @@ describe("the rows", () => {
   it("say which process has read them, whose they are, and no whole key of another visitor", async () => {
     await using app = await startRouter();
     const [ada, bob] = ["ada-0123456789", "bob-0123456789"];
-    for (const visitor of [bob, ada]) await app.caller(visitor).chat.send({ text: "hello" });
+    for (const visitor of [bob, ada])
+      await app.caller(visitor).chat.send({ text: "hello", nonce: randomUUID() });
     const [seen] = await read(app.caller(bob, 2), 1);
     expect(seen).toMatchObject({
       process: 2,
@@ -86,7 +88,8 @@ describe("the rows", () => {
 describe("a reset", () => {
   it("deletes the visitor's own rows", async () => {
     await using app = await startRouter();
-    for (const visitor of ["ada", "bob"]) await app.caller(visitor).chat.send({ text: "hello" });
+    for (const visitor of ["ada", "bob"])
+      await app.caller(visitor).chat.send({ text: "hello", nonce: randomUUID() });
     await expect(app.caller("ada").behind.reset()).resolves.toEqual({ process: 1, rows: 1 });
     expect(await app.prisma.rateLimit.findMany()).toMatchObject([{ key: "bob" }]);
   });
@@ -95,7 +98,7 @@ describe("a reset", () => {
     vi.stubEnv("NODE_ENV", "production");
     await using app = await startRouter();
     const ada = app.caller("ada");
-    await ada.chat.send({ text: "hello" });
+    await ada.chat.send({ text: "hello", nonce: randomUUID() });
     await expect(ada.behind.reset()).rejects.toMatchObject({ code: "FORBIDDEN" });
     expect(await app.prisma.rateLimit.count()).toBe(1);
     await expect(ada.behind.process()).resolves.toMatchObject({ canReset: false, process: 1 });
@@ -105,8 +108,8 @@ describe("a reset", () => {
 it("counts what this process has granted and denied", async () => {
   await using app = await startRouter();
   const ada = app.caller("ada");
-  for (let i = 0; i < 3; i++) await ada.chat.send({ text: "hello" });
-  await expect(ada.chat.send({ text: "hello" })).rejects.toMatchObject({
+  for (let i = 0; i < 3; i++) await ada.chat.send({ text: "hello", nonce: randomUUID() });
+  await expect(ada.chat.send({ text: "hello", nonce: randomUUID() })).rejects.toMatchObject({
     code: "TOO_MANY_REQUESTS",
   });
   const { decisions, callsPerBatch, conflicts } = await ada.behind.process();
