@@ -26,8 +26,6 @@ export const LIMITS = {
 /** The paid tier of the language model. */
 export const PAID: RateLimitConfig = { ...LIMITS.llmTokens, rate: 12_000, maxReserved: 24_000 };
 
-export type Limiter = ReturnType<typeof createLimiter>;
-
 export function createLimiter(
   prisma: PrismaClient,
   hooks: Pick<RateLimiterOptions<typeof LIMITS>, "onDecision" | "onBatch"> = {},
