@@ -73,8 +73,10 @@ function returnable(held: RateLimitState, config: RateLimitConfig, taken: TakenT
   // As if nothing had been given back yet: that may have hidden a debt.
   const value = held.value - returned;
   const takenSince = taken.value + refilled - value;
-  const isPromised = value < 0 && takenSince > toleranceOf(config);
-  return count - refilled - (isPromised ? repaying(-value, config) : 0) - returned;
+  // In debt, the calls in line are promised at most what was taken since, and at most the debt.
+  if (value >= 0 || takenSince <= toleranceOf(config)) return count - refilled - returned;
+  const promised = repaying(Math.min(-value, takenSince), config);
+  return Math.min(count, capacityOf(config)) - refilled - promised - returned;
 }
 
 /**

@@ -99,7 +99,8 @@ async function replay({ steps, shards, blockFor, ...rest }: Schedule) {
     } else if (act === "limit" || act === "reserve") {
       // A reservation of several windows or shards may share its turn with calls of that instant.
       const isReserved = act === "reserve" && shards === undefined;
-      const wanted = isReserved && rest.kind === "fixed window" ? Math.min(1, count) : count;
+      const most = rest.kind === "fixed window" ? 1 : rest.capacity;
+      const wanted = isReserved ? Math.min(most, 3 * count) : count;
       if (wanted > 0) await take(wanted, isReserved);
     } else if (call !== undefined && act === "settle") {
       await limiter.settle(call.result, count);
