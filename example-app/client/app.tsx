@@ -1,5 +1,5 @@
 /** The page: a list of parts, one of which is shown. The part is in the address, after `#`. */
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Chat } from "./chat.js";
 import { Connection } from "./connection.js";
 
@@ -13,9 +13,22 @@ const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
   { id: "behind", title: "Behind it", content: part(() => import("./behind.js")) },
 ];
 
-function part(load: () => Promise<{ default: () => ReactNode }>): ReactNode {
-  const Content = lazy(load);
+type PartModule = { default: () => ReactNode };
+
+function part(load: () => Promise<PartModule>): ReactNode {
+  const Content = lazy(() => untilLoaded(load));
   return <Content />;
+}
+
+/** Asks again while the server is gone, so that the part comes by itself when it is back. */
+async function untilLoaded(load: () => Promise<PartModule>): Promise<PartModule> {
+  for (;;) {
+    try {
+      return await load();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
 }
 
 function useHash(): string {
@@ -31,6 +44,14 @@ function useHash(): string {
 export function App() {
   const hash = useHash();
   const shown = PARTS.find(({ id }) => id === hash) ?? PARTS[0]!;
+  const link = useRef<HTMLAnchorElement>(null);
+
+  useEffect(() => {
+    document.title = `${shown.title} · trpc-rate-limit`;
+    // On a phone, the list of parts is wider than the window.
+    link.current?.scrollIntoView({ inline: "center", block: "nearest" });
+    window.scrollTo(0, 0);
+  }, [shown]);
 
   return (
     <div className="app">
@@ -40,7 +61,11 @@ export function App() {
           <ul>
             {PARTS.map(({ id, title }) => (
               <li key={id}>
-                <a href={`#${id}`} aria-current={id === shown.id ? "page" : undefined}>
+                <a
+                  ref={id === shown.id ? link : undefined}
+                  href={`#${id}`}
+                  aria-current={id === shown.id ? "page" : undefined}
+                >
                   {title}
                 </a>
               </li>
@@ -49,8 +74,8 @@ export function App() {
         </nav>
         <Connection />
       </header>
-      <main key={shown.id} id={shown.id}>
-        <Suspense fallback={null}>{shown.content}</Suspense>
+      <main key={shown.id}>
+        <Suspense fallback={<p className="late">Loading…</p>}>{shown.content}</Suspense>
       </main>
     </div>
   );
