@@ -1,10 +1,24 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+
+/** Stores a compressed copy of each file, which the server sends instead. */
+const gzip: Plugin = {
+  name: "gzip",
+  async writeBundle({ dir }, files) {
+    for (const name of Object.keys(files)) {
+      const path = join(dir!, name);
+      await writeFile(`${path}.gz`, gzipSync(await readFile(path)));
+    }
+  },
+};
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [react()],
+  plugins: [react(), gzip],
   // All styles come with the page: a few kB, and a part that is loaded later needs only its script.
   build: { cssCodeSplit: false },
   server: { proxy: { "/trpc": "http://localhost:3000" } },

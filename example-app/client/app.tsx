@@ -63,7 +63,8 @@ export function App() {
               <li key={id}>
                 <a
                   ref={id === shown.id ? link : undefined}
-                  href={`#${id}`}
+                  // Checkers take a link to "#id" for a skip link when it is scrolled out of sight.
+                  href={`./#${id}`}
                   aria-current={id === shown.id ? "page" : undefined}
                 >
                   {title}

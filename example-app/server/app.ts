@@ -30,7 +30,7 @@ export async function createApp(
     responseMeta: ({ paths }) =>
       paths?.includes("behind.process") ? { headers: { connection: "close" } } : {},
   });
-  const page = sirv(folder, { etag: true });
+  const page = sirv(folder, { etag: true, gzip: true });
   return createServer((req, res) => {
     if (req.url?.startsWith("/trpc/")) {
       api(req, res);

@@ -17,7 +17,7 @@ interface Packed {
 const ALLOWED = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|llms\.txt)$/,
   /^dist\/(?:core|server|client)\/[\w/-]+\.(?:js|d\.ts)$/,
-  /^docs\/[\w/-]+\.(?:md|png|svg)$/,
+  /^docs\/[\w/-]+\.(?:md|svg)$/,
   /^skills\/[\w/-]+\.md$/,
   /^prisma\/(?:(?:postgresql|mysql)\/)?(?:schema\.prisma|migrations\/(?:[\w-]+\/migration\.sql|migration_lock\.toml))$/,
 ];
