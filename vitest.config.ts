@@ -12,6 +12,7 @@ const exclude = [
   "test/drivers/**",
   "test/e2e/**",
   "test/galera/**",
+  "test/history/history.test.ts",
   "test/quick-start/**",
   "test/scaffolds/**",
   "**/.tmp/**",
