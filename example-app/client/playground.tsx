@@ -134,9 +134,9 @@ function Numbers({ history }: { history: BucketHistory }) {
         </dd>
       </div>
       <div>
-        <dt>Prediction differs by</dt>
+        <dt>Prediction off, tokens</dt>
         <dd data-grants={grants} data-deviation={most}>
-          {grants > 0 ? `${most.toFixed(3)} tokens` : "–"}
+          {grants > 0 ? most.toFixed(3) : "–"}
         </dd>
       </div>
     </dl>
