@@ -13,6 +13,7 @@ const exclude = [
   "test/e2e/**",
   "test/galera/**",
   "test/history/history.test.ts",
+  "test/store/processes.test.ts",
   "test/quick-start/**",
   "test/scaffolds/**",
   "**/.tmp/**",

@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** Histories of several processes, with kills and jumping clocks: minutes of work for all cores. */
+/** Races and histories of several processes, with kills and jumping clocks: minutes for all cores. */
 export default defineConfig({
   test: {
-    include: ["test/history/history.test.ts"],
+    include: ["test/history/history.test.ts", "test/store/processes.test.ts"],
     globalSetup: "test/support/global-setup.ts",
     testTimeout: 20_000,
     hookTimeout: 30_000,
