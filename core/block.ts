@@ -3,7 +3,7 @@
  * refilled when the bucket has to open. The debt also marks the bucket as closed. It stays in the
  * row until the next grant, because a denied call writes nothing else.
  */
-import { initialState, type RateLimitState, stateAt } from "./calculate.js";
+import { heldAt, type RateLimitState, stateAt } from "./calculate.js";
 import { type RateLimitConfig, toleranceOf } from "./config.js";
 import { windowAfter, windowsSince } from "./windows.js";
 
@@ -22,7 +22,7 @@ export function closedState(
 ): RateLimitState | undefined {
   const { blockFor, rate } = config;
   if (blockFor === undefined || isInDebt(existing, config)) return undefined;
-  const { ts } = stateAt(existing ?? initialState(config, now), config, now);
+  const { ts } = heldAt(existing, config, now);
   // The row is from the future where the clock of this server is behind.
   const from = Math.max(now, ts);
   if (config.kind === "token bucket") {

@@ -119,6 +119,15 @@ export function stateAt(
   };
 }
 
+/** The tokens held at `now` by a row. `null` is a row that does not exist: its bucket is full. */
+export function heldAt(
+  row: RateLimitState | null | undefined,
+  config: RateLimitConfig,
+  now: number,
+): RateLimitState {
+  return stateAt(row ?? initialState(config, now), config, now);
+}
+
 /** Tokens that come to a bucket between two instants, if it is not full. */
 export function refillBetween(config: RateLimitConfig, from: number, to: number): number {
   if (config.kind === "fixed window") return windowsSince(config, from, to) * config.rate;

@@ -2,7 +2,7 @@
  * Takes tokens for use that has already happened. It is never denied: tokens that are not there are
  * owed, whatever `maxReserved` says, and later calls wait until the debt is repaid.
  */
-import { initialState, type RateLimitState, stateAt } from "./calculate.js";
+import { heldAt, type RateLimitState } from "./calculate.js";
 import { capacityOf, MAX_WAIT, type RateLimitConfig, longestPeriod } from "./config.js";
 
 /** The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. */
@@ -23,7 +23,7 @@ export function chargeRows(
   now: number,
   count: number,
 ): RateLimitState[] {
-  const held = rows.map((row) => stateAt(row ?? initialState(config, now), config, now));
+  const held = rows.map((row) => heldAt(row, config, now));
   const total = held.reduce((sum, { value }) => sum + value, 0);
   const value = Math.max(chargeFloor(config), (total - count) / rows.length);
   return held.map(({ ts }) => ({ value, ts }));

@@ -3,7 +3,14 @@
  * the browser predicts with it.
  */
 import { closedState } from "./block.js";
-import { initialState, type RateLimitState, roundUp, stateAt, waitFor } from "./calculate.js";
+import {
+  heldAt,
+  initialState,
+  type RateLimitState,
+  roundUp,
+  stateAt,
+  waitFor,
+} from "./calculate.js";
 import { floorOf, type RateLimitConfig } from "./config.js";
 import { validateCount } from "./count.js";
 
@@ -69,7 +76,7 @@ export function takeTokens(
   total: number,
   floor: number,
 ): RateLimitState | undefined {
-  const held = stateAt(existing ?? initialState(config, now), config, now);
+  const held = heldAt(existing, config, now);
   const value = held.value - total;
   return value >= floor ? { value, ts: held.ts } : undefined;
 }

@@ -9,7 +9,7 @@
  * (`blockFor`) gets nothing back.
  */
 import { isClosed } from "./block.js";
-import { initialState, type RateLimitState, refillBetween, stateAt } from "./calculate.js";
+import { heldAt, type RateLimitState, refillBetween } from "./calculate.js";
 import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
 
@@ -97,7 +97,7 @@ function refundEach(
 ): RefundedRateLimit {
   validateCount(count);
   const capacity = capacityOf(config);
-  const held = rows.map((row) => stateAt(row ?? initialState(config, now), config, now));
+  const held = rows.map((row) => heldAt(row, config, now));
   const next: (RateLimitState | undefined)[] = rows.map(() => undefined);
   const emptiestFirst = [...held.keys()].sort((a, b) => held[a]!.value - held[b]!.value);
   const givenTo = rows.map(() => 0);

@@ -3,7 +3,7 @@
  * A call reads two random shards and takes from the fuller one: Mitzenmacher, "The Power of Two
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
-import { firstWhole, initialState, type RateLimitState, stateAt, waitFor } from "./calculate.js";
+import { firstWhole, heldAt, initialState, type RateLimitState, waitFor } from "./calculate.js";
 import {
   floorOf,
   type RateLimitConfig,
@@ -89,10 +89,6 @@ export function fullestShards(
     return { value, ts };
   };
   return [rowOf(first!), rowOf(second!)];
-}
-
-function heldAt(state: RateLimitState | null, config: RateLimitConfig, now: number) {
-  return stateAt(state ?? initialState(config, now), config, now);
 }
 
 function takeFromFuller(

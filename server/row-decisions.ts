@@ -1,5 +1,5 @@
 /** The decisions that are no calls: they read, charge, refund and reset rows of a limit. */
-import { initialState, type RateLimitState, stateAt } from "../core/calculate.js";
+import { heldAt, type RateLimitState } from "../core/calculate.js";
 import { chargeFloor, chargeRows } from "../core/charge.js";
 import { capacityOf, type PeriodicConfig } from "../core/config.js";
 import { grantOf, type RateLimitResult } from "../core/decide.js";
@@ -52,7 +52,7 @@ export function chargeTo(
       const writes = count > 0 ? next : undefined;
       if (next.length === 1) return { result, writes };
       const shards = rows.map(({ shard }, i) => {
-        const held = stateAt(states[i] ?? initialState(part, now), part, now);
+        const held = heldAt(states[i], part, now);
         return { shard, count: held.value - next[i]!.value };
       });
       return { result: { ...result, value: next.length * result.value, shards }, writes };

@@ -1,7 +1,7 @@
 /**
  * A call on one limit as a decision for the store: on its only row, or on two random shards.
  */
-import { initialState, type RateLimitState, stateAt } from "../core/calculate.js";
+import { heldAt, type RateLimitState } from "../core/calculate.js";
 import { capacityOf, floorOf, type PeriodicConfig, type RateLimitConfig } from "../core/config.js";
 import { decideRateLimit, grantOf, type RateLimitResult } from "../core/decide.js";
 import { decideShardPair } from "../core/shards.js";
@@ -150,7 +150,7 @@ function fullerFirst(
   if (rows.length === 1) return rows;
   const now = clock();
   const [a, b] = rows.map(({ shard }) => {
-    return stateAt(seen[shard] ?? initialState(part, now), part, now).value;
+    return heldAt(seen[shard], part, now).value;
   });
   return b! > a! ? [rows[1]!, rows[0]!] : rows;
 }
