@@ -2,9 +2,9 @@
  * Limits in the memory of this process: for tests, for a single process, and for limits that may be
  * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
-import { isFullAt, type RateLimitState } from "../../core/calculate.js";
-import { withStart } from "../../core/phase.js";
+import type { RateLimitState } from "../../core/calculate.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
+import { isFullRow } from "./is-full-row.js";
 import { planWrites, type RowStates } from "./plan-writes.js";
 import { nextTick } from "./next-tick.js";
 import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
@@ -162,9 +162,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       let remaining = entries.size;
       let dropped = 0;
       for (const entry of entries.values()) {
-        const { name, key } = entry.row;
-        const all = configs.get(name)?.map((config) => withStart(config, name, key || undefined));
-        if (all?.every((config) => isFullAt(entry.state, config, before))) {
+        const all = configs.get(entry.row.name);
+        if (all !== undefined && isFullRow(entry.row, entry.state, all, before)) {
           drop(entry);
           dropped++;
         }

@@ -1,6 +1,5 @@
 /** Prunes a store without a `prune` of its own: lists pages of rows, and decides about each row. */
-import { isFullAt } from "../../core/calculate.js";
-import { withStart } from "../../core/phase.js";
+import { isFullRow } from "./is-full-row.js";
 import type { Decision, PruneTerms, RateLimitStore, RowId } from "./store.js";
 
 /** Rows per page. */
@@ -17,11 +16,7 @@ export async function* pruneByList(
     const dropWhenFull = (row: RowId): Decision<boolean> => ({
       rows: [row],
       decide([state]) {
-        const isFull =
-          state &&
-          all.every((config) =>
-            isFullAt(state, withStart(config, name, row.key || undefined), before),
-          );
+        const isFull = state && isFullRow(row, state, all, before);
         return isFull ? { result: true, writes: [null] } : { result: false };
       },
     });
