@@ -95,14 +95,15 @@ export function textOf({ config }: RateLimitSnapshot): string {
 
 /**
  * @param serverNow the server's time, as far as is known.
+ * @param config `textOf` the snapshot.
  * @returns whether a call has been charged that the snapshot is too old for.
  */
 export function setServerSnapshot(
   entry: Entry,
   snapshot: RateLimitSnapshot,
   serverNow: number,
+  config: string = textOf(snapshot),
 ): boolean {
-  const config = textOf(snapshot);
   // An equal config stays the same object, so that nothing renders because of it.
   entry.serverSnapshot =
     entry.config === config ? { ...snapshot, config: entry.serverSnapshot!.config } : snapshot;

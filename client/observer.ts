@@ -146,7 +146,8 @@ export function createRateLimitObserver<TName extends string = string>(
     before: number = Infinity,
   ): void {
     const entry = find(snapshot);
-    const isSame = entry?.config === textOf(snapshot);
+    const config = textOf(snapshot);
+    const isSame = entry?.config === config;
     const isChanged = entry && (entry.error ?? (entry.config && !isSame));
     // A push that came meanwhile wins within the same ms of the server, since it reports a change.
     // It does not win against another config: the context of the answer is newer than the stream's.
@@ -155,7 +156,7 @@ export function createRateLimitObserver<TName extends string = string>(
       const { now, offset } = read();
       entry.sequence = ++sequence;
       entry.error = undefined;
-      const isUnconfirmed = setServerSnapshot(entry, snapshot, now + offset);
+      const isUnconfirmed = setServerSnapshot(entry, snapshot, now + offset, config);
       const isOutdated = entry.streamed && entry.streamed !== entry.config;
       // Not after an answer: it was read after the charge, whatever the clocks say.
       if (before === Infinity) {

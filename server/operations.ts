@@ -48,7 +48,7 @@ export function createOperations(options: OperationsOptions) {
   };
 
   /** The answer instead of a failure of the store, if the limit lets calls through then. */
-  function insteadOf(
+  function failOpenResult(
     error: unknown,
     { limit }: Pick<LimitRequest, "limit">,
   ): RateLimitResult | undefined {
@@ -80,7 +80,7 @@ export function createOperations(options: OperationsOptions) {
       };
       if (!limit.failsOpen) return submit(take, answer, failed);
       submit(take, answer, (error) => {
-        const result = insteadOf(error, take);
+        const result = failOpenResult(error, take);
         if (result === undefined) return failed(error);
         report(action, take, result, false);
         done(consume ? remember(result, { limit, count: 0 }) : result);
@@ -111,7 +111,7 @@ export function createOperations(options: OperationsOptions) {
       try {
         [decided] = (await apply([takeAll(requests, environment)])) as [AllDecided];
       } catch (error) {
-        const results = requests.map((request) => insteadOf(error, request));
+        const results = requests.map((request) => failOpenResult(error, request));
         if (!results.every((result) => result !== undefined)) throw error;
         for (const [i, request] of requests.entries()) report("limit", request, results[i]!, false);
         return {
