@@ -1,4 +1,4 @@
-/** What the observers of a tRPC client know, for developers. */
+/** Reads the state of the observers of a tRPC client, for developers. */
 import { getUntypedClient, type TRPCClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observersOf } from "./transport.js";

@@ -52,7 +52,7 @@ export function createRateLimitObserver<TName extends string = string>(
   let connectionState: ConnectionState = "polling";
   /** How many snapshots have been taken from the server. */
   let sequence = 0;
-  /** What only `inspect` reads. */
+  /** Only `inspect` reads it. */
   const tally = { streamed: 0, answered: 0, lastRoundTrip: NaN };
   const recorded = new WeakSet<RateLimitDenial>();
   let isSyncing = false;

@@ -149,7 +149,7 @@ export interface InspectedLimit {
   counts: number[];
 }
 
-/** What an observer knows at one instant, as plain data, for developers to look at. */
+/** The state of an observer at one instant, as plain data, for developers. */
 export interface ObserverInspection {
   /** This machine's time, epoch ms. */
   now: number;
@@ -216,7 +216,7 @@ export interface RateLimitObserver<TName extends string = string> {
    */
   claimDebit(item: RateLimitItem<TName>): boolean;
   /**
-   * What the observer knows now, for developers: see `trpc-rate-limit/devtools`. It changes nothing
+   * The state of the observer now, for developers: see `trpc-rate-limit/devtools`. It changes nothing
    * and notifies of nothing, so read it again to see changes.
    */
   inspect(): ObserverInspection;

@@ -43,8 +43,8 @@ interface CommonConfig {
   /**
    * The answer of `limit` and `check` when the store fails: an error, or `ok` with `storeFailed`.
    * `acquire` does not wait then, and `limitAll` is `ok` where all of its limits allow it. Calls in
-   * transactions fail. With `"allow"`, an attacker who can overload the database gets past the limit. Clients never see
-   * this option.
+   * transactions fail. With `"allow"`, an attacker who can overload the database gets past the
+   * limit. Clients never see this option.
    * @default "fail"
    */
   whenStoreFails?: "fail" | "allow";

@@ -36,7 +36,7 @@ export function validateName(name: string): void {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** What a value must be to be a key, for a message; `undefined` for a key that is valid. */
+/** The requirement that a value does not meet as a key, for a message. `undefined` for a valid key. */
 export function problemOf(value: unknown): string | undefined {
   if (typeof value !== "string") return "be a string";
   if (value === "") return "not be empty";

@@ -1,4 +1,4 @@
-/** What the panel shows of an observer, in words. Equal states give equal views. */
+/** The text that the panel shows for an observer. Equal states give equal views. */
 import { capacityOf } from "../../core/config.js";
 import { idOf } from "../limit-entry.js";
 import type { InspectedLimit, ObserverInspection, RateLimitObserver } from "../types.js";
