@@ -1,5 +1,5 @@
 /** The metrics that OpenTelemetry's own SDK exports for a limiter. */
-import { metrics } from "@opentelemetry/api";
+import { type Meter, metrics } from "@opentelemetry/api";
 import {
   AggregationTemporality,
   DataPointType,
@@ -12,6 +12,7 @@ import { createManualClock } from "../../core/testing.js";
 import { rateLimitMetrics } from "../../server/otel/index.js";
 import {
   createRateLimiter,
+  type LimitConfigs,
   memoryStore,
   MINUTE,
   prismaStore,
@@ -26,6 +27,17 @@ const limits = {
 } as const;
 
 type Attributes = Record<string, unknown>;
+
+/** A limiter in memory, on a clock that stands still, with metrics. */
+function measured<const TLimits extends LimitConfigs>(meter: Meter, named: TLimits) {
+  const clock = createManualClock();
+  return createRateLimiter({
+    store: memoryStore(),
+    limits: named,
+    clock,
+    ...rateLimitMetrics({ meter }),
+  });
+}
 
 /** The SDK with an exporter into memory. */
 function startSdk() {
@@ -76,12 +88,7 @@ const decision = (name: string, outcome: string, action = "limit") => ({
 describe("the metrics of decisions", () => {
   it("count decisions by name, action and outcome, and none of them has a key", async () => {
     const sdk = startSdk();
-    const limiter = createRateLimiter({
-      store: memoryStore(),
-      limits,
-      clock: createManualClock(),
-      ...rateLimitMetrics({ meter: sdk.meter }),
-    });
+    const limiter = measured(sdk.meter, limits);
     for (const key of ["ann", "ben"]) {
       for (let call = 0; call < 3; call++) await limiter.limit("sendMessage", { key });
       await limiter.check("sendMessage", { key });
@@ -99,12 +106,7 @@ describe("the metrics of decisions", () => {
 
   it("count each limit of limitAll", async () => {
     const sdk = startSdk();
-    const limiter = createRateLimiter({
-      store: memoryStore(),
-      limits,
-      clock: createManualClock(),
-      ...rateLimitMetrics({ meter: sdk.meter }),
-    });
+    const limiter = measured(sdk.meter, limits);
     const both = [{ name: "sendMessage" }, { name: "llmTokens" }] as const;
     for (let call = 0; call < 2; call++) await limiter.limitAll(both);
     expect(await sdk.sums("rate_limit.decisions")).toEqual([
@@ -117,12 +119,7 @@ describe("the metrics of decisions", () => {
 
   it("have the waits of denials in seconds, in buckets that fit them", async () => {
     const sdk = startSdk();
-    const limiter = createRateLimiter({
-      store: memoryStore(),
-      limits,
-      clock: createManualClock(),
-      ...rateLimitMetrics({ meter: sdk.meter }),
-    });
+    const limiter = measured(sdk.meter, limits);
     for (let call = 0; call < 3; call++) await limiter.limit("sendMessage");
     // 10 a minute: the next token comes in 6 s.
     expect(await sdk.histogram("rate_limit.denial.wait.duration")).toEqual([
@@ -133,11 +130,8 @@ describe("the metrics of decisions", () => {
 
   it("count what a limit in shadow mode would have denied, and how long that call would have waited", async () => {
     const sdk = startSdk();
-    const limiter = createRateLimiter({
-      store: memoryStore(),
-      limits: { watched: { ...limits.sendMessage, shadow: true, maxReserved: 1 } },
-      clock: createManualClock(),
-      ...rateLimitMetrics({ meter: sdk.meter }),
+    const limiter = measured(sdk.meter, {
+      watched: { ...limits.sendMessage, shadow: true, maxReserved: 1 },
     });
     for (let call = 0; call < 3; call++) await limiter.limit("watched");
     // It would have had to wait, and the caller is not told so.
@@ -167,12 +161,7 @@ describe("the metrics of decisions", () => {
 
   it("count charges, and those that leave a debt as reserved", async () => {
     const sdk = startSdk();
-    const limiter = createRateLimiter({
-      store: memoryStore(),
-      limits,
-      clock: createManualClock(),
-      ...rateLimitMetrics({ meter: sdk.meter }),
-    });
+    const limiter = measured(sdk.meter, limits);
     for (let call = 0; call < 2; call++) await limiter.charge("llmTokens");
     expect(await sdk.sums("rate_limit.decisions")).toEqual([
       [decision("llmTokens", "granted", "charge"), 1],
