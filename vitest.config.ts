@@ -1,23 +1,21 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
-const timeouts = {
-  testTimeout: 20_000,
-  hookTimeout: 30_000,
-  // Real servers and real timers on a machine that others use, too: there, what fails once is tried
-  // again before it stops a change. Locally nothing is.
-  retry: process.env["CI"] ? 1 : 0,
-};
-const exclude = [
-  "test/drivers/**",
-  "test/e2e/**",
-  "test/galera/**",
-  "test/history/history.test.ts",
-  "test/store/processes.test.ts",
-  "test/quick-start/**",
-  "test/scaffolds/**",
-  "**/.tmp/**",
-  "**/node_modules/**",
+// Real servers and real timers on a machine that others use, too: there, what fails once is tried
+// again before it stops a change. Locally nothing is.
+const retry = process.env["CI"] ? 1 : 0;
+const timeouts = { testTimeout: 20_000, hookTimeout: 30_000, retry };
+const globalSetup = "test/support/global-setup.ts";
+const installed = ["**/.tmp/**", "**/node_modules/**"];
+/** Databases that fail, hang or are far away, and processes that are busy: most of it is waiting. */
+const outages = [
+  "test/scenarios/{far-database,outage,silent-connections}.test.ts",
+  "test/server/limiter/deadline.busy.test.ts",
+  "test/server/limiter/fail-open.test.ts",
+  "test/server/store/drivers/{connections,pool-errors}.test.ts",
+  "test/server/store/sql/{lock-turns,mysql.locks,prune}.test.ts",
+  "test/server/store/transaction-runner.failure.test.ts",
+  "test/server/trpc/run-limited.transaction-outage.test.ts",
 ];
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
 const testingLibrary = fileURLToPath(
@@ -27,43 +25,120 @@ const testingLibrary = fileURLToPath(
   ),
 );
 
+/** By name. Each but the first has a command of its own, see `package.json`. */
+const projects: Record<string, TestProjectInlineConfiguration> = {
+  main: {
+    test: {
+      ...timeouts,
+      include: ["test/**/*.test.{ts,tsx}"],
+      exclude: [
+        ...installed,
+        "test/{drivers,e2e,galera,quick-start,scaffolds}/**",
+        "test/histories/{history,processes}.test.ts",
+        ...outages,
+      ],
+      env: { REACT_VERSION: "19" },
+      globalSetup,
+    },
+  },
+  // The hooks' tests again, on the oldest React that the package supports.
+  "react-18": {
+    resolve: {
+      alias: [
+        { find: /^(react|react-dom)(?=\/|$)/, replacement: `${react18}$1` },
+        // Its CommonJS build would have Node resolve what it imports.
+        { find: "@testing-library/react", replacement: testingLibrary },
+      ],
+    },
+    test: {
+      ...timeouts,
+      include: ["test/client/{react,devtools}/**/*.test.tsx"],
+      env: { REACT_VERSION: "18" },
+      // What imports React has to be resolved here, too, rather than by Node.
+      server: { deps: { inline: [/@testing-library\/react/, /react-query/] } },
+      globalSetup,
+    },
+  },
+  // The contract, the histories and the limiter on other drivers than those of `npm test`.
+  drivers: {
+    test: {
+      ...timeouts,
+      include: [
+        "test/drivers/**/*.test.ts",
+        "test/histories/history.test.ts",
+        "test/scenarios/{give-back-bounds,skewed-clocks}.test.ts",
+        "test/server/store/sql/prune.test.ts",
+        "test/server/store/transaction-runner.test.ts",
+        "test/server/limiter/{acquire,auto-prune,choose-shards.plain,forget,hash-key}.test.ts",
+        "test/server/limiter/{limit-all,list,refund}.test.ts",
+      ],
+      exclude: installed,
+      env: { TEST_DRIVERS: "others" },
+      globalSetup,
+    },
+  },
+  outages: { test: { ...timeouts, include: outages, globalSetup } },
+  // Races and histories of several processes, with kills and jumping clocks: minutes for all cores.
+  histories: {
+    test: {
+      ...timeouts,
+      include: ["test/histories/{history,processes}.test.ts"],
+      globalSetup,
+    },
+  },
+  e2e: {
+    test: {
+      include: ["test/e2e/**/*.test.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      fileParallelism: false,
+    },
+  },
+  galera: {
+    test: {
+      include: ["test/galera/**/*.test.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 150_000,
+      retry,
+    },
+  },
+  "quick-start": {
+    test: {
+      include: ["test/quick-start/**/*.test.ts"],
+      testTimeout: 120_000,
+      // Two installations.
+      hookTimeout: 600_000,
+    },
+  },
+  scaffolds: {
+    test: {
+      include: ["test/scaffolds/**/*.test.ts"],
+      exclude: installed,
+      globalSetup: "test/scaffolds/global-setup.ts",
+      testTimeout: 600_000,
+      hookTimeout: 60_000,
+      // One file at a time, and two of its tests: npm waits more than it computes.
+      fileParallelism: false,
+      maxConcurrency: 2,
+      retry,
+      disableConsoleIntercept: true,
+    },
+  },
+};
+
+/** `npm test` runs the first one. `--project` chooses another one. */
+const isChosen = process.argv.some((argument) => argument.startsWith("--project"));
+const named = Object.entries(projects).map(([name, { test, ...rest }]) => {
+  return { ...rest, test: { ...test, name } };
+});
+
 export default defineConfig({
   test: {
     // Vitest leaves one core to itself, which on a machine of two is half of it.
     maxWorkers: "100%",
     // Outages that tests provoke are logged, as they should be.
     onConsoleLog: (log) => !log.startsWith("trpc-rate-limit: rate limits cannot be checked"),
-    coverage: { include: ["core/**", "server/**", "client/**"] },
-    projects: [
-      {
-        test: {
-          ...timeouts,
-          name: "all",
-          include: ["test/**/*.test.{ts,tsx}"],
-          exclude,
-          env: { REACT_VERSION: "19" },
-          globalSetup: "test/support/global-setup.ts",
-        },
-      },
-      {
-        // The hooks' tests again, on the oldest React that the package supports.
-        resolve: {
-          alias: [
-            { find: /^(react|react-dom)(?=\/|$)/, replacement: `${react18}$1` },
-            // Its CommonJS build would have Node resolve what it imports.
-            { find: "@testing-library/react", replacement: testingLibrary },
-          ],
-        },
-        test: {
-          ...timeouts,
-          name: "react 18",
-          include: ["test/{react,devtools}/**/*.test.tsx"],
-          exclude,
-          env: { REACT_VERSION: "18" },
-          // What imports React has to be resolved here, too, rather than by Node.
-          server: { deps: { inline: [/@testing-library\/react/, /react-query/] } },
-        },
-      },
-    ],
+    coverage: { include: ["core/**", "server/**", "client/**", "cli/**", "testing/**"] },
+    projects: isChosen ? named : named.slice(0, 1),
   },
 });

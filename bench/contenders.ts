@@ -12,6 +12,7 @@ import {
   prismaStore,
   type RateLimitStore,
 } from "trpc-rate-limit/server";
+import { contended } from "./contended.js";
 import { connectMysql, connectPool, connectPostgres, connectSqlite } from "./databases.js";
 
 export interface Contender {
@@ -20,7 +21,7 @@ export interface Contender {
   close(): Promise<void>;
 }
 
-interface Kind {
+export interface Kind {
   open(tokens: number, url: string): Promise<Contender>;
   /** Selects, as `n`, the tokens that the rows say were taken. Absent where nothing is limited. */
   account?(tokens: number): string;
@@ -42,6 +43,8 @@ const takenFromOurs = (name: string, tokens: number, quote: string) =>
   `SELECT sum(${tokens} - value) AS n FROM ${quote}RateLimit${quote} WHERE name = '${name}'`;
 
 export const contenders: Record<string, Kind> = {
+  ...contended,
+
   "ours, pg": {
     async open(tokens, url) {
       const pool = connectPool(url);

@@ -34,7 +34,9 @@ export function connectPostgres(url: string): PrismaClient {
 }
 
 export function connectPool(url: string): pg.Pool {
-  return new pg.Pool({ connectionString: url, max: POOL });
+  const pool = new pg.Pool({ connectionString: url, max: POOL });
+  pool.on("error", (error) => console.warn(error));
+  return pool;
 }
 
 export function connectMysql(url: string): MysqlClient {

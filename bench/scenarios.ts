@@ -70,6 +70,8 @@ function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {
   };
 }
 
+const LIMIT_ALL = "ours, pg, limitAll";
+
 const references = [
   "rate-limiter-flexible, Prisma",
   "one Serializable transaction per call",
@@ -93,6 +95,17 @@ export const scenarios: readonly Scenario[] = [
   scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
   scenario([1, 1, 1], { tokens: 37 }),
   scenario([1, 64, 1], { tokens: 37 }),
+  // Beside plain calls, which go out together in one statement.
+  scenario([3, 16, 1], {
+    title: "3 × 16, 1 key, calls of all kinds",
+    contenders: ["ours, pg, calls of all kinds", PG],
+    peer: PG,
+  }),
+  scenario([2, 4, 4], {
+    title: "2 × 4, 4 keys, limitAll beside held rows",
+    contenders: ["ours, pg, limitAll beside held rows", LIMIT_ALL],
+    peer: LIMIT_ALL,
+  }),
   scenario([3, 16, 100], { roundTrip: 1 }),
   scenario([3, 16, 100], { roundTrip: 20 }),
   scenario([3, 16, 1], { roundTrip: 200 }),

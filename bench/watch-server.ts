@@ -3,12 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { initTRPC } from "@trpc/server";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  prismaStore,
-  SHARED_BUCKET,
-} from "trpc-rate-limit/server";
+import { createRateLimiter, prismaStore } from "trpc-rate-limit/server";
+import { createRateLimitTRPC, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 import { connectPostgres, urls } from "./databases.js";
 import { limits } from "./watch-limits.js";
 

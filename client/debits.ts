@@ -1,6 +1,6 @@
 /** The tokens that calls are assumed to take, from before they are sent until the server reports it. */
 import type { Time } from "./clocks.js";
-import { addDebit, type Debit, type Entry, giveBack } from "./limit-entry.js";
+import type { Debit, Entry } from "./limit-entry.js";
 import type { Update } from "./notify-watchers.js";
 
 export interface DebitOptions {
@@ -44,7 +44,7 @@ export function createDebits({ timeOf, update, ask, isLive }: DebitOptions) {
       if (entry.debits.has(debit)) ask(entry);
     };
     let isSettled = false;
-    addDebit(entry, debit);
+    entry.addDebit(debit);
     update([entry]);
     return (isCharged) => {
       if (isSettled) return;
@@ -60,7 +60,7 @@ export function createDebits({ timeOf, update, ask, isLive }: DebitOptions) {
         if (!isLive()) ask(entry);
         else setTimeout(askIfOpen, debit.isDoubtful ? DOUBT_TIMEOUT : REPORT_TIMEOUT);
       } else if (entry.debits.has(debit)) {
-        giveBack(entry, debit);
+        entry.giveBack(debit);
         updateSoon(entry);
       }
     };

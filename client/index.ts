@@ -1,5 +1,4 @@
 export {
-  calculateRateLimit,
   isRateLimitError,
   type RateLimitConfig,
   type RateLimitDenial,

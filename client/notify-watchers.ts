@@ -3,7 +3,7 @@
  * change, and by one timer for the whole page when time brings the change.
  */
 import { SLEPT_TIMER, type Time } from "./clocks.js";
-import { type Entry, recompute, type Watcher } from "./limit-entry.js";
+import type { Entry, Watcher } from "./limit-entry.js";
 
 /**
  * How long the timer sleeps at most, ms. A timer may be late because the machine slept or its clock
@@ -31,7 +31,7 @@ export function createNotifier(
 
   function update(some: Iterable<Entry>, isTimer: boolean = false): void {
     // Read the clock for each entry: a watcher that was just notified may have corrected it.
-    for (const entry of some) notify(recompute(entry, read(entry), isTimer));
+    for (const entry of some) notify(entry.recompute(read(entry), isTimer));
     setTimer();
   }
 

@@ -10,16 +10,7 @@ import { createServerClock, type Time } from "./clocks.js";
 import { createDebits } from "./debits.js";
 import { explainDenials } from "./denial.js";
 import { isSnapshot } from "./is-snapshot.js";
-import {
-  createEntry,
-  type Entry,
-  idOf,
-  recomputeRemaining,
-  setServerSnapshot,
-  snapshotOf,
-  statusOf,
-  textOf,
-} from "./limit-entry.js";
+import { Entry, idOf, textOf } from "./limit-entry.js";
 import { predict } from "./prediction.js";
 import type {
   ConnectionState,
@@ -29,7 +20,15 @@ import type {
   RateLimitTransport,
 } from "./types.js";
 import { createNotifier, notify } from "./notify-watchers.js";
+import { isReplaced, isStreamOutdated, mustReopen } from "./stream-config.js";
 import { createStreamOrPoll } from "./stream-or-poll.js";
+
+/** Where a snapshot came from. */
+type SnapshotSource =
+  /** It came unasked: by the stream, or derived from a denial. */
+  | { kind: "stream" }
+  /** `askedAt` is the `sequence` when the request was sent. */
+  | { kind: "answer"; askedAt: number };
 
 /**
  * Follows limits without a framework: it reads them from the server, predicts what the server
@@ -70,26 +69,24 @@ export function createRateLimitObserver<TName extends string = string>(
     transport,
     live,
     pollInterval,
+    monotonic,
     isFresh: (item) => cache?.isFresh?.(item),
     onSnapshot(snapshot) {
       tally.streamed++;
       const entry = isSnapshot(snapshot) && find(snapshot);
-      if (entry) {
-        const config = textOf(snapshot);
-        // A newer answer has replaced this config. The next one has the state, too.
-        if (config === entry.streamed && config !== entry.config) return ask(snapshot);
-        entry.streamed = config;
-      }
+      // The next answer has the state, too.
+      if (entry && isReplaced(entry, textOf(snapshot))) return ask(snapshot);
       receive(snapshot);
     },
     async request(item) {
-      const [before, sentAt] = [sequence, monotonic()];
+      const source = { kind: "answer", askedAt: sequence } as const;
+      const sentAt = monotonic();
       const snapshot = await transport.status(item);
       // Counts as no answer. The error is not shown.
       if (!isSnapshot(snapshot)) throw new TypeError();
       tally.answered++;
       tally.lastRoundTrip = monotonic() - sentAt;
-      accept(snapshot, roundTrip(tally.lastRoundTrip, snapshot.now), before);
+      accept(snapshot, roundTrip(tally.lastRoundTrip, snapshot.now), source);
     },
     onRefused(item, error) {
       const entry = find(item);
@@ -119,7 +116,7 @@ export function createRateLimitObserver<TName extends string = string>(
   function open(item: RateLimitItem): Entry {
     const known = find(item);
     if (known) return known;
-    const entry = createEntry(item);
+    const entry = new Entry(item);
     entries.set(idOf(item), entry);
     const cached = cache?.get(entry.item);
     if (isSnapshot(cached)) {
@@ -127,51 +124,48 @@ export function createRateLimitObserver<TName extends string = string>(
       // Not in the future: a denial must not last longer than it did when it was received.
       const updatedAt = Math.min(cache!.updatedAt?.(entry.item) ?? now, now);
       entry.cachedOffset = cached.now - updatedAt;
-      setServerSnapshot(entry, cached, cached.now);
+      entry.setServerSnapshot(cached, cached.now);
     }
     return entry;
   }
 
   function receive(snapshot: RateLimitSnapshot): void {
-    if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now));
+    if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now), { kind: "stream" });
   }
 
-  /**
-   * @param isClockCorrected whether it corrected the server's time, which concerns all limits.
-   * @param before `sequence` when the snapshot was requested.
-   */
+  /** @param isClockCorrected whether it corrected the server's time, which concerns all limits. */
   function accept(
     snapshot: RateLimitSnapshot,
     isClockCorrected: boolean,
-    before: number = Infinity,
+    source: SnapshotSource,
   ): void {
     const entry = find(snapshot);
-    const config = textOf(snapshot);
-    const isSame = entry?.config === config;
-    const isChanged = entry && (entry.error ?? (entry.config && !isSame));
-    // A push that came meanwhile wins within the same ms of the server, since it reports a change.
-    // It does not win against another config: the context of the answer is newer than the stream's.
-    const isOld = isSame && entry.sequence > before && entry.serverSnapshot!.now >= snapshot.now;
+    // The status can be the same as before.
+    const isShownAnew =
+      entry && (entry.error || (entry.config && entry.config !== textOf(snapshot)));
+    // A push that came after the question wins within the same ms of the server, since it reports a
+    // change. It does not win against another config: the context of the answer is newer.
+    const isOld =
+      source.kind === "answer" &&
+      entry?.config === textOf(snapshot) &&
+      entry.sequence > source.askedAt &&
+      entry.serverSnapshot!.now >= snapshot.now;
     if (entry && !isOld) {
       const { now, offset } = read();
       entry.sequence = ++sequence;
       entry.error = undefined;
-      const isUnconfirmed = setServerSnapshot(entry, snapshot, now + offset, config);
-      const isOutdated = entry.streamed && entry.streamed !== entry.config;
-      // Not after an answer: it was read after the charge, whatever the clocks say.
-      if (before === Infinity) {
-        if (isUnconfirmed || isOutdated) ask(snapshot);
-      } else if (isOutdated && entry.streamed !== entry.reopened) {
-        // Once: a new stream that reports the same config again is left alone.
-        entry.reopened = entry.streamed;
+      const isUnconfirmed = entry.setServerSnapshot(snapshot, now + offset);
+      if (source.kind === "stream") {
+        if (isUnconfirmed || isStreamOutdated(entry)) ask(snapshot);
+      } else if (mustReopen(entry)) {
+        // An answer was read after the charge, whatever the clocks say. So it is not asked for again.
         connection.reopen();
       }
       cache?.set(entry.item, entry.serverSnapshot!);
     }
     if (isClockCorrected) update(entries.values());
     else if (entry) update([entry]);
-    // The status can be the same as before.
-    if (isChanged) notify([...entry.watchers]);
+    if (isShownAnew) notify([...entry.watchers]);
   }
 
   function ask(item: RateLimitItem): void {
@@ -205,27 +199,25 @@ export function createRateLimitObserver<TName extends string = string>(
   const observer: RateLimitObserver = {
     observe(item, count, onChange, wantsRemaining = () => false) {
       const entry = open(item);
-      const { statuses, watchers } = entry;
-      const lastStatus = statusOf(entry, timeOf(entry), count);
+      const lastStatus = entry.status(timeOf(entry), count);
       const watcher = { count, lastStatus, onChange, wantsRemaining };
-      watchers.add(watcher);
+      entry.watchers.add(watcher);
       sync();
       return () => {
-        watchers.delete(watcher);
-        if (![...watchers].some((other) => other.count === count)) statuses.delete(count);
+        entry.removeWatcher(watcher);
         sync();
       };
     },
     // Computed anew, since the timer may be late, and from the cache where nothing is followed yet.
     status(item, count) {
       const entry = open(item);
-      return statusOf(entry, timeOf(entry), count);
+      return entry.status(timeOf(entry), count);
     },
     remaining(item) {
       const entry = find(item);
       // The first reader gets the number of this instant, and is notified from then on.
       if (entry && !entry.isShown) {
-        recomputeRemaining(entry, timeOf(entry));
+        entry.recomputeRemaining(timeOf(entry));
         entry.isShown = true;
         sync();
       }
@@ -234,7 +226,7 @@ export function createRateLimitObserver<TName extends string = string>(
     config: (item) => find(item)?.serverSnapshot?.config,
     check(item, at, count) {
       const entry = find(item);
-      const snapshot = entry && snapshotOf(entry);
+      const snapshot = entry?.snapshot();
       return snapshot && predict(snapshot, timeOf(entry).offset, at, count);
     },
     error: (item) => find(item)?.error,

@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   live: LiveMode;
   /** ms between two polls while there is no stream. */
   pollInterval: number;
+  /** A clock that never jumps, ms. */
+  monotonic: () => number;
   /** Whether the limit need not be asked for when it is first followed. */
   isFresh(item: RateLimitItem): boolean | undefined;
   onSnapshot(snapshot: RateLimitSnapshot): void;
@@ -38,6 +40,8 @@ export interface Connection {
 /** Pauses before an ended stream is opened again, ms: doubling between these, with jitter. */
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
+/** How long a stream has to be live, ms. One that ends earlier costs more requests than polling. */
+const STEADY = 10_000;
 /** How long an answer may hold up the next requests, ms. */
 const ANSWER_TIMEOUT = 10_000;
 
@@ -48,15 +52,18 @@ function isRefusal(error: unknown): boolean {
 }
 
 export function createStreamOrPoll(options: ConnectionOptions): Connection {
-  const { transport, live, pollInterval, isFresh, onSnapshot, request, onRefused, onState } =
-    options;
+  const { transport, live, pollInterval, monotonic, isFresh, onSnapshot, request } = options;
+  const { onRefused, onState } = options;
   let followed: readonly RateLimitItem[] = [];
   /** Those of `followed` that the server tells about. One refused item fails a whole stream. */
   let items: readonly RateLimitItem[] = [];
   /** Neither streamed nor polled. They are asked for when the page changes or wakes up. */
   const refused = new WeakSet<RateLimitItem>();
   let streams: (() => void)[] = [];
+  /** How often streams have ended since one was steady. */
   let failures = 0;
+  /** When the streams came back last. */
+  let liveSince = NaN;
   /** The items to ask for. */
   const wanted = new Set<RateLimitItem>();
   /** The items whose last request was answered. */
@@ -113,10 +120,22 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     isAsking = false;
   }
 
-  function poll(): void {
-    if (!isPolling) onState("polling");
+  function startPolling(): void {
     isPolling = true;
-    ask(items);
+    onState("polling");
+    startTimer();
+  }
+
+  function startTimer(): void {
+    pollTimer ??= setInterval(
+      () => {
+        // Do not poll while answers are late: more requests do not help a slow server.
+        if (isAsking) return;
+        if (!isPolling) startPolling();
+        ask(items);
+      },
+      Math.min(pollInterval, MAX_TIMEOUT),
+    );
   }
 
   function stopPolling(): void {
@@ -124,6 +143,9 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     pollTimer = undefined;
     isPolling = false;
   }
+
+  /** Whether streams come and go. They deliver each time, so do not ask each time, too. */
+  const isUnsteady = () => monotonic() - liveSince < STEADY;
 
   const allowed = () => followed.filter((item) => !refused.has(item));
 
@@ -145,10 +167,8 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       stopPolling();
       closeReplaced();
     } else if (live !== "off") {
-      // Poll until the streams deliver: a proxy that holds back a stream reports no error. Do not
-      // poll while answers are late: more requests do not help a slow server.
-      const next = () => isAsking || poll();
-      pollTimer ??= setInterval(next, Math.min(pollInterval, MAX_TIMEOUT));
+      // Poll until the streams deliver: a proxy that holds back a stream reports no error.
+      startTimer();
     }
     // The array's identity tells these streams from later ones; only the current ones may report.
     // Closing these also closes those that they replace, since these may never have delivered.
@@ -160,7 +180,11 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       const onLost = () => {
         if (mine !== streams) return;
         silent.add(group);
-        if (!isPolling) poll();
+        if (isPolling) return;
+        startPolling();
+        if (isUnsteady()) return;
+        failures = 0;
+        ask(items);
       };
       const close = transport.watch(group, {
         onSnapshot(snapshot) {
@@ -168,9 +192,11 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
           onSnapshot(snapshot);
           // Polling goes on until every group has delivered.
           if (mine !== streams || !silent.delete(group) || silent.size > 0) return;
-          failures = 0;
-          // The clocks may have come apart while the page was not connected.
-          if (isPolling) ask(items);
+          if (isPolling) {
+            // The clocks may have come apart while the page was not connected.
+            if (!isUnsteady()) ask(items);
+            liveSince = monotonic();
+          }
           stopPolling();
           onState("live");
         },

@@ -5,7 +5,7 @@
  */
 import { heldAt, type RateLimitState, stateAt } from "./calculate.js";
 import { type RateLimitConfig, toleranceOf } from "./config.js";
-import { windowAfter, windowsSince } from "./windows.js";
+import { windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /**
  * The state to write after a call was denied. `undefined` without `blockFor`, and for a bucket from
@@ -13,7 +13,9 @@ import { windowAfter, windowsSince } from "./windows.js";
  *
  * - A token bucket holds 0 tokens again after exactly `blockFor`.
  * - A fixed window holds nothing until the first window that starts after `blockFor`, and then the
- *   tokens of that window alone.
+ *   tokens of that window alone. With `afterBlock: "new window"`, its windows are moved so that one
+ *   starts at the end of `blockFor`. The row's `ts` is the start of the window before that, so here
+ *   it can decrease, by less than a period.
  */
 export function closedState(
   existing: RateLimitState | null,
@@ -28,10 +30,13 @@ export function closedState(
   if (config.kind === "token bucket") {
     return { value: -(blockFor * rate) / config.period, ts: from };
   }
-  const until = from + blockFor;
-  let windows = windowsSince(config, ts, until);
-  if (windowAfter(config, ts, windows) < until) windows++;
-  return { value: (1 - windows) * rate - closedMark(config), ts };
+  // Whole, because the start of a window is a whole number of periods away from the next one.
+  const until = Math.ceil(from + blockFor);
+  const start =
+    config.afterBlock === "new window" ? windowAt({ ...config, start: until }, from) : ts;
+  let windows = windowsSince(config, start, until);
+  if (windowAfter(config, start, windows) < until) windows++;
+  return { value: (1 - windows) * rate - closedMark(config), ts: start };
 }
 
 /** Whether a bucket is closed now: tokens that come back must not open it. */

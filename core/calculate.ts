@@ -4,9 +4,9 @@
  * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
  * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
-import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
+import { capacityOf, MAX_RETRY_AFTER, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
-import { windowAfter, windowAt, windowsSince } from "./windows.js";
+import { mostWindowsBetween, windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
 export interface RateLimitState {
@@ -20,7 +20,12 @@ export interface RateLimitState {
 export interface CalculatedRateLimit extends RateLimitState {
   /** Whole ms until `value` would not be negative; `undefined` when it is not. */
   retryAfter: number | undefined;
-  /** Fixed windows: the start of a window. The other windows follow in steps of `period`. */
+  /**
+   * Fixed windows: the start of one window, epoch ms, and not always of the current one. It is the
+   * row's `ts`; without a row, the config's `start`; without both, the start of the current window.
+   * With a `period` in ms, the other windows start whole periods away from it. Months do not: they
+   * are counted from the config's `start`, because a short month moves the day.
+   */
   windowStart: number | undefined;
 }
 
@@ -28,11 +33,12 @@ export interface CalculatedRateLimit extends RateLimitState {
  * The tokens that a bucket would hold after `count` tokens were taken from it at `now`.
  *
  * - `value`: the tokens left, negative when there were not enough. The caller decides whether that
- *   is allowed, as a reservation; see `decideRateLimit`.
+ *   is allowed, as a reservation.
  * - `ts`: the instant of `value`: `now` for a token bucket, the start of the current window for a
  *   fixed window. It is never less than `existing.ts`, whatever the clock does.
  * - `retryAfter`: the smallest whole number of ms after which the same call, on the same state,
- *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid.
+ *   gives no negative value. For a `count` above capacity, the ms until the debt is repaid. At most
+ *   8e15, which is 253,000 years.
  *
  * @param existing the row, or `null` where there is none: the bucket is full.
  * @param config a valid one, see `validateConfig`.
@@ -59,7 +65,7 @@ export function calculateRateLimit(
 
 /**
  * Whole ms from `now` until taking `count` tokens leaves at least `floor`, see `floorOf`. Call it
- * only where that is not so at `now`.
+ * only where that is not so at `now`. At most {@link MAX_RETRY_AFTER}.
  *
  * A quotient of doubles is only the first guess: it can be a little too small or too large, and off
  * by many ms where a token takes years. Refilling is monotone in time even after rounding, so a
@@ -84,7 +90,16 @@ export function waitFor(
     config.kind === "token bucket"
       ? held.ts + (missing / config.rate) * config.period
       : windowAfter(config, held.ts, Math.ceil(missing / config.rate));
-  return firstWhole(Math.ceil(guess - now), isEnough);
+  return shortestWait(Math.ceil(guess - now), isEnough);
+}
+
+/**
+ * The smallest whole number of ms above 0 after which a call passes, see {@link firstWhole}. At most
+ * {@link MAX_RETRY_AFTER}: a debt that was made under another config can take longer to repay, and may never
+ * be repaid. `Infinity` would be `null` in JSON.
+ */
+export function shortestWait(guess: number, passes: (wait: number) => boolean): number {
+  return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes));
 }
 
 /** The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. */
@@ -128,9 +143,12 @@ export function heldAt(
   return stateAt(row ?? initialState(config, now), config, now);
 }
 
-/** Tokens that come to a bucket between two instants, if it is not full. */
+/**
+ * The most tokens that can have come to a row between its instants `from` and `to`. Of a fixed
+ * window, these are starts of windows.
+ */
 export function refillBetween(config: RateLimitConfig, from: number, to: number): number {
-  if (config.kind === "fixed window") return windowsSince(config, from, to) * config.rate;
+  if (config.kind === "fixed window") return mostWindowsBetween(config, from, to) * config.rate;
   return (Math.max(0, to - from) * config.rate) / config.period;
 }
 

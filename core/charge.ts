@@ -25,6 +25,8 @@ export function chargeRows(
 ): RateLimitState[] {
   const held = rows.map((row) => heldAt(row, config, now));
   const total = held.reduce((sum, { value }) => sum + value, 0);
-  const value = Math.max(chargeFloor(config), (total - count) / rows.length);
+  // Reservations may owe more than a charge may leave. That debt stays.
+  const floor = Math.min(chargeFloor(config), total / rows.length);
+  const value = Math.max(floor, (total - count) / rows.length);
   return held.map(({ ts }) => ({ value, ts }));
 }

@@ -8,8 +8,8 @@ interface CommonConfig {
   /** Tokens added per `period`. Finite and above 0; fractions are fine (`1 / 3`). */
   rate: number;
   /**
-   * The most tokens that can be held: the largest burst. Finite and at least 0. At 0 every call
-   * needs `reserve`.
+   * The most tokens that can be held: the largest burst. Finite and at least 0. Below 1, only calls
+   * with a `count` as small can pass. At 0 every call needs `reserve`.
    * @default rate
    */
   capacity?: number;
@@ -41,7 +41,8 @@ interface CommonConfig {
    */
   shadow?: boolean;
   /**
-   * The answer of `limit` and `check` when the store fails: an error, or `ok` with `storeFailed`.
+   * The answer of `limit` and `check` in an outage of the store: an error, or `ok` with
+   * `storeFailed`. A store that is only too busy for a call is no outage, and the call fails.
    * `acquire` does not wait then, and `limitAll` is `ok` where all of its limits allow it. Calls in
    * transactions fail. With `"allow"`, an attacker who can overload the database gets past the
    * limit. Clients never see this option.
@@ -56,6 +57,10 @@ export interface TokenBucketConfig extends CommonConfig {
   kind: "token bucket";
   /** Length of a period in whole ms, at least 1. See `SECOND`, `MINUTE`, `HOUR`, `DAY`. */
   period: number;
+  /** Only for fixed windows: a token bucket has no windows. */
+  start?: undefined;
+  /** Only for fixed windows: a token bucket refills little by little, and is not full at once. */
+  afterBlock?: undefined;
 }
 
 /** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
@@ -70,10 +75,25 @@ export interface FixedWindowConfig extends CommonConfig {
   /**
    * An instant at which a window starts, epoch ms, such as a billing date. The other windows follow
    * in steps of `period`. Whole and finite. `0` aligns days with midnight UTC, and months with the
-   * first of each month.
+   * first of each month. Weeks begin on Thursday then, and on Monday with `4 * DAY`.
+   *
+   * A bucket that is in use keeps its windows when `start` or `period` changes, of months by the day
+   * of the month: a new `start` must not refill it. `reset` it to begin the new windows.
    * @default an offset derived from name and key, so that limits do not all refill at once
    */
-  start?: number;
+  start?: number | undefined;
+  /**
+   * How a bucket that a denial has closed (`blockFor`) opens. Only with `blockFor`.
+   *
+   * - `"next window"`: with the first of its windows that starts after that time, which can be a
+   *   whole `period` later.
+   * - `"new window"`: at the end of that time, to the ms. A window starts there, and has its `rate` of
+   *   tokens. The windows after it follow in steps of `period`. So each block brings up to `rate`
+   *   tokens more: in any span, a caller who keeps failing gets `rate` of them per `blockFor`. Not
+   *   with months, and not for token buckets, which refill little by little.
+   * @default "next window"
+   */
+  afterBlock?: "next window" | "new window" | undefined;
 }
 
 /** The config of one limit, of either kind. */
@@ -90,6 +110,12 @@ export const MAX_SHARDS = 1000;
  * it stays within the integers that a double holds. A slower limit is a mistake.
  */
 export const MAX_WAIT = 2 ** 52;
+
+/**
+ * The longest wait in an answer, ms: 8e15, or 253,000 years. It is longer than any wait of a bucket
+ * that was only used with one config. Added to the time, it is still a date for JavaScript.
+ */
+export const MAX_RETRY_AFTER = 8e15;
 
 /** The length of the longest period, ms: of a month, 31 days. */
 export function longestPeriod({ period }: RateLimitConfig): number {

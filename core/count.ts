@@ -30,12 +30,17 @@ export function validateSatisfiable(
   validateCount(count);
   if (isSatisfiable(config, count, reserve)) return;
   const most = mostSatisfiable(config, reserve);
+  // A trap of `rate: 1 / 3`: the capacity is the rate, and no call for one token can pass.
+  const advice =
+    !reserve && capacityOf(config) < 1
+      ? "; set capacity, which is the rate by default, to 1 or more"
+      : "";
   const bound = reserve ? "capacity and maxReserved" : "capacity";
   const shards = (config.shards ?? 1) > 2 ? ` of two of its ${config.shards} shards` : "";
   throw new RateLimitInputError(
     "unsatisfiable",
     `count ${count} can never be granted by "${name}": the ${bound}${shards} ` +
-      `${reserve ? "allow" : "allows"} ${most}`,
+      `${reserve ? "allow" : "allows"} ${most}${advice}`,
   );
 }
 

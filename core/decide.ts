@@ -19,6 +19,9 @@ import { validateCount } from "./count.js";
  * - `ok: true` with `retryAfter`: reserved. Do the work after that many ms, without another call.
  * - `ok: false`: denied. Nothing was consumed. The same call passes after `retryAfter` whole ms.
  *
+ * `retryAfter` is at most 8e15, which is 253,000 years. Only a debt that was made under a much larger
+ * config takes longer.
+ *
  * Two fields say that a call was let through without its tokens, or before they were there:
  *
  * - `shadow`: the limit is a shadow. It would have denied the call (`ok: false`; nothing was taken),

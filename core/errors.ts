@@ -99,7 +99,8 @@ export class RateLimitInputError extends Error {
    * @param reason
    * - `"count"`: negative or not finite;
    * - `"unsatisfiable"`: a count that no wait could satisfy;
-   * - `"key"`: not valid, see {@link validateKey}, or not an address where `ipKey` wants one;
+   * - `"key"`: empty, of more than 191 UTF-16 code units, or with a NUL or a lone surrogate; or not
+   *   an address where `ipKey` wants one;
    * - `"name"`: not valid, or unknown and without a config;
    * - `"result"`: not a result that the function can use, such as one that the limiter never gave.
    */
@@ -121,6 +122,19 @@ export class RateLimitStoreError extends Error {
   override readonly name = "RateLimitStoreError";
   /** Tells a store failure from the package's other errors. */
   readonly kind = "StoreFailure";
+  /**
+   * Whether the store has failed as a whole: it cannot be reached, is silent, or answers with an
+   * error. `false`: it was too busy for this call. For example, a transaction held the row for too
+   * long, or the application held all connections. Only an outage opens a limit with
+   * `whenStoreFails: "allow"`, because callers can keep a store busy.
+   */
+  readonly isOutage: boolean;
+
+  /** @param options `isOutage` is `true` by default. */
+  constructor(message: string, options: ErrorOptions & { isOutage?: boolean } = {}) {
+    super(message, options);
+    this.isOutage = options.isOutage ?? true;
+  }
 }
 
 /**

@@ -1,12 +1,11 @@
 export { calculateRateLimit, type CalculatedRateLimit, type RateLimitState } from "./calculate.js";
-export {
-  type FixedWindowConfig,
-  MAX_SHARDS,
-  type PeriodicConfig,
-  type RateLimitConfig,
-  type TokenBucketConfig,
+export type {
+  FixedWindowConfig,
+  PeriodicConfig,
+  RateLimitConfig,
+  TokenBucketConfig,
 } from "./config.js";
-export { decideRateLimit, type RateLimitDecision, type RateLimitResult } from "./decide.js";
+export type { RateLimitResult } from "./decide.js";
 export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
 export {
   isRateLimitError,
@@ -17,6 +16,6 @@ export {
   RateLimitInputError,
   RateLimitStoreError,
 } from "./errors.js";
-export { MAX_KEY_LENGTH, validateKey } from "./validate-key.js";
-export { type RateLimitSnapshot } from "./snapshot.js";
+export type { RateLimitSnapshot } from "./snapshot.js";
+export { type TokensHeld, waitsInLine } from "./waits-in-line.js";
 export { validateConfig } from "./validate-config.js";

@@ -6,6 +6,7 @@
  * A client that reads the offset can test guesses of the key. A limit with secret keys needs a
  * `start` of its own, or a limiter with a `hashKey`.
  */
+import { bucketId } from "./bucket-id.js";
 import { type RateLimitConfig, longestPeriod } from "./config.js";
 
 /** The config with `start` filled in, so that it means the same in every process and browser. */
@@ -16,7 +17,7 @@ export function withStart<TConfig extends RateLimitConfig>(
 ): TConfig {
   if (config.kind !== "fixed window" || config.start !== undefined) return config;
   // Names and keys hold no NUL, so no two pairs make the same string.
-  const fraction = hash(`${name}\0${key ?? ""}`) / 2 ** 32;
+  const fraction = hash(bucketId(name, key)) / 2 ** 32;
   return { ...config, start: Math.floor(fraction * longestPeriod(config)) };
 }
 

@@ -17,7 +17,7 @@ import { validateCount } from "./count.js";
 export interface TakenTokens extends RateLimitState {
   count: number;
   /** Tokens of these that were given back before. @default 0 */
-  returned?: number;
+  refunded?: number;
 }
 
 export interface RefundedRateLimit {
@@ -26,7 +26,7 @@ export interface RefundedRateLimit {
   /** The states to write; `undefined` for a row that stays as it is. */
   next: (RateLimitState | undefined)[];
   /** Tokens that were given back, by row. */
-  given: number[];
+  refunded: number[];
   /** Tokens that were not given back. */
   rest: number;
 }
@@ -38,7 +38,7 @@ export interface RefundedRateLimit {
  * @param taken what each row gave, in the order of `rows`.
  * @throws RateLimitInputError when `count` is negative or not finite.
  */
-export function giveBack(
+export function refundTaken(
   rows: readonly (RateLimitState | null)[],
   config: RateLimitConfig,
   now: number,
@@ -46,7 +46,7 @@ export function giveBack(
   taken: readonly TakenTokens[],
 ): RefundedRateLimit {
   return refundEach(rows, config, now, count, (held, index) => {
-    return returnable(held, config, taken[index]!);
+    return refundable(held, config, taken[index]!);
   });
 }
 
@@ -67,16 +67,16 @@ export function refundRateLimit(
 }
 
 /** The tokens of a taking that may come back to its row. Negative where none may. */
-function returnable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
-  const { count, returned = 0 } = taken;
+function refundable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
+  const { count, refunded = 0 } = taken;
   const refilled = refillBetween(config, taken.ts, held.ts);
   // As if nothing had been given back yet: that may have hidden a debt.
-  const value = held.value - returned;
+  const value = held.value - refunded;
   const takenSince = taken.value + refilled - value;
   // In debt, the calls in line are promised at most what was taken since, and at most the debt.
-  if (value >= 0 || takenSince <= toleranceOf(config)) return count - refilled - returned;
+  if (value >= 0 || takenSince <= toleranceOf(config)) return count - refilled - refunded;
   const promised = repaying(Math.min(-value, takenSince), config);
-  return Math.min(count, capacityOf(config)) - refilled - promised - returned;
+  return Math.min(count, capacityOf(config)) - refilled - promised - refunded;
 }
 
 /**
@@ -100,18 +100,18 @@ function refundEach(
   const held = rows.map((row) => heldAt(row, config, now));
   const next: (RateLimitState | undefined)[] = rows.map(() => undefined);
   const emptiestFirst = [...held.keys()].sort((a, b) => held[a]!.value - held[b]!.value);
-  const givenTo = rows.map(() => 0);
+  const refundedTo = rows.map(() => 0);
   let rest = count;
   for (const index of emptiestFirst) {
     const { value, ts } = held[index]!;
     if (isClosed(rows[index]!, config, now)) continue;
-    const given = Math.min(rest, capacity - value, mostOf(held[index]!, index));
-    if (given <= 0) continue;
-    // A row that gets full has `capacity` itself: `value + given` could differ by a rounding error.
-    next[index] = { value: given === capacity - value ? capacity : value + given, ts };
-    givenTo[index] = given;
-    rest -= given;
+    const refunded = Math.min(rest, capacity - value, mostOf(held[index]!, index));
+    if (refunded <= 0) continue;
+    // A row that gets full has `capacity` itself: `value + refunded` could differ by a rounding error.
+    next[index] = { value: refunded === capacity - value ? capacity : value + refunded, ts };
+    refundedTo[index] = refunded;
+    rest -= refunded;
   }
   const value = held.reduce((sum, state, index) => sum + (next[index] ?? state).value, 0);
-  return { value, next, given: givenTo, rest };
+  return { value, next, refunded: refundedTo, rest };
 }

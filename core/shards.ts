@@ -3,7 +3,7 @@
  * A call reads two random shards and takes from the fuller one: Mitzenmacher, "The Power of Two
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
-import { firstWhole, heldAt, initialState, type RateLimitState, waitFor } from "./calculate.js";
+import { heldAt, initialState, type RateLimitState, shortestWait, waitFor } from "./calculate.js";
 import {
   floorOf,
   type RateLimitConfig,
@@ -46,7 +46,7 @@ export function decideShardPair(
   const value = held[0].value + held[1].value;
   const missing = count - value - (reserve ? 2 * reservableOf(config) : 0);
   const guess = Math.ceil((missing * longestPeriod(config)) / (2 * config.rate));
-  const wait = firstWhole(guess, (ms) => attempt(now + ms, reserve) !== undefined);
+  const wait = shortestWait(guess, (ms) => attempt(now + ms, reserve) !== undefined);
   return {
     result: { ok: false, retryAfter: wait, value },
     next: [undefined, undefined],

@@ -28,8 +28,8 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   }
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
   const { blockFor, shadow = false, whenStoreFails = "fail" } = config;
-  // Also of a token bucket: in plain JavaScript it may have one.
-  const { start = 0 } = config as { start?: unknown };
+  // Also of a token bucket: in plain JavaScript it may have them.
+  const { start = 0, afterBlock } = config as { start?: unknown; afterBlock?: unknown };
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
     if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);
   };
@@ -66,6 +66,21 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
       "left out of a limit with shards, which is not one bucket",
     );
   }
+  if (afterBlock !== undefined) {
+    const isKnown = afterBlock === "next window" || afterBlock === "new window";
+    demand(isKnown, "afterBlock", afterBlock, '"next window" or "new window"');
+    const unfit =
+      kind === "token bucket"
+        ? "a token bucket, which refills little by little: use a fixed window"
+        : blockFor === undefined
+          ? "a limit without blockFor, which is never closed"
+          : "a limit of months, whose windows start on a day of the calendar";
+    const isFit =
+      kind === "fixed window" &&
+      blockFor !== undefined &&
+      !(isMonth && afterBlock === "new window");
+    demand(isFit, "afterBlock", afterBlock, `left out of ${unfit}`);
+  }
   demand(typeof shadow === "boolean", "shadow", shadow, "a boolean");
   const isPolicy = whenStoreFails === "fail" || whenStoreFails === "allow";
   demand(isPolicy, "whenStoreFails", whenStoreFails, '"fail" or "allow"');
@@ -90,6 +105,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "shards",
   "start",
   "blockFor",
+  "afterBlock",
   "shadow",
   "whenStoreFails",
 ]);

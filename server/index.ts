@@ -1,11 +1,11 @@
 export * from "../core/index.js";
-export { changeDigest } from "./change-digest.js";
-export { createRateLimiter } from "./limiter.js";
+export { changeDigest } from "./changes/change-digest.js";
+export { createRateLimiter } from "./limiter/create-rate-limiter.js";
 export {
   betterAuthStorage,
   type BetterAuthStorage,
   type BetterAuthStorageOptions,
-} from "./better-auth-storage.js";
+} from "./http/better-auth-storage.js";
 export { ipKey, type IpKeyOptions } from "./http/ip-key.js";
 export type { LimitOfResult } from "./http/limit-of-result.js";
 export { rateLimitHeaders } from "./http/rate-limit-headers.js";
@@ -25,27 +25,28 @@ export type {
   LimitOptions,
   RefundOptions,
   WithConfig,
-} from "./call-options.js";
+} from "./limiter/call-options.js";
 export type {
   AutoPruneOptions,
-  ChangeChannel,
-  ChangeListener,
   DecisionEvent,
+  PruneOptions,
+  RateLimiterOptions,
+} from "./limiter/limiter-options.js";
+export type {
   LimitItem,
   LimitPage,
   ListOptions,
-  PruneOptions,
   RateLimiter,
-  RateLimiterOptions,
   RateLimitOperations,
-} from "./limiter-types.js";
-export type { RateLimitLogger } from "./logger.js";
+} from "./limiter/limiter-types.js";
+export type { RateLimitLogger } from "./report/logger.js";
+export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
 export {
   postgresChannel,
   type PostgresChannelOptions,
   type PostgresClientLike,
   type PostgresNotification,
-} from "./postgres-channel.js";
+} from "./changes/postgres-channel.js";
 export {
   memoryStore,
   type MemoryStoreOptions,
@@ -108,27 +109,3 @@ export type {
   RowId,
   TransactionOptions,
 } from "./store/store.js";
-export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./trpc/create-rate-limit-trpc.js";
-export { formatRateLimitError, type RateLimitErrorShape, toTRPCError } from "./trpc/errors.js";
-export type { ConfigResolver, ConfigResolverOptions } from "./trpc/resolve-config.js";
-export {
-  type KeyAnswer,
-  type KeyResolver,
-  type KeyResolverOptions,
-  SHARED_BUCKET,
-  type SharedBucket,
-} from "./trpc/resolve-key.js";
-export type {
-  ChargeOnErrorOptions,
-  Granted,
-  RateLimited,
-  RateLimitedCall,
-  RateLimitedOptions,
-  SettledCounts,
-} from "./trpc/rate-limited-types.js";
-export {
-  rateLimitResponseMeta,
-  type RateLimitResponseMetaOptions,
-} from "./trpc/response-headers.js";
-export type { AuthorizeOptions } from "./trpc/router.js";
-export { countSchema, createRateLimitSchemas, keySchema, MAX_WATCHED } from "./trpc/schemas.js";

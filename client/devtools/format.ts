@@ -49,7 +49,7 @@ export function formatCount(count: number, of: string): string {
 
 /** Such as `token bucket: 10 per 1 min, holds 3`. */
 export function formatConfig(config: RateLimitConfig): string {
-  const { kind, rate, period, maxReserved, shards = 1, blockFor, shadow } = config;
+  const { kind, rate, period, maxReserved, shards = 1, blockFor, afterBlock, shadow } = config;
   const parts = [
     `${rate} per ${period === "month" ? "month" : formatDuration(period)}`,
     `holds ${capacityOf(config)}`,
@@ -57,6 +57,7 @@ export function formatConfig(config: RateLimitConfig): string {
   if (maxReserved !== undefined) parts.push(`may owe ${maxReserved}`);
   if (shards > 1) parts.push(`${shards} shards`);
   if (blockFor !== undefined) parts.push(`closes for ${formatDuration(blockFor)} after a denial`);
+  if (afterBlock === "new window") parts.push("then a new window");
   if (shadow) parts.push("shadow: denies no call");
   return `${kind}: ${parts.join(", ")}`;
 }

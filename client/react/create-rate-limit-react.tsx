@@ -88,9 +88,17 @@ export function createRateLimitReact<
   /**
    * Provides the limits to everything below it. Uses the `QueryClient` above it, if there is one,
    * and refreshes when the window gets the focus or the network is back.
+   *
+   * @throws Error without a `client` and without an `observer`.
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter>) {
     const { client, observer: given, live, pollInterval, children } = props;
+    // In plain JavaScript it can be missing, and every hook would wait for ever.
+    if (!client && !given) {
+      throw new Error(
+        "<RateLimitProvider> needs a client: <RateLimitProvider client={trpcClient}>",
+      );
+    }
     const queryClient = useContext(QueryClientContext);
     const value = useMemo((): RateLimitContextValue => {
       const transport: RateLimitTransport | undefined = client && createTRPCTransport(client, path);

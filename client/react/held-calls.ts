@@ -24,7 +24,7 @@ export interface HeldCalls {
    * observer says.
    */
   enqueue(call: HeldCall, notBefore: number): Promise<void>;
-  /** Rejects all calls that wait, with a {@link WaitCancelled}. */
+  /** Rejects all calls that wait, with an error for which `isWaitCancelled` is true. */
   cancel(): void;
   /**
    * Allows calls to wait again. Returns a function that cancels them and closes the queue. A closed
@@ -35,9 +35,19 @@ export interface HeldCalls {
 }
 
 /** A call waited for its limit, and will not be sent any more. */
-export class WaitCancelled extends Error {
+class WaitCancelled extends Error {
   override readonly name = "AbortError";
   readonly kind = "WaitCancelled";
+}
+
+/**
+ * Whether a mutation failed because it was cancelled while it was held, with `whenLimited: "wait"`.
+ * It was never sent, and the server was not asked.
+ *
+ * @param error what `onError` gets, or what `mutateAsync` rejects with.
+ */
+export function isWaitCancelled(error: unknown): boolean {
+  return (error as Partial<WaitCancelled> | null | undefined)?.kind === "WaitCancelled";
 }
 
 const CANCELLED = "The call was cancelled while it waited";

@@ -15,6 +15,7 @@ export {
   type RateLimitProviderProps,
   type RateLimitReactOptions,
 } from "./create-rate-limit-react.js";
+export { isWaitCancelled } from "./held-calls.js";
 export { RateLimitCountdown, type RateLimitCountdownProps } from "./rate-limit-countdown.js";
 export { useCountdown } from "./use-countdown.js";
 export type { UseRateLimitOptions, UseRateLimitResult } from "./use-limit.js";

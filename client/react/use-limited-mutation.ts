@@ -13,7 +13,7 @@ import {
 } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { WhenLimited } from "../types.js";
-import { createHeldCalls, WaitCancelled } from "./held-calls.js";
+import { createHeldCalls, isWaitCancelled } from "./held-calls.js";
 import { sendLimited } from "./send-limited.js";
 import { type RateLimitContextValue, useLimit, type UseRateLimitResult } from "./use-limit.js";
 
@@ -34,8 +34,8 @@ export interface UseRateLimitedMutationOptions<
    * How to treat a call that the server is known to deny, see {@link WhenLimited}. With `"wait"`,
    * a call that the server denies nevertheless keeps its place and waits again, until all limits
    * that denied it would let it pass. If this limit is not among them, it fails. `reset()`, another
-   * limit or key, and unmounting cancel the held calls: each fails with an `AbortError`, and is not
-   * sent.
+   * limit or key, and unmounting cancel the held calls: each fails with an error for which
+   * `isWaitCancelled` is true, and is not sent.
    * @default "reject"
    */
   whenLimited?: WhenLimited | undefined;
@@ -89,7 +89,7 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
     }),
     // A cancelled call must not be retried.
     retry: (failures: number, error: TError) =>
-      !(error instanceof WaitCancelled) &&
+      !isWaitCancelled(error) &&
       (typeof retry === "function"
         ? retry(failures, error)
         : retry === true || failures < +(retry ?? 0)),

@@ -5,6 +5,7 @@
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { pgDriver } from "../store/drivers/pg.js";
+import { listenToClients, listenToPool } from "../store/drivers/pool-errors.js";
 import type { LibsqlClientLike } from "../store/drivers/sqlite-clients.js";
 import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
 import type { PgPoolLike } from "../store/drivers/pg-client.js";
@@ -73,9 +74,10 @@ export function drizzleStore<TDatabase extends DrizzleLike>(
     throw new RateLimitConfigError("isolation", isolation, { message });
   }
   const driver = drizzleDriver(db as unknown as AnyDrizzle, parts);
+  const name = typeof table === "string" ? { name: table, schema } : tableNameOf(table);
   const store = createSqlStore(
     driver,
-    { table: typeof table === "string" ? { name: table, schema } : tableNameOf(table), isolation },
+    { table: { ...name, madeBy: "Drizzle" }, isolation },
     singleDriver(driver, parts, prepare),
   );
   return store as RateLimitStore<never>;
@@ -90,6 +92,11 @@ function singleDriver(
   if (session === "NodePgSession") return pgDriver(client as PgPoolLike, { prepare });
   // It leaves connections on which libsql would lose writes.
   if (session === "LibSQLSession") return libsqlDriver(client as LibsqlClientLike);
+  // The pools of Neon and Vercel are those of `pg`.
+  if ("totalCount" in client) {
+    listenToClients(client);
+    return { ...(driver as SqlDriver), onPoolError: listenToPool(client) };
+  }
   if (session !== "PostgresJsSession") return driver;
   const { unsafe } = client as PostgresJsClient;
   return {

@@ -2,8 +2,9 @@
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import type { KeyOptions, LimitConfigs, LimitName } from "../call-options.js";
-import type { LimitFacts } from "./fields.js";
+import type { KeyOptions, LimitConfigs, LimitName } from "../limiter/call-options.js";
+import { keyOption } from "../../core/key-option.js";
+import type { LimitFacts } from "./header-fields.js";
 
 interface LimitOptionsOf<TLimits, TName> {
   /** The limiter that gave the result. */
@@ -59,7 +60,7 @@ export function factsOf(
   }
   return {
     name,
-    config: limiter.configOf(name, { key, config }),
+    config: limiter.configOf(name, { ...keyOption(key), config }),
     value: result.value,
     now: limiter.clock(),
     // A granted call with `retryAfter` has reserved its tokens. It must not be sent again.

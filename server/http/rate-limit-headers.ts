@@ -5,8 +5,14 @@ import {
   type RateLimitErrorData,
   RateLimitInputError,
 } from "../../core/errors.js";
-import type { LimitConfigs } from "../call-options.js";
-import { factsOfDenial, limitFields, type LimitFacts, waitField } from "./fields.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
+import {
+  factsOfDenial,
+  limitFields,
+  type LimitFacts,
+  longestOf,
+  waitField,
+} from "./header-fields.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 
 /**
@@ -43,6 +49,6 @@ export function rateLimitHeaders(
 }
 
 export function headersOf(facts: readonly LimitFacts[]): Record<string, string> {
-  const longest = Math.max(...facts.map(({ retryAfter = 0 }) => retryAfter));
+  const longest = longestOf(facts.map(({ retryAfter = 0 }) => retryAfter));
   return { ...(longest > 0 && waitField(longest)), ...limitFields(facts) };
 }

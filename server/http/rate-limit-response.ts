@@ -8,9 +8,9 @@ import {
   type RateLimitErrorData,
   RateLimitInputError,
 } from "../../core/errors.js";
-import type { LimitConfigs } from "../call-options.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
-import { factsOfDenial } from "./fields.js";
+import { factsOfDenial, withFewDenials } from "./header-fields.js";
 import { headersOf } from "./rate-limit-headers.js";
 
 /** The options of `rateLimitResponse`. */
@@ -32,6 +32,9 @@ export interface RateLimitResponseInit {
  * | a `RateLimitStoreError`, or the `TRPCError` of one | 503 | `{ kind: "StoreFailure" }` |
  * | a `RateLimitInputError` about a key or a count | 400 | `{ kind: "InvalidInput", reason }` |
  * | one about a count that no wait could satisfy | 413 | the same |
+ *
+ * At most 100 `denials` are sent, and header fields of at most 2,000 characters: the first limits,
+ * as many as fit. Of a denial that is no plain JSON, only `kind`, `retryAfter` and `now` are sent.
  *
  * Every other error is thrown again, unchanged, so that `catch (error) { return
  * rateLimitResponse(error); }` hides no mistake.
@@ -100,5 +103,24 @@ function respond(
   headers.set("Content-Type", "application/json");
   const fields = body.kind === "RateLimited" ? headersOf(factsOfDenial(body)) : {};
   for (const [name, value] of Object.entries(fields)) headers.set(name, value);
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Response(toJson(body), { status, headers });
+}
+
+/** The most characters of a body. A hundred limits with the longest names take half of it. */
+const MAX_BODY = 100_000;
+
+/**
+ * An error may come from another program, and hold what JSON cannot (a cycle, a BigInt) or what is
+ * not worth sending. Then only the wait is sent: a denial must not become an error of the server.
+ */
+function toJson(body: RateLimitErrorData | Problem): string {
+  if (body.kind !== "RateLimited") return JSON.stringify(body);
+  try {
+    const json = JSON.stringify(withFewDenials(body));
+    if (json.length <= MAX_BODY) return json;
+  } catch {
+    // As if it was too long.
+  }
+  const { kind, retryAfter, now } = body;
+  return JSON.stringify({ kind, retryAfter, now });
 }

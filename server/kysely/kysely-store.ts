@@ -12,8 +12,11 @@ import {
   type Transaction,
 } from "kysely";
 import { RateLimitConfigError } from "../../core/errors.js";
+import { pgDriver } from "../store/drivers/pg.js";
+import type { PgPoolLike } from "../store/drivers/pg-client.js";
+import { createSqlStore } from "../store/sql/create-sql-store.js";
 import type { DialectName } from "../store/sql/driver.js";
-import { sqlStore, type SqlStoreOptions } from "../store/sql-store.js";
+import type { SqlStoreOptions } from "../store/sql-store.js";
 import type { RateLimitStore } from "../store/store.js";
 import { kyselyDriver } from "./kysely-driver.js";
 
@@ -39,6 +42,20 @@ export interface KyselyStoreOptions extends SqlStoreOptions {
    * @default that of the Kysely dialect: PostgreSQL, MySQL or SQLite
    */
   dialect?: DialectName | undefined;
+  /**
+   * The `pg.Pool` of the Kysely dialect, which Kysely hides. The store listens to its errors, which
+   * could end the process, and sends single decisions to it, as prepared statements. `transaction`
+   * and `using` still go through Kysely.
+   * @default everything goes through the Kysely instance
+   */
+  pool?: PgPoolLike | undefined;
+  /**
+   * With a `pool`: whether the store's own statements are prepared once per connection. Turn it off
+   * behind a pooler that does not support prepared statements, such as PgBouncer before 1.21 in
+   * transaction mode.
+   * @default true
+   */
+  prepare?: boolean | undefined;
 }
 
 /**
@@ -46,18 +63,32 @@ export interface KyselyStoreOptions extends SqlStoreOptions {
  * their round trips. `transaction` and `using` take Kysely's own transactions. Plugins do not see
  * the store's statements.
  *
- * @throws RateLimitConfigError when the dialect is not known, `db` is a transaction, or `isolation`
- * is not valid.
+ * @throws RateLimitConfigError when the dialect is not known, `db` is a transaction, `isolation` is
+ * not valid, or there is a `pool` and the dialect is not PostgreSQL.
  */
 export function kyselyStore<TDatabase>(
   db: Kysely<TDatabase>,
-  { dialect = dialectOf(db), ...options }: KyselyStoreOptions = {},
+  {
+    dialect = dialectOf(db),
+    table = "RateLimit",
+    schema,
+    isolation,
+    pool,
+    prepare = true,
+  }: KyselyStoreOptions = {},
 ): RateLimitStore<Transaction<TDatabase>> {
   if (db.isTransaction) {
     const message = "kyselyStore takes the Kysely instance itself; pass a transaction to using()";
     throw new RateLimitConfigError("db", db, { message });
   }
-  return sqlStore(kyselyDriver(db, dialect), options);
+  if (pool !== undefined && dialect !== "postgresql") {
+    throw new RateLimitConfigError("pool", pool, `left out: the dialect is ${dialect}`);
+  }
+  return createSqlStore(
+    kyselyDriver(db, dialect),
+    { table: { name: table, schema }, isolation },
+    pool && pgDriver(pool, { prepare }),
+  );
 }
 
 function dialectOf(db: QueryExecutorProvider): DialectName {

@@ -3,8 +3,8 @@
  * millions of them, and many are personal data.
  */
 import { type Meter, metrics } from "@opentelemetry/api";
-import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import type { DecisionEvent } from "../limiter-types.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import type { DecisionEvent } from "../limiter/limiter-options.js";
 import type { BatchEvent } from "../store/batch-event.js";
 import { createInstruments, type Instruments } from "./instruments.js";
 import { outcomeOf } from "./outcome.js";

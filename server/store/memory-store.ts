@@ -6,7 +6,7 @@ import type { RateLimitState } from "../../core/calculate.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
 import { isFullRow } from "./is-full-row.js";
 import { planWrites, type RowStates } from "./plan-writes.js";
-import { nextTick } from "./next-tick.js";
+import { nextTick } from "../timers/next-tick.js";
 import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
 import {
   type Call,
@@ -19,17 +19,17 @@ import {
 
 /** Rows that `prune` looks at before it lets other work of this process run. */
 const SLICE = 1000;
-/** The default of `maxRows`. */
-const DEFAULT_MAX_ROWS = 1_000_000;
+/** The default of `maxRows`. Some 500 bytes each: a quarter of a heap of 512 MB. */
+const DEFAULT_MAX_ROWS = 250_000;
 
 /** The options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /**
-   * The most rows held: whole, at least 1. If there are more, rows that are full again are dropped
-   * first, which changes nothing. If there are none, the least used rows are dropped, and their
-   * limits are full again too early. So choose it well above the number of keys that are active
-   * within one period.
-   * @default 1_000_000
+   * The most rows held: whole, at least 1. A row takes some 500 bytes of the heap. If there are more,
+   * rows that are full again are dropped first, which changes nothing. If there are none, the least
+   * used rows are dropped, and their limits are full again too early: they let calls through that
+   * they should deny. So choose it above the number of rows that are not full at any one time.
+   * @default 250_000
    */
   maxRows?: number;
 }

@@ -11,15 +11,23 @@ export interface RowStatements {
    * Writes each group all or nothing, and only if every row of it still is as it `was`. Outside a
    * caller's transaction it never rejects, because one group may have been written when the next
    * one fails.
+   *
+   * @param isWanted whether the calls of a group have not timed out. It is asked before a statement
+   * is sent. The outcome of a group that was not sent is an `UnsentError`.
    */
-  write(groups: readonly WriteGroup[]): Promise<WriteOutcomes>;
+  write(
+    groups: readonly WriteGroup[],
+    isWanted?: (group: WriteGroup) => boolean,
+  ): Promise<WriteOutcomes>;
 }
 
 /**
  * The outcome of each group: written, or an error after which it may or may not have been written.
- * A group that is missing met a conflict: it was not written, and has to be decided again.
+ * A group that is missing met a conflict: it was not written, and has to be decided again. So has
+ * one whose row `"exists"` although it was to be inserted. The row is there to be taken from now, so
+ * it need not be locked first.
  */
-export type WriteOutcomes = Map<WriteGroup, "written" | { error: unknown }>;
+export type WriteOutcomes = Map<WriteGroup, "written" | "exists" | { error: unknown }>;
 
 /** A take from one row, for one call or for several. */
 export interface TakeLine {
@@ -42,8 +50,8 @@ export interface TakeTerms {
 
 export interface TakeOptions {
   /**
-   * Whether the statement may wait without a bound while another transaction holds the row. Only
-   * for a single line. It is a little cheaper.
+   * Whether the statement may wait while another transaction holds one of its rows: for a single
+   * line without a bound, which is a little cheaper. It may not while other batches wait already.
    */
   mayWait: boolean;
   /** See `SqlConnection.query`. */
@@ -66,9 +74,15 @@ export interface RowAccess extends RowStatements {
   /**
    * Runs `run` in a transaction. Its reads lock the rows that they find, and wait for locked rows
    * for a bounded time. Its statements throw on conflicts. Absent if the database has no row locks.
+   *
+   * @param isHurried whether other calls wait for its end, so that it should wait for less time.
    */
   locked?:
-    (<TResult>(run: (inside: RowStatements) => Promise<TResult>) => Promise<TResult>) | undefined;
+    | (<TResult>(
+        run: (inside: RowStatements) => Promise<TResult>,
+        isHurried: boolean,
+      ) => Promise<TResult>)
+    | undefined;
   /** Whether every decision goes through `locked`, in a Serializable transaction. */
   readonly serializable: boolean;
   /** Whether an error is a conflict with another transaction, so that nothing was written. */
@@ -83,6 +97,15 @@ export interface RowAccess extends RowStatements {
   prepare?(): Promise<void> | undefined;
   /** Batches in flight at once, on different rows. */
   readonly maxInFlight: number;
+  /**
+   * Runs a statement that waits for no row. Absent if silence is never an outage, because the
+   * database is a file.
+   *
+   * @param sent called when the statement has a connection. Some drivers do not tell.
+   */
+  probe?: ((sent: () => void) => Promise<unknown>) | undefined;
+  /** See `SqlDriver.isExhausted`. */
+  isExhausted?: (() => boolean) | undefined;
 }
 
 /** The statement was not sent, because its calls had timed out. */

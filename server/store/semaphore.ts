@@ -1,5 +1,7 @@
 /** A semaphore: at most so many holders at a time. Waiting callers are served in order. */
 
+import { startTimer } from "../timers/timer.js";
+
 export interface Semaphore {
   /**
    * Resolves with a function that gives the permit back. Rejects with the error of `late` if no
@@ -31,11 +33,11 @@ export function createSemaphore(permits: number): Semaphore {
       }
       return new Promise((resolve, reject) => {
         const next = () => {
-          clearTimeout(timer);
+          timer.stop();
           waiting.delete(next);
           resolve(permit());
         };
-        const timer = setTimeout(() => {
+        const timer = startTimer(() => {
           waiting.delete(next);
           reject(late());
         }, ms);

@@ -3,6 +3,7 @@
  * rows. A store supplies atomicity. There is one exception: a decision that only takes tokens from
  * one row says so in `plain`, and a SQL store may then carry it out inside one statement.
  */
+import { bucketId } from "../../core/bucket-id.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { PeriodicConfig, RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
@@ -33,7 +34,7 @@ export interface Outcome<TResult> {
    * One entry per row, in the order of `rows`: a state to write, `null` to delete the row, or
    * `undefined` to leave it as it is. Absent: nothing is written. A row that is left as it is has
    * no guard. So give `undefined` only if a concurrent change of the row cannot make the writes
-   * wrong.
+   * wrong. Otherwise give its state back, which guards it: `null` for a row that does not exist.
    */
   writes?: readonly (RateLimitState | null | undefined)[] | undefined;
 }
@@ -118,7 +119,8 @@ export interface RateLimitStore<TTransaction = unknown> {
 
   /**
    * Applies decisions inside a transaction that the caller owns. They take effect when it commits.
-   * Rejects with a conflict as the database reports it, so that the owner can retry.
+   * Rejects with a conflict as the database reports it, so that the owner can retry. If a conflict
+   * may have rolled the transaction back, all later calls reject with it too.
    */
   using?(tx: TTransaction): Pick<RateLimitStore, "apply">;
 
@@ -136,6 +138,14 @@ export interface RateLimitStore<TTransaction = unknown> {
   readonly clock?: (() => number) | undefined;
 
   /**
+   * Whether the database is silent, and has been so since `since` (by the monotonic clock). A call
+   * that times out is an outage only then. Otherwise the store was too busy for it: a transaction
+   * held its row, or the application held all connections. Optional: without it, each call that
+   * times out is an outage. A wrapper of a store should pass it on.
+   */
+  isSilentSince?(since: number): boolean;
+
+  /**
    * Calls `listener` after each batch of `apply` and `submit`, for metrics, until the function that
    * it returns is called. A batch that gets no answer is not reported. If the store cannot use its
    * table at all, the calls that it rejects are reported as one `read` of no rows that failed.
@@ -144,6 +154,13 @@ export interface RateLimitStore<TTransaction = unknown> {
    * Without listeners, it costs nothing. A wrapper of a store should pass it on.
    */
   onBatch?(listener: BatchListener): () => void;
+
+  /**
+   * Calls `listener` when the database client's pool reports an error that no call receives, such as
+   * the end of a connection that was not in use, until the function that it returns is called. Only
+   * where the application does not listen to the pool itself. Optional, as in `onBatch`.
+   */
+  onPoolError?(listener: (error: unknown) => void): () => void;
 
   /**
    * Rows of a name, by key and then by shard, at most `count` of them. The order of keys is fixed,
@@ -204,12 +221,12 @@ export function expiredError(): RateLimitStoreError {
 
 /** A row with its {@link rowKey} computed. */
 export function rowId(name: string, key: string, shard: number, config?: RateLimitConfig): RowId {
-  return { name, key, shard, id: `${name}\0${key}\0${shard}`, config };
+  return { name, key, shard, id: `${bucketId(name, key)}\0${shard}`, config };
 }
 
 /** One string per row, for maps. Names and keys hold no NUL, so no two rows share one. */
 export function rowKey(row: RowId): string {
-  return row.id ?? `${row.name}\0${row.key}\0${row.shard}`;
+  return row.id ?? `${bucketId(row.name, row.key)}\0${row.shard}`;
 }
 
 /**

@@ -12,10 +12,20 @@ import { WriteConflictError } from "./retry-conflicts.js";
  */
 const MAX_ROUNDS = 5;
 
+/** The limits inside a transaction. */
+export interface TransactionStore extends Pick<RateLimitStore, "apply"> {
+  /** Resolves when the calls so far are answered. */
+  settled(): Promise<unknown>;
+  /** From now on, no statement is sent, and each call rejects with this error. */
+  end(error: unknown): void;
+}
+
+/** @param end sends no further statement. */
 export function createTransactionStore(
   statements: RowStatements,
   { isConflict, wrap }: Pick<RowAccess, "isConflict" | "wrap">,
-): Pick<RateLimitStore, "apply"> {
+  end: TransactionStore["end"],
+): TransactionStore {
   let last: Promise<unknown> = Promise.resolve();
 
   async function applyAll<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]> {
@@ -39,8 +49,9 @@ export function createTransactionStore(
       const lost = new Set<number>();
       for (const group of groups) {
         const outcome = outcomes.get(group);
-        if (outcome === undefined) for (const index of group.decisions) lost.add(index);
-        else if (outcome !== "written") throw outcome.error;
+        if (outcome === "written") continue;
+        if (typeof outcome === "object") throw outcome.error;
+        for (const index of group.decisions) lost.add(index);
       }
       for (const [i, { index }] of open.entries()) {
         const outcome = settled[i]!;
@@ -58,6 +69,8 @@ export function createTransactionStore(
       last = result.catch(() => {});
       return result;
     },
+    settled: () => last,
+    end,
   };
 
   /**

@@ -1,11 +1,11 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
 import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
-import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import type { LimitConfigs } from "../call-options.js";
-import type { RateLimiter } from "../limiter-types.js";
-import { type ConfigResolver, createConfigFor } from "./resolve-config.js";
-import type { KeyResolver } from "./resolve-key.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
+import type { RateLimiter } from "../limiter/limiter-types.js";
+import { type ConfigResolver, createConfigFor } from "./config-for-caller.js";
+import type { KeyResolver } from "./key-for-caller.js";
 import { createRateLimited } from "./rate-limited.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
 

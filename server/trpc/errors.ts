@@ -11,6 +11,7 @@ import {
 import { getHTTPStatusCodeFromError } from "@trpc/server/http";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import { isRateLimitError, RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import { withFewDenials } from "../http/header-fields.js";
 
 /**
  * The `TRPCError` for one of the package's errors. Any other error is returned as it is.
@@ -38,14 +39,23 @@ export function toTRPCError(error: unknown): unknown {
 }
 
 /**
+ * The error that the middleware and the router throw: as `toTRPCError`, and `INTERNAL_SERVER_ERROR`
+ * for a config or a `hashKey` that is not valid. The client cannot mend it, and its message would
+ * show internals. Its `cause` has the reason.
+ */
+export function toPublicError(error: unknown): unknown {
+  const { name } = (error ?? {}) as { name?: unknown };
+  if (name !== "RateLimitConfigError") return toTRPCError(error);
+  return make("INTERNAL_SERVER_ERROR", error, "A rate limit of this request has no valid config");
+}
+
+/**
  * The error for what a transaction rejects with while its procedure has not failed. Then the store
  * has: it could not begin, lock or commit. An error of the driver would show internals.
  */
 export function toTransactionError(error: unknown): unknown {
-  const known = toTRPCError(error);
-  const { name } = (error ?? {}) as { name?: unknown };
-  if (known instanceof TRPCError || name === "RateLimitConfigError") return known;
-  return unavailable(error);
+  const known = toPublicError(error);
+  return known instanceof TRPCError ? known : unavailable(error);
 }
 
 /** The error that clients get instead of one about a limit that they may not know. */
@@ -95,12 +105,14 @@ function make(code: TRPC_ERROR_CODE_KEY, cause: unknown, message?: string): TRPC
   return new TRPCError({ code, cause, message: message ?? (cause as Error).message });
 }
 
-/** Runs `work`, and turns the package's errors into `TRPCError`s. */
-export async function throwingTRPCErrors<TResult>(work: () => Promise<TResult>): Promise<TResult> {
+/** Runs `work`. What it throws becomes `toPublicError` of it. */
+export async function throwingPublicErrors<TResult>(
+  work: () => Promise<TResult>,
+): Promise<TResult> {
   try {
     return await work();
   } catch (error) {
-    throw toTRPCError(error);
+    throw toPublicError(error);
   }
 }
 
@@ -113,7 +125,7 @@ export type RateLimitErrorShape<TShape extends TRPCErrorShape, TName extends str
 /**
  * For `errorFormatter`: adds `data.rateLimit` to denials, whether the middleware denied the call or
  * the procedure itself called `limiter.limit(…, { throws: true })`. The package's other errors get
- * their codes. Every other shape is returned unchanged.
+ * their codes. Every other shape is returned unchanged. At most 100 `denials` are sent.
  *
  * @param _limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
  */
@@ -129,11 +141,14 @@ export function formatRateLimitError<
   // The application may hide a `TRPCError` behind another one, unless it is a denial.
   const isOurs = known !== error.cause || isRateLimitError(known);
   const made = isOurs && known instanceof TRPCError ? known : error;
-  const rateLimit = isRateLimitError<keyof TLimits & string>(made) && made.data.rateLimit;
-  if (made === error && !rateLimit) return shape;
+  const facts = isRateLimitError<keyof TLimits & string>(made) && made.data.rateLimit;
+  if (made === error && !facts) return shape;
+  const rateLimit = facts && withFewDenials(facts);
   return {
     ...shape,
-    message: made.message,
+    // It names every limit that is sent.
+    message:
+      rateLimit && rateLimit !== facts ? new RateLimitError(rateLimit).message : made.message,
     code: TRPC_ERROR_CODES_BY_KEY[made.code],
     data: {
       ...shape.data,

@@ -2,8 +2,8 @@
 import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc/server";
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllResult } from "../call-options.js";
-import type { KeyAnswer } from "./resolve-key.js";
+import type { LimitAllResult } from "../limiter/call-options.js";
+import type { KeyAnswer } from "./key-for-caller.js";
 
 /** A procedure call, as the functions among the options receive it. */
 export interface RateLimitedCall<TContext, TInput> {
@@ -35,6 +35,8 @@ export interface RateLimitedOptions<TContext, TInput> {
   /**
    * The limit's config for this call. `undefined` leaves the answer to the `config` of
    * `createRateLimitTRPC`. The router does not know this option, so pages show the limit without it.
+   * A config that is not valid fails the call with `INTERNAL_SERVER_ERROR`, whose `cause` has the
+   * reason.
    * @default the result of the `config` of `createRateLimitTRPC`, or else the limit's own
    */
   config?: OrFunction<RateLimitedCall<TContext, TInput>, RateLimitConfig | undefined>;
@@ -95,7 +97,7 @@ export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverri
  *
  * `names` is one limit, or several limits that are charged all or nothing in one round trip.
  *
- * A denied call throws a `TRPCError` `TOO_MANY_REQUESTS` with `data.rateLimit`; see `toTRPCError`.
+ * A denied call throws a `TRPCError` `TOO_MANY_REQUESTS` that `isRateLimitError` recognises.
  */
 export interface RateLimited<TContext, TMeta, TName extends string, TTransaction> {
   <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(

@@ -1,10 +1,10 @@
 /**
  * Creates the middleware: it charges limits for a procedure call, and denies it if they are empty.
  */
-import type { UntypedRateLimiter } from "../limiter-types.js";
-import { type Call, charge, chargeInTransaction, type Charging } from "./charge.js";
-import type { ConfigFor } from "./resolve-config.js";
-import type { KeyResolver } from "./resolve-key.js";
+import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import { type Call, charge, chargeInTransaction, type Charging } from "./run-limited.js";
+import type { ConfigFor } from "./config-for-caller.js";
+import type { KeyResolver } from "./key-for-caller.js";
 import type {
   ChargeOnErrorOptions,
   RateLimited,

@@ -1,7 +1,13 @@
 /** Rate limits in the header fields of tRPC's responses, for clients without tRPC. */
 import type { TRPCError } from "@trpc/server";
 import { isRateLimitError } from "../../core/errors.js";
-import { factsOfDenial, type LimitFacts, limitFields, waitField } from "../http/fields.js";
+import {
+  factsOfDenial,
+  type LimitFacts,
+  limitFields,
+  longestOf,
+  waitField,
+} from "../http/header-fields.js";
 import { decisionsOf } from "./decisions-of-call.js";
 import { concealedWait, toTRPCError } from "./errors.js";
 
@@ -46,12 +52,12 @@ export function rateLimitResponseMeta({
   }
   const facts = [...byName.values()];
   const waits = facts.map(({ retryAfter = 0 }) => retryAfter);
-  const longest = Math.max(0, ...waits, ...errors.map(concealedWait));
+  const longest = longestOf([...waits, ...errors.map(concealedWait)]);
   if (facts.length === 0 && longest === 0) return {};
   return {
     headers: new Headers({
       ...(longest > 0 && waitField(longest)),
-      ...(facts.length > 0 && limitFields(facts)),
+      ...limitFields(facts),
     }),
   };
 }

@@ -7,13 +7,14 @@ import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
-import type { UntypedRateLimiter } from "../limiter-types.js";
-import { throwingTRPCErrors } from "./errors.js";
-import type { ConfigFor } from "./resolve-config.js";
-import { type KeyResolver, resolveKey } from "./resolve-key.js";
+import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import { throwingPublicErrors, toPublicError } from "./errors.js";
+import type { ConfigFor } from "./config-for-caller.js";
+import { keyOption } from "../../core/key-option.js";
+import { type KeyResolver, resolveKey } from "./key-for-caller.js";
 import { createRateLimitSchemas } from "./schemas.js";
-import { createWatchHub, type WatchSource } from "./watch-hub.js";
-import { createWatchStreams } from "./watch-streams.js";
+import { createWatchHub, type WatchSource } from "../changes/watch-hub.js";
+import { createWatchStreams } from "../changes/watch-streams.js";
 
 /** The argument of `authorize`. */
 export interface AuthorizeOptions<TContext, TName extends string> {
@@ -29,7 +30,7 @@ export interface AuthorizeOptions<TContext, TName extends string> {
 
 /** The bucket of a request and its config; `undefined` for the limit's own. */
 interface KeyAndConfig {
-  key: string | undefined;
+  key?: string;
   config: RateLimitConfig | undefined;
 }
 
@@ -69,7 +70,17 @@ export function createRateLimitRouter<
   const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
     resolveKey(resolver, ctx as TContext, name, requested);
   const hub = createWatchHub(limiter, interval);
-  const streams = createWatchStreams({ hub, maxStreams, keyInterval, keyFor, configFor });
+  const streams = createWatchStreams({
+    hub,
+    maxStreams,
+    keyInterval,
+    keyFor,
+    configFor,
+    // Not one of the codes on which tRPC's client reconnects. Clients of this package poll instead,
+    // and try a stream again after growing pauses.
+    refusal: (message) => new TRPCError({ code: "CONFLICT", message }),
+    toPublicError,
+  });
 
   async function limitFor(
     ctx: unknown,
@@ -77,7 +88,7 @@ export function createRateLimitRouter<
     requested: string | undefined,
   ): Promise<KeyAndConfig> {
     const key = await keyFor(ctx, name, requested);
-    return { key, config: await configFor(ctx, name, key) };
+    return { ...keyOption(key), config: await configFor(ctx, name, key) };
   }
 
   async function authorized(
@@ -93,13 +104,13 @@ export function createRateLimitRouter<
     if (authorize === undefined) throw forbidden;
     const key = await keyFor(ctx, name, requested);
     if (!(await authorize({ ctx: ctx as TContext, action, name, key }))) throw forbidden;
-    return { key, config: await configFor(ctx, name, key) };
+    return { ...keyOption(key), config: await configFor(ctx, name, key) };
   }
 
   return t.router({
     /** The state of one limit, for the client to calculate with. */
     status: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
-      throwingTRPCErrors(async (): Promise<RateLimitSnapshot<TName>> => {
+      throwingPublicErrors(async (): Promise<RateLimitSnapshot<TName>> => {
         const limit = await limitFor(ctx, name, key);
         const config = limit.config ?? limiter.limits[name]!;
         if (count !== undefined) validateSatisfiable(name, config, count, false);
@@ -112,7 +123,7 @@ export function createRateLimitRouter<
     check: t.procedure
       .input(schemas.query)
       .query(({ ctx, input: { name, key, count } }) =>
-        throwingTRPCErrors(async () =>
+        throwingPublicErrors(async () =>
           shownToClients(await limiter.check(name, { ...(await limitFor(ctx, name, key)), count })),
         ),
       ),
@@ -126,7 +137,7 @@ export function createRateLimitRouter<
     limit: t.procedure
       .input(schemas.limit)
       .mutation(({ ctx, input: { name, key, count, reserve } }) =>
-        throwingTRPCErrors(async () => {
+        throwingPublicErrors(async () => {
           const allowed = await authorized(ctx, "limit", name, key);
           return shownToClients(await limiter.limit(name, { ...allowed, count, reserve }));
         }),
@@ -134,7 +145,7 @@ export function createRateLimitRouter<
 
     /** Fills a bucket, where `authorize` allows it. */
     reset: t.procedure.input(schemas.reset).mutation(({ ctx, input: { name, key } }) =>
-      throwingTRPCErrors(async () => {
+      throwingPublicErrors(async () => {
         await limiter.reset(name, await authorized(ctx, "reset", name, key));
       }),
     ),

@@ -1,12 +1,12 @@
-/** The router's inputs, for applications that wrap its procedures. Unknown fields are errors. */
+/** The router's inputs. Unknown fields are errors. */
 import { z } from "zod/v4";
 import { validateKey } from "../../core/validate-key.js";
 
 /** The most limits that one `watch` subscription can follow. */
-export const MAX_WATCHED = 100;
+const MAX_WATCHED = 100;
 
 /** A key that a client asks for; see `validateKey`. */
-export const keySchema = z.string().superRefine((key, context) => {
+const keySchema = z.string().superRefine((key, context) => {
   try {
     validateKey(key);
   } catch (error) {
@@ -15,7 +15,7 @@ export const keySchema = z.string().superRefine((key, context) => {
 });
 
 /** A number of tokens: finite and at least 0. */
-export const countSchema = z.number().min(0);
+const countSchema = z.number().min(0);
 
 /** The schemas for a limiter with these names. */
 export function createRateLimitSchemas<const TName extends string>(names: readonly TName[]) {

@@ -1,8 +1,8 @@
 /** `ctx.rateLimit.settle`: corrects an estimate from within a procedure, or from its stream. */
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
-import type { LimitAllResult } from "../call-options.js";
-import type { UntypedOperations } from "../limiter-types.js";
+import type { LimitAllResult } from "../limiter/call-options.js";
+import type { UntypedOperations } from "../limiter/limiter-types.js";
 
 type Granted = RateLimitResult | LimitAllResult;
 

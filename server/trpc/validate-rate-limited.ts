@@ -3,10 +3,10 @@ import { validateCount } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
-import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import type { LimitConfigs } from "../call-options.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
-import { SHARED_BUCKET } from "./resolve-key.js";
+import { SHARED_BUCKET } from "./key-for-caller.js";
 
 type Options = RateLimitedOptions<object, unknown>;
 

@@ -1,7 +1,10 @@
 /** A real better-auth whose users are in memory and whose rate limits are in a store. */
 import { betterAuth, type BetterAuthOptions } from "better-auth";
 import { memoryAdapter } from "better-auth/adapters/memory";
-import { betterAuthStorage, type BetterAuthStorage } from "../../server/better-auth-storage.js";
+import {
+  betterAuthStorage,
+  type BetterAuthStorage,
+} from "../../server/http/better-auth-storage.js";
 
 type Limiter = Parameters<typeof betterAuthStorage>[0];
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RateLimitConfig } from "../../core/config.js";
 import { validateCount, validateSatisfiable } from "../../core/count.js";
+import { MINUTE } from "../../core/durations.js";
 
 const limit: RateLimitConfig = { kind: "token bucket", rate: 10, period: 1000 };
 
@@ -59,6 +60,19 @@ describe("validateSatisfiable", () => {
     expect(() => validateSatisfiable("sends", limit, 1e9, true)).not.toThrow();
     expect(() => validateSatisfiable("sends", limit, 1e300, true)).toThrow(
       rejection("unsatisfiable"),
+    );
+  });
+
+  it("says how a whole token can be held, where the capacity is less than one", () => {
+    const config: RateLimitConfig = { kind: "token bucket", rate: 1 / 3, period: MINUTE };
+    const check = (count: number) => () => validateSatisfiable("sends", config, count, false);
+    expect(check(1 / 3)).not.toThrow();
+    expect(check(1)).toThrow(
+      rejection(
+        "unsatisfiable",
+        "allows 0.333",
+        "set capacity, which is the rate by default, to 1",
+      ),
     );
   });
 

@@ -1,8 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../core/calculate.js";
-import { type RateLimitConfig, reservableOf } from "../../core/config.js";
+import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
+import {
+  MAX_RETRY_AFTER,
+  type RateLimitConfig,
+  reservableOf,
+  shardConfig,
+} from "../../core/config.js";
 import { validateSatisfiable } from "../../core/count.js";
-import { decideRateLimit, type RateLimitDecision } from "../../core/decide.js";
+import { decideRateLimit, grantOf, type RateLimitDecision } from "../../core/decide.js";
+import { DAY } from "../../core/durations.js";
+import { decideShardPair } from "../../core/shards.js";
 import { throws } from "./arbitraries.js";
 
 const T = Date.UTC(2030, 0, 1);
@@ -212,4 +219,29 @@ describe("the largest satisfiable count", () => {
       ).toBe(true);
     },
   );
+});
+
+describe("the wait for a debt that the config cannot repay", () => {
+  // Left behind by a larger config, such as that of a tier that the caller had before.
+  const owed = row(-1e15);
+  const tiers = [
+    { kind: "token bucket", rate: 1, period: 365 * DAY },
+    { kind: "fixed window", rate: 1, period: 365 * DAY, start: 0 },
+    { kind: "fixed window", rate: 1, period: "month", start: 0 },
+  ] as const;
+
+  it.each(tiers)("is the longest one, a whole number that JSON keeps, with %o", (config) => {
+    const now = T + DAY;
+    const part = shardConfig({ ...config, shards: 2 });
+    const waits = [
+      decideRateLimit(owed, config, now, 1).result,
+      decideRateLimit(owed, config, now, 1, true).result,
+      decideShardPair([owed, owed], part, now, 1).result,
+      calculateRateLimit(owed, config, now, 1),
+      grantOf(owed, config, now),
+    ].map(({ retryAfter }) => retryAfter);
+    for (const wait of waits) expect(wait).toBe(MAX_RETRY_AFTER);
+    expect(Number.isSafeInteger(now + MAX_RETRY_AFTER)).toBe(true);
+    expect(new Date(now + MAX_RETRY_AFTER).getTime()).toBe(now + MAX_RETRY_AFTER);
+  });
 });

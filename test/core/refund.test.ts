@@ -7,7 +7,7 @@ const bucket = { kind: "token bucket", rate: 10, period: 1000, capacity: 5 } as 
 describe("refundRateLimit", () => {
   it("gives back the tokens that were taken", () => {
     const given = refundRateLimit([{ value: 1, ts: T }], bucket, T, 2);
-    expect(given).toEqual({ value: 3, next: [{ value: 3, ts: T }], given: [2], rest: 0 });
+    expect(given).toEqual({ value: 3, next: [{ value: 3, ts: T }], refunded: [2], rest: 0 });
   });
 
   it("gives neither refilled tokens twice nor more than the capacity", () => {
@@ -21,7 +21,7 @@ describe("refundRateLimit", () => {
 
   it("does not change a full row or a missing one", () => {
     const given = refundRateLimit([{ value: 5, ts: T }, null], bucket, T, 3);
-    expect(given).toEqual({ value: 10, next: [undefined, undefined], given: [0, 0], rest: 3 });
+    expect(given).toEqual({ value: 10, next: [undefined, undefined], refunded: [0, 0], rest: 3 });
   });
 
   it("fills the emptier of two shards first", () => {

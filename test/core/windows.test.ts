@@ -1,9 +1,12 @@
 /** Calendar months as windows: they follow the billing date, whatever the length of the month. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { calculateRateLimit } from "../../core/calculate.js";
 import type { FixedWindowConfig } from "../../core/config.js";
+import { heldAt, type RateLimitState } from "../../core/calculate.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR } from "../../core/durations.js";
+import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
 
@@ -52,6 +55,16 @@ describe("a window of a month", () => {
 
   it("with start 0 is the month of the calendar", () => {
     expect(iso(windowAt(monthly(0), Date.UTC(2031, 6, 19)))).toBe("2031-07-01T00:00");
+  });
+
+  it("is named by the row, and the next month is not counted from it but from the start", () => {
+    const config = monthly(Date.UTC(2027, 0, 31));
+    const row = { value: 0, ts: Date.UTC(2027, 1, 28) };
+    const now = Date.UTC(2027, 2, 30);
+    const { ts, windowStart, retryAfter } = calculateRateLimit(row, config, now, 1);
+    expect([ts, windowStart]).toEqual([row.ts, row.ts]);
+    expect(iso(now + retryAfter!)).toBe("2027-03-31T00:00");
+    expect(calculateRateLimit(null, config, now).windowStart).toBe(config.start);
   });
 
   const anyDay = fc.integer({ min: -3e12, max: 6e12 });
@@ -116,6 +129,98 @@ describe("a limit per month", () => {
     const { result, next } = decideRateLimit(row, config, Date.UTC(2028, 1, 29, 1), 15);
     expect(result).toMatchObject({ ok: true, value: 0 });
     expect(iso(next!.ts)).toBe("2028-02-29T00:00");
+  });
+});
+
+describe("a limit per month whose start changes", () => {
+  /** Takes all that there is, each day, by the start of that day. Returns the instants of grants. */
+  function daily(days: number, startOf: (now: number, day: number) => number): number[] {
+    const begin = Date.UTC(2030, 0, 1);
+    let row: RateLimitState | null = null;
+    const grants: number[] = [];
+    for (let day = 0; day < days; day++) {
+      const now = begin + day * DAY;
+      const { next } = decideRateLimit(row, monthly(startOf(now, day)), now, 10);
+      if (next === undefined) continue;
+      grants.push(now);
+      row = next;
+    }
+    return grants;
+  }
+
+  it("grants a month's tokens once per month, with a start of now at each call", () => {
+    expect(daily(90, (now) => now)).toHaveLength(3);
+  });
+
+  it("grants a month's tokens once per month, with two billing dates in turns", () => {
+    const dates = [Date.UTC(2027, 0, 1), Date.UTC(2027, 0, 15)];
+    expect(daily(90, (_, day) => dates[day % 2]!)).toHaveLength(3);
+  });
+
+  it("keeps the windows of its row, on the day of the month that they have", () => {
+    const row = { value: 0, ts: Date.UTC(2030, 0, 20) };
+    for (const start of ["2027-01-05T00:00Z", "2027-01-20T00:00Z", "2027-01-31T00:00Z"]) {
+      const config = monthly(Date.parse(start));
+      const now = Date.UTC(2030, 0, 25);
+      const { result } = decideRateLimit(row, config, now, 1);
+      expect(iso(now + result.retryAfter!)).toBe("2030-02-20T00:00");
+      expect(iso(windowAfter(config, row.ts, 3))).toBe("2030-04-20T00:00");
+    }
+  });
+
+  it("never grants more than its capacity and its rate per month, whatever comes back", () => {
+    const anyStep = fc.record({
+      ms: fc.oneof(fc.integer({ min: 0, max: 70 * DAY }), fc.integer({ min: 0, max: 2 * DAY })),
+      start: fc.integer({ min: 1e12, max: 2e12 }),
+      isNow: fc.boolean(),
+      back: fc.boolean(),
+    });
+    const monthOf = (ms: number) => {
+      const date = new Date(ms);
+      return 12 * date.getUTCFullYear() + date.getUTCMonth();
+    };
+    fc.assert(
+      fc.property(
+        fc.array(anyStep, { minLength: 2, maxLength: 40 }),
+        fc.integer({ min: 1, max: 25 }),
+        (steps, capacity) => {
+          let now = Date.UTC(2030, 0, 1);
+          let row: RateLimitState | null = null;
+          let taken: TakenTokens | undefined;
+          const grants: { now: number; count: number }[] = [];
+          for (const { ms, start, isNow, back } of steps) {
+            now += ms;
+            const config = { ...monthly(isNow ? now : start), capacity };
+            if (back && taken !== undefined) {
+              const given = refundTaken([row], config, now, taken.count, [taken]);
+              row = given.next[0] ?? row;
+              // The call kept nothing.
+              grants.at(-1)!.count = 0;
+              taken = undefined;
+              continue;
+            }
+            const count = Math.floor(heldAt(row, config, now).value);
+            row = decideRateLimit(row, config, now, count).next!;
+            taken = { ...row, count };
+            grants.push({ now, count });
+          }
+          for (const [i, { now: from }] of grants.entries()) {
+            // The last days of a month can be windows of one `start`, or of another one.
+            const since = from - 3 * DAY;
+            let granted = 0;
+            for (const { now: to, count } of grants.slice(i)) {
+              granted += count;
+              const months = Math.min(monthOf(to) - monthOf(since), (to - since) / (28 * DAY));
+              const allowed = capacity + 10 * (Math.floor(months) + 1);
+              if (granted > allowed) {
+                expect.fail(`${granted} from ${iso(from)} to ${iso(to)}, not ${allowed}`);
+              }
+            }
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
   });
 });
 

@@ -10,7 +10,7 @@ interface Citation {
 }
 
 /** A file of tests, or of the contract of stores, in backticks, and after a comma the titles: `"one"`, or `"one" and "two"`. */
-const CITATION = /`((?:test|client\/testing)\/[^`]+\.tsx?)`(?:, ((?:"[^"]+"(?: and )?)+))?/g;
+const CITATION = /`((?:test|testing)\/[^`]+\.tsx?)`(?:, ((?:"[^"]+"(?: and )?)+))?/g;
 
 function citationsOf(page: Page): Citation[] {
   return [...proseOf(page).matchAll(CITATION)].map(([, file, titles = ""]) => ({
@@ -40,9 +40,9 @@ describe("the guarantees", async () => {
   );
 
   it("cite no test by a sentence that this file cannot find", () => {
-    const quoted = [...proseOf(page).matchAll(/^- `(?:test|client\/testing)\/.*$/gm)].flatMap(
-      ([line]) => [...line.matchAll(/"([^"]+)"/g)],
-    );
+    const quoted = [...proseOf(page).matchAll(/^- `(?:test|testing)\/.*$/gm)].flatMap(([line]) => [
+      ...line.matchAll(/"([^"]+)"/g),
+    ]);
     const cited = citationsOf(page).flatMap(({ titles }) => titles);
     expect(quoted.map(([, title]) => title)).toEqual(cited);
   });

@@ -17,7 +17,7 @@ const T3_APP = join(ROOT, "test/t3-app");
 
 /** Code of other packages, in guides that compare it with ours. */
 const UNCHECKED = "js";
-const LANGUAGES = new Set(["ts", "tsx", "prisma", "sh", "text", "html", "jsonc", UNCHECKED]);
+const LANGUAGES = new Set(["ts", "tsx", "prisma", "sh", "sql", "text", "html", "jsonc", UNCHECKED]);
 
 /** What a block assumes: nothing when it has its imports, else the scaffold of its path. */
 async function assumedBy(block: Block): Promise<string> {
@@ -110,6 +110,15 @@ describe("code blocks", async () => {
     const shown = blocks.filter(({ language }) => language === "prisma");
     expect(shown.length).toBeGreaterThan(0);
     for (const { code } of shown) expect(code).toContain(withoutComments);
+  });
+
+  it("show the table of each migration", async () => {
+    const files = ["prisma/postgresql", "prisma/mysql", "prisma"].map((folder) =>
+      join(ROOT, folder, "migrations/20261121000000_rate_limit/migration.sql"),
+    );
+    const migrations = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const shown = blocks.filter(({ language }) => language === "sql").map(({ code }) => code);
+    expect(shown).toEqual(migrations.map((text) => text.replace("-- CreateTable\n", "")));
   });
 });
 

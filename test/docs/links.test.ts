@@ -9,12 +9,13 @@ import {
   inlineCodeOf,
   publishedPages,
   readPage,
-  referencePages,
+  REFERENCE,
   relativeLinksOf,
   ROOT,
 } from "./pages.js";
 
-const FOLDERS = "core|server|client|prisma|example-app|test|bench|scripts|docs|\\.ci|\\.github";
+const FOLDERS =
+  "core|server|client|cli|testing|prisma|example-app|test|bench|scripts|docs|\\.ci|\\.github";
 const PATH = new RegExp(`^(?:${FOLDERS})/[\\w./-]*$`);
 
 async function declarationsIn(folder: string): Promise<string> {
@@ -25,12 +26,13 @@ async function declarationsIn(folder: string): Promise<string> {
   ).join();
 }
 
-describe.each([...(await allPages()), ...(await referencePages())])("$path", (page) => {
+describe.each(await allPages())("$path", (page) => {
   it("links to pages, files and headings that exist", async () => {
     for (const target of relativeLinksOf(page)) {
       const [file = "", anchor] = target.split("#");
       const path = file === "" ? page.path : normalize(join(dirname(page.path), file));
       await expect(access(join(ROOT, path)), `${target} exists`).resolves.toBeUndefined();
+      expect(`${path}/`.startsWith(REFERENCE), `${target} is not in the repository`).toBe(false);
       if (anchor !== undefined) expect(anchorsOf(await readPage(path))).toContain(anchor);
     }
   });

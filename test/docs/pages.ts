@@ -22,12 +22,15 @@ export interface Block {
 /** What coding assistants read: an index of the pages, and instructions. */
 export const FOR_ASSISTANTS = ["llms.txt", "skills/trpc-rate-limit/SKILL.md"];
 
+/** The pages that `npm run docs:reference` writes. Git does not keep them. */
+export const REFERENCE = "docs/reference/";
+
 /** The pages of `docs/`, its guides included, and without the reference. */
 export async function docsPages(): Promise<Page[]> {
   const files = await readdir(join(ROOT, "docs"), { recursive: true });
   const names = files
-    .filter((name) => name.endsWith(".md") && !name.startsWith("reference/"))
-    .map((name) => `docs/${name}`);
+    .map((name) => `docs/${name}`)
+    .filter((name) => name.endsWith(".md") && !name.startsWith(REFERENCE));
   return Promise.all(names.sort().map(readPage));
 }
 
@@ -38,14 +41,10 @@ export async function publishedPages(): Promise<Page[]> {
 }
 
 export async function allPages(): Promise<Page[]> {
-  const others = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"].map(readPage);
+  const others = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "example-app/README.md"].map(
+    readPage,
+  );
   return [...(await publishedPages()), ...(await Promise.all(others))];
-}
-
-/** The pages that `npm run docs:reference` writes. */
-export async function referencePages(): Promise<Page[]> {
-  const names = await readdir(join(ROOT, "docs/reference"));
-  return Promise.all(names.map((name) => readPage(`docs/reference/${name}`)));
 }
 
 export async function readPage(path: string): Promise<Page> {

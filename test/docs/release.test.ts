@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { notesOf } from "../../scripts/release-notes.js";
 import { ROOT } from "./pages.js";
 
 const run = promisify(execFile);
@@ -50,47 +50,15 @@ describe("a release", () => {
   });
 });
 
-describe("the workflows", async () => {
-  interface Workflow {
-    on: Record<string, unknown>;
-    jobs: Record<
-      string,
-      {
-        needs?: string;
-        uses?: string;
-        permissions?: Record<string, string>;
-        steps?: { uses?: string; run?: string; with?: Record<string, string> }[];
-      }
-    >;
-  }
-  const workflows = join(ROOT, ".github/workflows");
-  const read = async (name: string) =>
-    parse(await readFile(join(workflows, name), "utf8")) as Workflow;
-  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
-    scripts: Record<string, string>;
-  };
+describe("the notes of a release", () => {
+  const changelog =
+    "# Changelog\n\n## Unreleased\n\n## 1.1.0\n\nNew.\n\n### Fixed\n\n- It.\n\n## 1.1\n";
 
-  it.each(await readdir(workflows))("%s runs scripts and workflows that exist", async (name) => {
-    const jobs = Object.values((await read(name)).jobs);
-    expect(jobs.length).toBeGreaterThan(0);
-    for (const { uses, steps = [] } of jobs) {
-      expect(uses === undefined || (await read(uses.split("/").at(-1)!)).on).toBeTruthy();
-      const commands = steps.flatMap((step) => [step.run, ...Object.values(step.with ?? {})]);
-      for (const command of commands) {
-        const script = /^npm run (\S+)/.exec(command ?? "")?.[1];
-        if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
-      }
-      for (const step of steps) expect(step.uses ?? "run@v0").toMatch(/^[\w/-]+@v\d+$/);
-    }
+  it("are the section of its version, whole", () => {
+    expect(notesOf("1.1.0", changelog)).toBe("New.\n\n### Fixed\n\n- It.\n");
   });
 
-  it("publish only after the tests, and with provenance", async () => {
-    const { jobs } = await read("release.yml");
-    expect(jobs["release"]).toMatchObject({
-      needs: "test",
-      permissions: { "id-token": "write" },
-    });
-    expect(jobs["test"]!.uses).toBe("./.github/workflows/ci.yml");
-    expect((await read("ci.yml")).on).toHaveProperty("workflow_call");
+  it("are never those of another version", () => {
+    expect(() => notesOf("1.1.1", changelog)).toThrow('no section "## 1.1.1"');
   });
 });

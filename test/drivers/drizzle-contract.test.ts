@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { describeSqlStore } from "../store/sql-contract.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 
 describeSqlStore("drizzle pg", "Drizzle on node-postgres", () => createPostgres());

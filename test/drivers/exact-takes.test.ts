@@ -12,7 +12,7 @@ import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../server/store/sql/driver.js";
 import { mysql } from "../../server/store/sql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql.js";
-import { findMismatches, prepareDialect } from "../store/take-differential.js";
+import { findMismatches, prepareDialect } from "../server/store/sql/differential.js";
 import { createMysql, createPostgres, mysqlUrl, type TestDatabase } from "../support/database.js";
 import { openStore, type StoreKind } from "../support/open-store.js";
 import { connectKysely, connectMysql2, connectPostgresJs } from "../support/open-orm.js";

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { describeSqlStore } from "../store/sql-contract.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 import { hasBetterSqlite3 } from "../support/open-orm.js";
 

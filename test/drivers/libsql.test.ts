@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE, prismaStore, sqliteStore } from "../../server/index.js";
 import { createSqlite } from "../support/database.js";
 import { openLibsql } from "../support/open-sqlite.js";
-import { describeSqlStore } from "../store/sql-contract.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
 
 describeSqlStore("libsql", "sqliteStore on @libsql/client", createSqlite);
 

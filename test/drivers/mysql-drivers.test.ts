@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { createMysql, mysqlUrl } from "../support/database.js";
-import { describeSqlStore } from "../store/sql-contract.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
 
 if (mysqlUrl === undefined) {
   describe("mysqlStore", () => {

@@ -17,7 +17,7 @@ import { postgresql } from "../../server/store/sql/postgresql.js";
 import { createPostgres, createSqlite } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
 import { recordStatements } from "../support/record-statements.js";
-import { describeStore } from "../store/contract.js";
+import { describeStore } from "../server/store/contract.js";
 
 /** Two drivers without transactions, on one database. */
 async function open() {

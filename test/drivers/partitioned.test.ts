@@ -1,6 +1,6 @@
 /** A table in partitions, where the address of a row does not identify it. */
 import { createPostgres } from "../support/database.js";
-import { describeSqlStore } from "../store/sql-contract.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
 
 describeSqlStore("pg", "pgStore on a partitioned table", async () => {
   const database = await createPostgres();

@@ -16,7 +16,7 @@ import { connectPostgres } from "../support/clients.js";
 import { createPostgres } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
 import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from "../support/pgbouncer.js";
-import { describeStore } from "../store/contract.js";
+import { describeStore } from "../server/store/contract.js";
 
 const version = pgbouncerVersion();
 const limits = { few: { kind: "token bucket", rate: 10, period: MINUTE } } as const;

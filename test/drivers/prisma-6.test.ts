@@ -18,8 +18,8 @@ import {
 } from "../support/database.js";
 import { openStore } from "../support/open-store.js";
 import { connectPrisma6, hasPrisma6, NO_PRISMA_6 } from "../support/prisma-6.js";
-import { describeSqlStore } from "../store/sql-contract.js";
-import { findMismatches, prepareDialect, xorshift } from "../store/take-differential.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
+import { findMismatches, prepareDialect, xorshift } from "../server/store/sql/differential.js";
 
 interface Database {
   name: string;

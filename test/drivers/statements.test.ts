@@ -15,13 +15,13 @@ import {
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 import type { TestDatabase } from "../support/database.js";
 import { recordStatements } from "../support/record-statements.js";
-import { describeStore } from "../store/contract.js";
+import { describeStore } from "../server/store/contract.js";
 
 const databases: [name: string, create: () => Promise<TestDatabase>][] = [
   ["SQLite", createSqlite],
   ["PostgreSQL", () => createPostgres()],
 ];
-// Without it, `test/store/mysql.test.ts` reports a skipped test.
+// Without it, `test/server/store/sql/mysql.test.ts` reports a skipped test.
 if (mysqlUrl !== undefined) databases.push(["MySQL or MariaDB", () => createMysql()]);
 
 const limits = {
@@ -89,8 +89,10 @@ const rules: [rule: string, isKept: (text: string) => boolean][] = [
     "upsert under a condition",
     (text) => {
       const [, condition] = /(?:DO UPDATE|ON DUPLICATE KEY UPDATE)(.*)/.exec(text) ?? [];
+      if (condition === undefined || / WHERE |>=|NOT IN/.test(condition)) return true;
       // On SQLite and MariaDB, the select that supplies the rows holds the lock and the condition.
-      return condition === undefined || / WHERE |>=|NOT IN/.test(condition) || hasSource(text);
+      // On both MySQL and MariaDB, inserts fail at a duplicate, by a number that is out of range.
+      return hasSource(text) || condition.startsWith(" ts = EXP(9999 ");
     },
   ],
 ];

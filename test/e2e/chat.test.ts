@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Locator, Page, Route } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
 
@@ -83,7 +83,7 @@ async function holdNextSend(page: Page): Promise<() => Promise<Route>> {
   const held: Route[] = [];
   await page.route("**/trpc/chat.send*", (route) => void held.push(route), { times: 1 });
   return async () => {
-    await expect.poll(() => held.length).toBe(1);
+    await vi.waitFor(() => expect(held.length).toBe(1));
     return held[0]!;
   };
 }
@@ -126,6 +126,8 @@ describe("the chat, alone on the machine", () => {
 });
 
 // These mostly wait, so they wait together.
+// `vi.waitFor` rather than `expect.poll`: the latter has to know its test, which it does not where
+// several run at once.
 describe.concurrent("the chat", () => {
   it("takes a message off the meter and shows it as pending, before the server has heard of it", async () => {
     await using example = await openExample();
@@ -162,7 +164,7 @@ describe.concurrent("the chat", () => {
     await route.abort();
     await messages(page, "one").waitFor();
     expect((await again).status()).toBe(200);
-    await expect.poll(() => pending(page).count()).toBe(0);
+    await vi.waitFor(async () => expect(await pending(page).count()).toBe(0));
     expect(await textsOf(own(page))).toEqual(["one"]);
   });
 
@@ -224,7 +226,7 @@ describe.concurrent("the chat", () => {
     await field(page).fill(lines.join("\n"));
     await labelled(page, "Send 10 messages").click();
     await messages(page, "line 3").waitFor();
-    await expect.poll(() => pending(page).count()).toBe(7);
+    await vi.waitFor(async () => expect(await pending(page).count()).toBe(7));
     await page.screenshot({ path: `${SCREENSHOTS}4-held.png` });
     const texts = await pending(page).allTextContents();
     const times = texts.map((text, i) => {
@@ -242,7 +244,9 @@ describe.concurrent("the chat", () => {
     expect(late).toBeLessThan(2.5);
     await page.getByRole("button", { name: "Cancel 6 messages" }).click();
     // What was not sent is in the field again, in its order, and the field has the focus.
-    await expect.poll(() => field(page).inputValue()).toBe(lines.slice(4).join("\n"));
+    await vi.waitFor(async () =>
+      expect(await field(page).inputValue()).toBe(lines.slice(4).join("\n")),
+    );
     expect(await field(page).evaluate((element) => element === document.activeElement)).toBe(true);
     expect(await pending(page).count()).toBe(0);
     expect(await textsOf(own(page))).toEqual(lines.slice(0, 4));

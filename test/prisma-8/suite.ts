@@ -7,7 +7,7 @@ import { isWriteConflict } from "../../server/store/sql/database-errors.js";
 import { createPostgres } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
 import { connectPrisma8 } from "../support/prisma-8.js";
-import { describeSqlStore } from "../store/sql-contract.js";
+import { describeSqlStore } from "../server/store/sql-contract.js";
 
 const limits = {
   posts: { kind: "fixed window", rate: 20, period: DAY, start: 0 },

@@ -15,12 +15,11 @@ export interface Case {
   typesOnly?: boolean;
 }
 
-const SERVER = ["@trpc/server", "zod"];
-const NODE = [...SERVER, "@types/node@20"];
+const NODE = ["@types/node@20"];
 const REACT = ["react", "@types/react", "@tanstack/react-query", "@trpc/client"];
 
 export const NEWEST: Case[] = [
-  { name: "memory", packages: SERVER },
+  { name: "trpc", packages: ["@trpc/server", "zod"] },
   { name: "pg", packages: [...NODE, "pg", "@types/pg"], database: "postgresql" },
   { name: "mysql2", packages: [...NODE, "mysql2"], database: "mysql" },
   { name: "mariadb", packages: [...NODE, "mariadb"], database: "mysql" },
@@ -59,7 +58,7 @@ export const NEWEST: Case[] = [
 
 /** The oldest peers that package.json accepts. */
 export const OLDEST: Case[] = [
-  { name: "memory", packages: ["@trpc/server@11.4.0", "zod@3.25.1"] },
+  { name: "trpc", packages: ["@trpc/server@11.4.0", "zod@3.25.1"] },
   {
     name: "client",
     packages: ["@trpc/client@11.4.0", "@trpc/server@11.4.0"],
@@ -76,25 +75,12 @@ export const OLDEST: Case[] = [
   },
   {
     name: "drizzle",
-    packages: [
-      "@trpc/server@11.4.0",
-      "zod@3.25.1",
-      "@types/node@20",
-      "drizzle-orm@0.36.4",
-      "postgres",
-    ],
+    packages: [...NODE, "drizzle-orm@0.36.4", "postgres"],
     database: "postgresql",
   },
   {
     name: "kysely",
-    packages: [
-      "@trpc/server@11.4.0",
-      "zod@3.25.1",
-      "@types/node@20",
-      "kysely@0.28.0",
-      "pg",
-      "@types/pg",
-    ],
+    packages: [...NODE, "kysely@0.28.0", "pg", "@types/pg"],
     database: "postgresql",
   },
 ];

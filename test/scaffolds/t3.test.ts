@@ -12,7 +12,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@libsql/client";
 import { describe, expect, inject, it } from "vitest";
-import { readMigrations } from "../../example-app/server/migrate.js";
+import { readMigrations } from "../../example-app/shared/server/migrate.js";
 import { ROOT } from "../docs/pages.js";
 import { editFile } from "./edit-file.js";
 import { makeProject, openProject, type Project } from "./project.js";

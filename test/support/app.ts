@@ -3,13 +3,8 @@ import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { initTRPC, TRPCError } from "@trpc/server";
 import { z } from "zod";
 import { createManualClock } from "../../core/testing.js";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  MINUTE,
-  prismaStore,
-} from "../../server/index.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../server/index.js";
+import { createRateLimitTRPC, formatRateLimitError } from "../../server/trpc/index.js";
 import { createSqlite } from "./database.js";
 import { startServer } from "./http.js";
 

@@ -24,7 +24,7 @@ export function connectPostgres(url: string, connections?: number): PostgresClie
   return new PostgresClient({ adapter: new PrismaPg({ connectionString: url, ...pool }) });
 }
 
-export function connectMysql(url: string): MysqlClient {
+export function connectMysql(url: string, connectionLimit = 10): MysqlClient {
   const { hostname, port, username, password, pathname } = new URL(url);
   const adapter = new PrismaMariaDb({
     host: hostname,
@@ -32,7 +32,7 @@ export function connectMysql(url: string): MysqlClient {
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
     database: pathname.slice(1),
-    connectionLimit: 10,
+    connectionLimit,
   });
   return new MysqlClient({ adapter });
 }
@@ -41,7 +41,7 @@ export function connectMysql(url: string): MysqlClient {
 export const connectors = {
   sqlite: (url: string, _connections?: number) => connectSqlite(url),
   postgresql: connectPostgres,
-  mysql: (url: string, _connections?: number) => connectMysql(url),
+  mysql: connectMysql,
 };
 
 export type Provider = keyof typeof connectors;

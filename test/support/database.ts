@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
-import { readMigrations } from "../../example-app/server/migrate.js";
+import { readMigrations } from "../../example-app/shared/server/migrate.js";
 import type { PrismaLike } from "../../server/index.js";
 import {
   type Client,
@@ -38,13 +38,17 @@ export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
   return database;
 }
 
-/** @param server the URL of the server. @default the server that all tests share */
+/**
+ * @param server the URL of the server. @default the server that all tests share
+ * @param options of `CREATE DATABASE`.
+ */
 export async function createPostgres(
   server: string = inject("postgresUrl"),
+  options = "",
 ): Promise<TestDatabase<PostgresClient>> {
   const name = `limits_${randomUUID().replaceAll("-", "")}`;
   const admin = connectPostgres(server);
-  await admin.$executeRawUnsafe(`CREATE DATABASE ${name}`);
+  await admin.$executeRawUnsafe(`CREATE DATABASE ${name} ${options}`);
   const url = new URL(server);
   url.pathname = name;
   const database = open(url.href, connectPostgres, async () => {
@@ -79,7 +83,7 @@ export async function createMysql(
 
 /**
  * Every store that several processes can share. MySQL is included if TEST_MYSQL_URL is set.
- * Otherwise `test/store/mysql.test.ts` reports a skipped test.
+ * Otherwise `test/server/store/sql/mysql.test.ts` reports a skipped test.
  */
 export const sharedDatabases: {
   name: string;

@@ -29,7 +29,7 @@ export interface DemoOptions {
 export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
   const { databaseUrl = `file:${join(folder, "demo.db")}`, port = 0, args = [] } = options;
-  const command = ["--import", "tsx", "example-app/server/main.ts", ...args];
+  const command = ["--import", "tsx", "example-app/shared/server/main.ts", ...args];
   const child = spawn(process.execPath, command, {
     cwd: ROOT,
     env: {

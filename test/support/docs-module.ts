@@ -15,7 +15,7 @@ export async function importBlock<TModule>(
 ): Promise<TModule> {
   const block = blocksOf(await readPage(page)).find((each) => each.path === path);
   if (block === undefined) throw new Error(`${page} has no block ${path}`);
-  const folder = join(ROOT, "test/orm/.tmp", crypto.randomUUID());
+  const folder = join(ROOT, "test/support/.tmp", crypto.randomUUID());
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, path);
   await mkdir(dirname(file), { recursive: true });

@@ -7,7 +7,7 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import express from "express";
 import fastify from "fastify";
-import { rateLimitResponseMeta } from "../../server/index.js";
+import { rateLimitResponseMeta } from "../../server/trpc/index.js";
 import { type Host, listen, serveFetch } from "./serve-fetch.js";
 
 const responseMeta = rateLimitResponseMeta;

@@ -14,7 +14,7 @@ import {
 } from "@trpc/client";
 import type { AnyTRPCRouter, inferRouterContext } from "@trpc/server";
 import { createHTTPServer } from "@trpc/server/adapters/standalone";
-import type { rateLimitResponseMeta } from "../../server/index.js";
+import type { rateLimitResponseMeta } from "../../server/trpc/index.js";
 import { EventSource, type FetchLike } from "eventsource";
 
 export interface TestServer<TRouter extends AnyTRPCRouter> {

@@ -10,13 +10,15 @@ import {
 } from "../../client/index.js";
 import {
   createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
   type LimitConfigs,
   memoryStore,
   type RateLimiter,
-  SHARED_BUCKET,
 } from "../../server/index.js";
+import {
+  createRateLimitTRPC,
+  formatRateLimitError,
+  SHARED_BUCKET,
+} from "../../server/trpc/index.js";
 import { startServer } from "./http.js";
 
 export interface LimitServerOptions {

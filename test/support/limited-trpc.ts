@@ -1,12 +1,7 @@
 /** tRPC with limits in memory, for the small routers of the tests. */
 import { initTRPC } from "@trpc/server";
-import {
-  createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
-  type LimitConfigs,
-  memoryStore,
-} from "../../server/index.js";
+import { createRateLimiter, type LimitConfigs, memoryStore } from "../../server/index.js";
+import { createRateLimitTRPC, formatRateLimitError } from "../../server/trpc/index.js";
 
 export interface LimitedTRPCOptions {
   /** The server's time. @default Date.now */

@@ -1,6 +1,7 @@
 /** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
 import { connectors } from "./clients.js";
+import { openMysql8 } from "./mysql-8.js";
 import { openMariadb, openMysql2 } from "./open-mysql.js";
 import { sqliteOpeners } from "./open-sqlite.js";
 import { throughPrisma6 } from "./prisma-6.js";
@@ -57,6 +58,8 @@ const openers = {
   },
   mysql2: openMysql2,
   mariadb: openMariadb,
+  /** MariaDB in the place of MySQL 8. */
+  "mysql 8": openMysql8,
   /** libsql, better-sqlite3 and node:sqlite. */
   ...sqliteOpeners,
   "prisma 6 sqlite": throughPrisma6("sqlite"),

@@ -8,6 +8,7 @@ import { chown, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 
 export interface PostgresServer {
@@ -71,7 +72,14 @@ export async function startPostgres(): Promise<PostgresServer> {
       stdio: ["ignore", "ignore", "pipe"],
       detached: true,
     });
-    await waitUntilReady(child);
+    try {
+      await waitUntilReady(child);
+    } catch (error) {
+      // The connections of a server that was killed notice it only after a moment.
+      if (!String(error).includes("still in use")) throw error;
+      await setTimeout(100);
+      await start();
+    }
   }
   const signal = (name: NodeJS.Signals) => process.kill(-child.pid!, name);
   const end = async (name: NodeJS.Signals) => {

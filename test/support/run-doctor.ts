@@ -1,7 +1,7 @@
 /** Runs `doctor` with this repository's drivers. */
 import { fileURLToPath } from "node:url";
-import { doctor, type DoctorOptions } from "../../server/cli/doctor/doctor.js";
-import type { Finding } from "../../server/cli/doctor/finding.js";
+import { doctor, type DoctorOptions } from "../../cli/doctor/doctor.js";
+import type { Finding } from "../../cli/doctor/finding.js";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 

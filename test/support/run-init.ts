@@ -1,16 +1,22 @@
 /** Runs `init` in this process, and the command as its users run it. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { init } from "../../server/cli/init/init.js";
+import { init } from "../../cli/init/init.js";
 
-const MAIN = fileURLToPath(new URL("../../dist/server/cli/main.js", import.meta.url));
+/** The built command. */
+export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** Resolves with what it printed. */
 export async function runInit(root: string, { dryRun = false } = {}): Promise<string> {
-  const lines: string[] = [];
-  const print = (text: string) => lines.push(text);
+  return (await collectInit(root, { dryRun })).join("\n");
+}
+
+/** Resolves with each text that it printed. A diff is one of them. */
+export async function collectInit(root: string, { dryRun = false } = {}): Promise<string[]> {
+  const texts: string[] = [];
+  const print = (text: string) => texts.push(text);
   await init({ root, version: "1.2.3", dryRun, yes: true, print });
-  return lines.join("\n");
+  return texts;
 }
 
 export interface CommandResult {

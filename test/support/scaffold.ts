@@ -20,7 +20,7 @@ export interface Folder {
 
 /** An application with these files. */
 export async function makeFolder(files: Record<string, string>): Promise<Folder> {
-  const folder = open(await mkdtemp(join(tmpdir(), "application-")));
+  const folder = openFolder(await mkdtemp(join(tmpdir(), "application-")));
   for (const [file, text] of Object.entries(files)) await folder.write(file, text);
   return folder;
 }
@@ -36,7 +36,7 @@ export async function makeT3App(flags: string): Promise<Folder | string> {
   if (failure !== undefined) return `create-t3-app did not run: ${failure}`;
   const root = await mkdtemp(join(tmpdir(), "t3-"));
   await cp(cached, root, { recursive: true });
-  return open(root);
+  return openFolder(root);
 }
 
 /** Scaffolds once per machine. Several processes may do so at a time. */
@@ -58,7 +58,8 @@ async function scaffold(flags: string, cached: string): Promise<string | undefin
   }
 }
 
-function open(root: string): Folder {
+/** A folder that is there already. */
+export function openFolder(root: string): Folder {
   return {
     root,
     read: (file) => readFile(join(root, file), "utf8"),

@@ -9,13 +9,22 @@ export interface SilentProxy {
   /** The URL of the server through the proxy. */
   url: string;
   silence(): void;
+  /** As `silence`, and connections that are opened later carry nothing either. */
+  silenceAll(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export async function startSilentProxy(target: string): Promise<SilentProxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
+  /** Clients that no server hears. */
+  const unheard = new Set<Socket>();
+  let isSilent = false;
   const server = createServer((client) => {
+    if (isSilent) {
+      unheard.add(client.on("error", () => {}));
+      return;
+    }
     const upstream = connect(Number(port), hostname);
     const pair = [client, upstream] as const;
     pairs.add(pair);
@@ -32,16 +41,22 @@ export async function startSilentProxy(target: string): Promise<SilentProxy> {
   const url = new URL(target);
   url.hostname = "127.0.0.1";
   url.port = String((server.address() as AddressInfo).port);
+  const silence = () => {
+    for (const [client, upstream] of pairs) {
+      client.unpipe(upstream).pause();
+      upstream.unpipe(client).pause();
+    }
+  };
   return {
     url: url.href,
-    silence() {
-      for (const [client, upstream] of pairs) {
-        client.unpipe(upstream).pause();
-        upstream.unpipe(client).pause();
-      }
+    silence,
+    silenceAll() {
+      isSilent = true;
+      silence();
     },
     async [Symbol.asyncDispose]() {
       for (const pair of pairs) for (const socket of pair) socket.destroy();
+      for (const socket of unheard) socket.destroy();
       server.close();
       await once(server, "close");
     },

@@ -1,6 +1,6 @@
 /**
  * Opens a new store of each kind, for tests that run on all of them. MySQL is included if
- * TEST_MYSQL_URL is set. Otherwise `test/store/mysql.test.ts` reports a skipped test.
+ * TEST_MYSQL_URL is set. Otherwise `test/server/store/sql/mysql.test.ts` reports a skipped test.
  */
 import { memoryStore, type RateLimitStore } from "../../server/index.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "./database.js";

@@ -1,16 +1,13 @@
 /** A server whose users are on plans. A header names the user. Streams send none: they are Ada's. */
 import { createTRPCClient, httpBatchLink } from "@trpc/client";
 import { initTRPC } from "@trpc/server";
+import { createRateLimiter, HOUR, memoryStore, type RateLimitStore } from "../../server/index.js";
 import {
   type ConfigResolver,
-  createRateLimiter,
   createRateLimitTRPC,
   formatRateLimitError,
-  HOUR,
-  memoryStore,
   rateLimitResponseMeta,
-  type RateLimitStore,
-} from "../../server/index.js";
+} from "../../server/trpc/index.js";
 import { startServer } from "./http.js";
 
 export const FREE = { kind: "token bucket", rate: 3, period: HOUR } as const;

@@ -3,6 +3,7 @@ import { createTRPCClient, type TRPCClient, type TRPCClientError } from "@trpc/c
 import type { AnyTRPCRouter } from "@trpc/server";
 import type { TanStackDevtoolsReactInit } from "@tanstack/react-devtools";
 import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
+import { type RateLimitSnapshot, waitsInLine } from "trpc-rate-limit";
 import {
   createRateLimitObserver,
   createTRPCTransport,
@@ -30,6 +31,14 @@ rateLimitDevtools({});
 const { RateLimitProvider, RateLimitMeter, useRateLimit, useRateLimitedMutation } =
   createRateLimitReact<AppRouter>();
 const nested = createRateLimitReact<AppRouter, "nested.limits">({ path: "nested.limits" });
+
+declare const known: RateLimitSnapshot;
+const checked = observed.check({ name: "sendMessage" }, 0, 0);
+assert<Equal<ReturnType<typeof waitsInLine>, number[]>>();
+waitsInLine(known, [1, 2]);
+if (checked) waitsInLine(checked, [1]);
+// @ts-expect-error Nothing may be known of the limit.
+waitsInLine(checked, [1]);
 
 assert<Equal<Parameters<typeof useRateLimit>[0], "sendMessage" | "signUp">>();
 assert<Equal<Parameters<typeof useRateLimitedMutation>[0], "sendMessage" | "signUp">>();

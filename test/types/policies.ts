@@ -2,13 +2,13 @@
 import { initTRPC } from "@trpc/server";
 import {
   createRateLimiter,
-  createRateLimitTRPC,
   type LimitConfigs,
   memoryStore,
   MINUTE,
   type RateLimitConfig,
   type RateLimitResult,
 } from "trpc-rate-limit/server";
+import { createRateLimitTRPC } from "trpc-rate-limit/trpc";
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -133,3 +133,16 @@ t.procedure.use(rl.rateLimited.transaction("images")).mutation(async ({ ctx }) =
 rl.rateLimited("logIn", { on: "failure" });
 // @ts-expect-error a transaction is charged for every call
 t.procedure.use(rl.rateLimited.transaction("images", { on: "success" }));
+
+createRateLimiter({
+  store: memoryStore(),
+  limits: {
+    // @ts-expect-error a token bucket has no windows
+    bucket: { kind: "token bucket", rate: 1, period: 1, start: 0 },
+    // @ts-expect-error it refills little by little, and is not full at once
+    logIn: { kind: "token bucket", rate: 1, period: 1, blockFor: 1, afterBlock: "new window" },
+    // @ts-expect-error "next window" or "new window"
+    window: { kind: "fixed window", rate: 1, period: 1, blockFor: 1, afterBlock: "full" },
+    renewed: { kind: "fixed window", rate: 1, period: 1, blockFor: 1, afterBlock: "new window" },
+  },
+});

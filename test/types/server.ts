@@ -5,10 +5,7 @@ import type * as mysql2Callback from "mysql2";
 import type * as mysql2 from "mysql2/promise";
 import type * as pg from "pg";
 import {
-  type ConfigResolver,
   createRateLimiter,
-  createRateLimitTRPC,
-  formatRateLimitError,
   isRateLimitError,
   type LimitConfigs,
   memoryStore,
@@ -19,9 +16,14 @@ import {
   type RateLimitConfig,
   type RateLimitResult,
   SECOND,
-  SHARED_BUCKET,
   type TransactionOf,
 } from "trpc-rate-limit/server";
+import {
+  type ConfigResolver,
+  createRateLimitTRPC,
+  formatRateLimitError,
+  SHARED_BUCKET,
+} from "trpc-rate-limit/trpc";
 import { z } from "zod";
 import { PrismaClient } from "../../prisma/generated/client/client.js";
 
@@ -83,8 +85,10 @@ export async function pgTransactions(pool: pg.Pool, mysqlPool: mysql2.Pool) {
   pgStore("postgresql://localhost");
 }
 
-export async function calls(name: string, userId: string | undefined) {
+export async function calls(name: string, userId: string, visitorId: string | undefined) {
   await limiter.limit("sendMessage");
+  // @ts-expect-error with exactOptionalPropertyTypes, a missing user id is not the shared bucket
+  await limiter.limit("sendMessage", { key: visitorId });
   await limiter.limit("sendMessage", { key: userId, count: 2, reserve: true, throws: true });
   await limiter.limit("sendMessage", { config: inline });
   await limiter.limit("oneOff", { config: inline });
@@ -130,7 +134,7 @@ export async function calls(name: string, userId: string | undefined) {
   assert<Equal<Awaited<ReturnType<typeof limiter.forget>>, number>>();
   await limiter.forget("ada");
   // @ts-expect-error a missing user id is not the shared bucket
-  await limiter.forget(userId);
+  await limiter.forget(visitorId);
   // @ts-expect-error the same
   await limiter.forget();
   limiter.configOf(name, { key: userId, config: inline });

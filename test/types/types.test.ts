@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const PROJECT = fileURLToPath(new URL(".", import.meta.url));
 /** Within the repository, so that the package's own name resolves to it. */
-const WORK = fileURLToPath(new URL(".tmp/", import.meta.url));
+const WORK = fileURLToPath(new URL(".tmp/paths/", import.meta.url));
 
 async function compile(project: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [TSC, "-p", project]).catch(
@@ -22,14 +22,14 @@ it("compiles what must compile, and refuses what must not, against the built pac
 
 it("says where it has found no router of limits", async () => {
   await rm(WORK, { recursive: true, force: true });
-  await mkdir(WORK);
-  const config = { extends: "../../../tsconfig.json", include: ["*.ts"], exclude: [] };
+  await mkdir(WORK, { recursive: true });
+  const config = { extends: "../../../../tsconfig.json", include: ["*.ts"], exclude: [] };
   await writeFile(`${WORK}tsconfig.json`, JSON.stringify(config));
   await writeFile(
     `${WORK}paths.ts`,
     `import { initTRPC } from "@trpc/server";
 import { createRateLimitReact } from "trpc-rate-limit/react";
-import type { AppRouter } from "../server.js";
+import type { AppRouter } from "../../server.js";
 const t = initTRPC.create();
 const router = t.router({ hello: t.procedure.query(() => "hello") });
 createRateLimitReact<typeof router>();

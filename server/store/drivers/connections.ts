@@ -2,6 +2,7 @@
  * Borrows connections of a pool, and destroys those that no longer answer, so that the pool opens
  * others. After a failover without a word to its clients, connections stay open for ever.
  */
+import { startTimer, type Timer } from "../../timers/timer.js";
 import { UnsentError } from "../row-access.js";
 
 /**
@@ -18,6 +19,8 @@ const PROBE_TIMEOUT = 1000;
 /** What a pool and its connections can do. */
 export interface PoolAccess<TClient> {
   idleCount(): number;
+  /** Whether requests wait because all connections that there may be are lent. */
+  isExhausted(): boolean;
   /** By callback, because a connection can break before a promise of it is settled. */
   connect(callback: (error: unknown, client: TClient | undefined) => void): void;
   /** @param error destroys the connection instead of giving it back. */
@@ -33,6 +36,8 @@ export interface PoolAccess<TClient> {
 export interface Connections<TClient> {
   /** Borrows a connection. One that comes after `maxWait` ms goes back to the pool. */
   borrow(maxWait?: number): Promise<TClient>;
+  /** See `SqlDriver.isExhausted`. */
+  isExhausted(): boolean;
   /** Ends the listening that `borrow` has begun. Call it after the release. */
   forget(client: TClient): void;
   /**
@@ -64,7 +69,7 @@ export function createConnections<TClient extends object>(
   /** When the last statement without an answer was sent. */
   let unansweredSince = -Infinity;
   const inFlight = new Set<Statement<TClient>>();
-  let alarm: ReturnType<typeof setTimeout> | undefined;
+  let alarm: Timer | undefined;
 
   function noteSilence(sentAt: number): void {
     unansweredSince = Math.max(unansweredSince, sentAt);
@@ -84,10 +89,10 @@ export function createConnections<TClient extends object>(
     return statement;
   }
 
-  function wake(ms: number): ReturnType<typeof setTimeout> {
+  function wake(ms: number): Timer {
     // The patience of a later statement may be shorter again.
-    const next = setTimeout(destroySilent, Math.min(ms, SILENT_AFTER));
-    next.unref?.();
+    const next = startTimer(destroySilent, Math.min(ms, SILENT_AFTER));
+    next.unref();
     return next;
   }
 
@@ -103,7 +108,9 @@ export function createConnections<TClient extends object>(
       }
       inFlight.delete(statement);
       noteSilence(sentAt);
-      const error = new Error(`the database did not answer within ${ms} ms`);
+      const error = Object.assign(new Error(`the database did not answer within ${ms} ms`), {
+        code: "RATE_LIMIT_NO_ANSWER",
+      });
       pool.release(client, error);
       // Not every client rejects the statements of a destroyed connection.
       reject(error);
@@ -126,7 +133,7 @@ export function createConnections<TClient extends object>(
     return new Promise((resolve) => {
       let isDestroyed = false;
       const destroy = (error: unknown) => {
-        clearTimeout(timer);
+        timer.stop();
         // Destroying it also makes its query fail.
         if (isDestroyed) return;
         isDestroyed = true;
@@ -134,12 +141,12 @@ export function createConnections<TClient extends object>(
         forget(client);
         resolve(false);
       };
-      const timer = setTimeout(
+      const timer = startTimer(
         () => destroy(new Error(`the connection did not answer within ${PROBE_TIMEOUT} ms`)),
         PROBE_TIMEOUT,
       );
       pool.probe(client).then(() => {
-        clearTimeout(timer);
+        timer.stop();
         if (isDestroyed) return;
         answeredAt.set(client, performance.now());
         resolve(true);
@@ -165,9 +172,9 @@ export function createConnections<TClient extends object>(
         isLate = true;
         reject(new Error(`no connection was free within ${maxWait} ms`));
       };
-      const timer = ms === Infinity ? undefined : setTimeout(giveUp, Math.max(0, ms));
+      const timer = ms === Infinity ? undefined : startTimer(giveUp, ms);
       pool.connect((error, client) => {
-        clearTimeout(timer);
+        timer?.stop();
         if (client === undefined) reject(asError(error));
         else if (isLate) pool.release(client);
         else {
@@ -185,6 +192,7 @@ export function createConnections<TClient extends object>(
   return {
     borrow,
     forget,
+    isExhausted: pool.isExhausted,
     async runAlone(run, isWanted) {
       const client = await (unansweredSince === -Infinity ? lend() : borrow());
       if (isWanted !== undefined && !isWanted()) {

@@ -54,8 +54,10 @@ export type MysqlConnectionOf<TPool extends MysqlPoolLike | MysqlCallbackPoolLik
 export interface PoolInternals {
   /** `mariadb` */
   idleConnections?(): number;
+  activeConnections?(): number;
+  taskQueueSize?(): number;
   /** `mysql2/promise`: the pool that it wraps. */
-  pool?: { _freeConnections?: { length: number } };
+  pool?: { _freeConnections?: { length: number }; _connectionQueue?: { length: number } };
 }
 
 export interface ConnectionInternals {

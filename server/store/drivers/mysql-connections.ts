@@ -1,4 +1,5 @@
 /** The connections of a pool of `mysql2/promise` or `mariadb`. */
+import { isReadOnly } from "../sql/database-errors.js";
 import { type Connections, createConnections } from "./connections.js";
 import type {
   ConnectionInternals,
@@ -14,6 +15,7 @@ const NO_PROMISES =
 export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlConnectionLike> {
   return createConnections<MysqlConnectionLike>({
     idleCount: () => idleCount(pool as PoolInternals),
+    isExhausted: () => isExhausted(pool as PoolInternals),
     connect: (callback) => {
       lend(pool).then(
         (connection) => callback(undefined, connection),
@@ -32,6 +34,13 @@ export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlCo
 function idleCount(pool: PoolInternals): number {
   const { _freeConnections: free } = pool.pool ?? {};
   return pool.idleConnections?.() ?? free?.length ?? 0;
+}
+
+/** With `mariadb`, requests also wait for a connection that is being opened. */
+function isExhausted(pool: PoolInternals): boolean {
+  const { _connectionQueue: queue } = pool.pool ?? {};
+  if (queue !== undefined) return queue.length > 0;
+  return (pool.taskQueueSize?.() ?? 0) > 0 && (pool.activeConnections?.() ?? 0) > 0;
 }
 
 /** A pool with callbacks throws without one, or returns nothing. */
@@ -58,16 +67,14 @@ export function releaseMysql(connection: MysqlConnectionLike, error?: Error): vo
   (connection as ConnectionInternals).connection?.stream?.destroy?.();
 }
 
-/**
- * Errors after which the connection is closed or of no use: shutdown, killed, idle for too long. A
- * server that has become read-only is a former primary, and a new connection may find the new one.
- */
-const USELESS_AFTER = new Set([1053, 1290, 1792, 1836, 1927, 4031]);
+/** Errors after which the server closes the connection: shutdown, killed, idle for too long. */
+const CLOSED_AFTER = new Set([1053, 1927, 4031]);
 
 /** Whether the connection can be kept: the error came from the database. */
 export function isMysqlAnswer(error: unknown): boolean {
   const { errno, sqlState, fatal } = (error ?? {}) as Record<string, unknown>;
   if (fatal === true || typeof errno !== "number" || typeof sqlState !== "string") return false;
   // `mariadb` has numbers of its own, from 45000, for errors that it detects itself.
-  return !USELESS_AFTER.has(errno) && (errno < 45_000 || errno >= 46_000);
+  const isOfServer = errno < 45_000 || errno >= 46_000;
+  return isOfServer && !CLOSED_AFTER.has(errno) && !isReadOnly(error);
 }

@@ -1,9 +1,12 @@
 /** Transactions on one connection of a pool of `mysql2/promise` or `mariadb`. */
+import { startTimer } from "../../timers/timer.js";
+import { isReadOnly } from "../sql/database-errors.js";
 import type { TransactionDriver } from "../sql/driver.js";
 import type { Connections } from "./connections.js";
 import type { MysqlConnectionLike } from "./mysql-client.js";
 import { releaseMysql } from "./mysql-connections.js";
-import { LEVELS, MAX_WAIT, TIMEOUT } from "./transaction-options.js";
+import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { LEVELS } from "./transaction-levels.js";
 
 export function createMysqlTransactions({
   borrow,
@@ -18,12 +21,12 @@ export function createMysqlTransactions({
     const release = (error?: Error) => {
       if (isReleased) return;
       isReleased = true;
-      clearTimeout(timer);
+      timer.stop();
       releaseMysql(connection, error);
       forget(connection);
     };
     let giveUp: (error: Error) => void = () => {};
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       const late = new Error(`the transaction took longer than ${timeout} ms`);
       // The connection is closed, and the database rolls its transaction back.
       release(late);
@@ -46,17 +49,20 @@ export function createMysqlTransactions({
     return new Promise((resolve, reject) => {
       giveUp = reject;
       work().then(resolve, async (error: unknown) => {
-        await rollBack();
+        await rollBack(error);
         reject(error);
       });
     });
 
-    /** Rolls back and gives the connection back. If that fails, the connection is closed. */
-    async function rollBack(): Promise<void> {
+    /**
+     * Rolls back and gives the connection back. If that fails, or the connection is read-only, it
+     * is closed.
+     */
+    async function rollBack(cause: unknown): Promise<void> {
       if (isReleased) return;
       try {
         await connection.query({ sql: "ROLLBACK" });
-        release();
+        release(isReadOnly(cause) ? new Error("the connection is read-only") : undefined);
       } catch (error) {
         release(error instanceof Error ? error : new Error(String(error)));
       }

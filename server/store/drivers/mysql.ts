@@ -59,7 +59,7 @@ export function mysqlDriver(
   { prepare = true }: MysqlDriverOptions = {},
 ): TransactionDriver<MysqlConnectionLike> {
   const connections = createMysqlConnections(pool);
-  const { runAlone } = connections;
+  const { runAlone, isExhausted } = connections;
   const run = prepare ? executePrepared : createTextRunner();
   return {
     dialect: "mysql",
@@ -67,6 +67,7 @@ export function mysqlDriver(
       runAlone((connection) => run(connection, query), isWanted),
     ),
     within: (tx) => connectionOf((query) => run(withPromises(tx), query)),
+    isExhausted,
     transaction: createMysqlTransactions(connections),
   };
 }
@@ -137,7 +138,8 @@ function connectionOf(
   });
   return {
     query: async (text, params, isWanted) => rowsOf(await run(queryOf(text, params), isWanted)),
-    execute: async (text, params) => affectedRows(await run(queryOf(text, params))),
+    execute: async (text, params, isWanted) =>
+      affectedRows(await run(queryOf(text, params), isWanted)),
   };
 }
 

@@ -40,6 +40,8 @@ export interface PgClientLike extends PgQueryable {
 export interface PgPoolLike extends PgQueryable {
   /** How many connections are open and not lent. */
   readonly idleCount?: number;
+  /** How many requests wait for a connection because the pool is full. */
+  readonly waitingCount?: number;
   /** Lends a client. */
   connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
 }

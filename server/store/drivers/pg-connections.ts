@@ -1,15 +1,33 @@
 /** The connections of a `pg.Pool`. */
 import { type Connections, createConnections } from "./connections.js";
+import { isReadOnly } from "../sql/database-errors.js";
 import type { PgClientLike, PgPoolLike } from "./pg-client.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
   return createConnections<PgClientLike>({
     idleCount: () => pool.idleCount ?? 0,
+    isExhausted: () => (pool.waitingCount ?? 0) > 0,
     connect: (callback) => pool.connect(callback),
     release: (client, error) => client.release(error),
     probe: (client) => client.query({ text: "SELECT 1" }),
-    isAnswer: (error) => (error as { severity?: unknown }).severity === "ERROR",
+    isAnswer: isPgAnswer,
     on: (client, event, listener) => client.on(event, listener),
     removeListener: (client, event, listener) => client.removeListener(event, listener),
   });
+}
+
+/**
+ * SQLSTATEs after which the server closes the connection, or a pooler does, or the connection is in
+ * doubt: a protocol violation, a shutdown, time-outs of sessions, and internal errors.
+ */
+const CLOSED_AFTER = /^(08|57P|25P0[34]|58|XX)/;
+
+/**
+ * Whether the connection can be kept: the server has sent the error. Only such errors have a
+ * severity. Its text does not matter, because it is in the language of the server.
+ */
+function isPgAnswer(error: unknown): boolean {
+  const { severity, code } = (error ?? {}) as Record<string, unknown>;
+  if (typeof severity !== "string" || typeof code !== "string") return false;
+  return !CLOSED_AFTER.test(code) && !isReadOnly(error);
 }

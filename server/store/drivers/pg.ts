@@ -1,4 +1,6 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
+import { startTimer } from "../../timers/timer.js";
+import { isReadOnly } from "../sql/database-errors.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
@@ -10,8 +12,10 @@ import type {
   PgQueryable,
 } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
+import { listenToClients, listenToPool } from "./pool-errors.js";
 import { ROLLED_BACK } from "./run-bounded.js";
-import { LEVELS, MAX_WAIT, TIMEOUT } from "./transaction-options.js";
+import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { LEVELS } from "./transaction-levels.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
@@ -44,17 +48,20 @@ export function pgDriver(
   pool: PgPoolLike,
   { prepare = true }: PgDriverOptions = {},
 ): TransactionDriver<PgQueryable> {
-  const { borrow, forget, runAlone } = createPgConnections(pool);
+  const { borrow, forget, runAlone, isExhausted } = createPgConnections(pool);
+  listenToClients(pool);
   return {
     dialect: "postgresql",
+    onPoolError: listenToPool(pool),
     ...connectionOf(pool, prepare, (query, isWanted) =>
       runAlone((client) => client.query(query), isWanted),
     ),
     within: (client) => connectionOf(client, prepare),
+    isExhausted,
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
       const client = await borrow(maxWait);
       let late: Error | undefined;
-      const timer = setTimeout(() => {
+      const timer = startTimer(() => {
         late = new Error(`the transaction took longer than ${timeout} ms`);
         // The connection is closed, and the database rolls its transaction back.
         client.release(late);
@@ -65,14 +72,14 @@ export function pgDriver(
         const { command } = await client.query({ text: "COMMIT" });
         // After an error, PostgreSQL rolls back instead, and says so without another error.
         if (command === "ROLLBACK") throw new Error(ROLLED_BACK);
-        clearTimeout(timer);
+        timer.stop();
         if (late !== undefined) throw late;
         client.release();
         return result;
       } catch (error) {
-        clearTimeout(timer);
+        timer.stop();
         if (late !== undefined) throw late;
-        await rollBack(client);
+        await rollBack(client, error);
         throw error;
       } finally {
         forget(client);
@@ -94,15 +101,19 @@ function connectionOf(
   return {
     query: async (text, params, isWanted) =>
       (await runOnce(queryOf(text, params), isWanted)).rows as SqlRow[],
-    execute: async (text, params) => (await runOnce(queryOf(text, params))).rowCount ?? 0,
+    execute: async (text, params, isWanted) =>
+      (await runOnce(queryOf(text, params), isWanted)).rowCount ?? 0,
   };
 }
 
-/** Rolls back and gives the connection back. If that fails, the connection is closed. */
-async function rollBack(client: PgClientLike): Promise<void> {
+/**
+ * Rolls back and gives the connection back. If that fails, or the connection is read-only, it is
+ * closed.
+ */
+async function rollBack(client: PgClientLike, cause: unknown): Promise<void> {
   try {
     await client.query({ text: "ROLLBACK" });
-    client.release();
+    client.release(isReadOnly(cause));
   } catch (error) {
     client.release(error instanceof Error ? error : true);
   }

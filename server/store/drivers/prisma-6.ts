@@ -76,7 +76,7 @@ function castInTurn(placeholder: string) {
 }
 
 /** What a statement returns: the columns before the first FROM, or after RETURNING. */
-const RETURNED = /^\s*SELECT\b[^]*?\bFROM\b|\bRETURNING\b[^]*$/;
+const RETURNED = /^\s*(?:SET STATEMENT \S+ = \d+ FOR\s+)?SELECT\b[^]*?\bFROM\b|\bRETURNING\b[^]*$/;
 const TEXT_COLUMN = /(?<!AS )(?:t\.)?`(name|key)`/g;
 const SUFFIX = "_text";
 

@@ -3,6 +3,7 @@
  * known at run time, so a statement that it has built is sent with another text.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
+import { startTimer } from "../../timers/timer.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
 import type {
@@ -12,7 +13,8 @@ import type {
   Prisma8Queryable,
   Prisma8TransactionOf,
 } from "./prisma-8-client.js";
-import { LEVELS, MAX_WAIT, TIMEOUT } from "./transaction-options.js";
+import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { LEVELS } from "./transaction-levels.js";
 
 /** The kinds of databases, by their name in a contract. */
 const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);
@@ -76,13 +78,13 @@ export function prisma8Driver<TClient extends Prisma8Like>(
         let giveUp: Error | undefined;
         let onGiveUp = reject;
         const after = (ms: number, message: string) =>
-          setTimeout(() => onGiveUp((giveUp = new Error(message))), ms);
+          startTimer(() => onGiveUp((giveUp = new Error(message))), ms);
         let timer = after(maxWait, `no connection was free within ${maxWait} ms`);
         const transact = client.transaction as (body: typeof run) => ReturnType<typeof run>;
         transact
           .call(client, async (tx) => {
             if (giveUp !== undefined) throw giveUp;
-            clearTimeout(timer);
+            timer.stop();
             // If the time is up, the body rejects, and Prisma rolls back.
             const late = new Promise<never>((_, rejectBody) => (onGiveUp = rejectBody));
             late.catch(() => {});
@@ -92,7 +94,7 @@ export function prisma8Driver<TClient extends Prisma8Like>(
             await execute(`SET TRANSACTION ISOLATION LEVEL ${LEVELS[isolationLevel]}`, []);
             return Promise.race([run(tx), late]);
           })
-          .finally(() => clearTimeout(timer))
+          .finally(() => timer.stop())
           .then(resolve, reject);
       }),
   };

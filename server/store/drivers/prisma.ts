@@ -2,6 +2,7 @@
  * Limits in the application's own database, through its own Prisma client: one row and two numbers
  * per limit and key, in a table that the application migrates with the rest of its schema.
  */
+import { MAX_TIMEOUT } from "../../../core/durations.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
@@ -80,7 +81,11 @@ export function prismaStore(
     throw new RateLimitConfigError("pool", pool, `left out: the provider is ${provider}`);
   }
   const single = pool && pgDriver(pool, prepare === undefined ? {} : { prepare });
-  return createSqlStore(driver as SqlDriver, { table, isolation }, single);
+  return createSqlStore(
+    driver as SqlDriver,
+    { table: { ...table, madeBy: "Prisma" }, isolation },
+    single,
+  );
 }
 
 /** A client of Prisma 6 or 7. */
@@ -133,8 +138,9 @@ function prismaDriver<TClient extends PrismaLike>(
       ) => ReturnType<typeof run>;
       const options = {
         isolationLevel,
-        ...(timeout !== undefined && { timeout }),
-        ...(maxWait !== undefined && { maxWait }),
+        // Prisma's own timers end at once after a longer time.
+        ...(timeout !== undefined && { timeout: Math.min(timeout, MAX_TIMEOUT) }),
+        ...(maxWait !== undefined && { maxWait: Math.min(maxWait, MAX_TIMEOUT) }),
       };
       return transact.call(prisma, run, options);
     },

@@ -47,14 +47,14 @@ export interface LibsqlTransactionLike extends LibsqlExecutor {
 export interface LibsqlClientLike extends LibsqlExecutor {
   /** `"file"`, `"http"` or `"ws"`. */
   readonly protocol: string;
-  /** Begins a transaction that writes. */
-  transaction(mode: "write"): Promise<LibsqlTransactionLike>;
+  /** Begins a transaction. With `"deferred"`, it takes no lock before its first statement. */
+  transaction(mode: "write" | "deferred"): Promise<LibsqlTransactionLike>;
   /** Runs several statements in one transaction. */
   batch(statements: { sql: string; args: never[] }[], mode: "write"): Promise<LibsqlResult[]>;
   /** Brings an embedded replica up to date. */
   sync(): Promise<unknown>;
-  /** Replaces the connection. */
-  reconnect(): unknown;
+  /** Replaces the connection. Versions up to 0.14 do not have it. */
+  reconnect?(): unknown;
 }
 
 /** The client's type of a transaction. On a synchronous client, it is the connection. */

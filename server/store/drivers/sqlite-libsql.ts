@@ -5,8 +5,8 @@
  *
  * On a file, a statement that was answered SQLITE_BUSY stays open on its connection. Later writes
  * on the connection seem to succeed, but are not committed, and are lost when the statement is
- * collected as garbage. This was seen with 0.17.4. So each write has a COMMIT of its own, which then
- * fails, and the client reconnects after SQLITE_BUSY.
+ * collected as garbage. This was seen with 0.8.1, 0.10.0, 0.14.0, 0.15.15 and 0.17.4. So each write
+ * has a COMMIT of its own, which then fails, and the client reconnects after SQLITE_BUSY.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { isBusy } from "../sql/database-errors.js";
@@ -36,7 +36,7 @@ export function libsqlDriver<TClient extends LibsqlClientLike>(
     try {
       return await run();
     } catch (error) {
-      if (isFile && isBusy(error)) await client.reconnect();
+      if (isFile && isBusy(error)) await reconnect(client);
       throw error;
     }
   }
@@ -45,7 +45,7 @@ export function libsqlDriver<TClient extends LibsqlClientLike>(
   return {
     dialect: "sqlite",
     query: (text, params, isWanted) => alone(() => query(text, params), isWanted),
-    execute: (text, params) => alone(() => execute(text, params)),
+    execute: (text, params, isWanted) => alone(() => execute(text, params), isWanted),
     within(tx) {
       const { execute: run, commit } = tx as Partial<LibsqlTransactionLike>;
       if (typeof run === "function" && typeof commit === "function") {
@@ -69,6 +69,12 @@ export function libsqlDriver<TClient extends LibsqlClientLike>(
   };
 }
 
+/** Without `reconnect`, an empty transaction does it: the client opens another connection after it. */
+async function reconnect(client: LibsqlClientLike): Promise<void> {
+  if (client.reconnect === undefined) (await client.transaction("deferred")).close();
+  else await client.reconnect();
+}
+
 function connectionOf(executor: LibsqlExecutor): SqlConnection {
   const run = (sql: string, params: readonly unknown[]) =>
     executor.execute({ sql, args: params as never[] });
@@ -89,12 +95,15 @@ function committing(client: LibsqlClientLike): LibsqlExecutor {
   };
 }
 
+/** What libsql says about a plain file. The second is that of `@libsql/client` 0.8. */
+const PLAIN_FILE = /SyncNotSupported|Sync is not supported in databases opened in File mode/;
+
 /** A client does not tell its options, so its `sync` tells: on a plain file it is not supported. */
 async function refuseReplica(client: LibsqlClientLike): Promise<void> {
   if (client.protocol !== "file") return;
   const isPlain = await client.sync().then(
     () => false,
-    (error: unknown) => /SyncNotSupported/.test(String(error)),
+    (error: unknown) => PLAIN_FILE.test(String(error)),
   );
   if (!isPlain) throw new RateLimitConfigError("db", client, { message: REPLICA });
 }

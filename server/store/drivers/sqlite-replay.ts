@@ -41,18 +41,22 @@ export async function replayTransaction<TResult>(
     }
   }
 
-  const add = <TValue>(statement: () => TValue, isWanted?: () => boolean): Promise<TValue> =>
-    alone(() => {
+  let isWanted: (() => boolean) | undefined;
+  const add = <TValue>(statement: () => TValue, wanted = isWanted): Promise<TValue> => {
+    isWanted = wanted;
+    return alone(() => {
       const result = inTransaction(statement);
       steps.push({ run: statement, result: comparable(result) });
       return result;
-    }, isWanted);
+    }, wanted);
+  };
 
   const result = await run({
-    query: (text, params, isWanted) => add(() => connection.query(text, params), isWanted),
-    execute: (text, params) => add(() => connection.execute(text, params)),
+    query: (text, params, wanted) => add(() => connection.query(text, params), wanted),
+    execute: (text, params, wanted) => add(() => connection.execute(text, params), wanted),
   });
-  if (steps.length > 0) await alone(() => inTransaction(() => connection.run("COMMIT")));
+  // Only this step writes.
+  if (steps.length > 0) await alone(() => inTransaction(() => connection.run("COMMIT")), isWanted);
   return result;
 }
 

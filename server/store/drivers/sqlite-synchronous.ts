@@ -44,7 +44,7 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
   const single: SqlDriver<SqlConnection> = {
     dialect: "sqlite",
     query: (text, params, isWanted) => alone(() => shared.query(text, params), isWanted),
-    execute: (text, params) => alone(() => shared.execute(text, params)),
+    execute: (text, params, isWanted) => alone(() => shared.execute(text, params), isWanted),
     transaction: (run) => replayTransaction(shared, alone, run),
     within: (tx) => tx,
     isConflict: isConnectionBusy,

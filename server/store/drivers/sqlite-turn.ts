@@ -3,12 +3,12 @@
  * has one writer. A synchronous client waits for it by blocking the event loop, and then a
  * transaction of the same process could not go on to its end.
  */
-import { MAX_TIMEOUT } from "../../../core/durations.js";
+import { startTimer } from "../../timers/timer.js";
 import { UnsentError } from "../row-access.js";
 import { createSemaphore } from "../semaphore.js";
 import type { DriverTransactionOptions } from "../sql/driver.js";
 import { SqliteBusyError } from "./sqlite-errors.js";
-import { MAX_WAIT, TIMEOUT } from "./transaction-options.js";
+import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
 
 /** How long a statement waits for its turn before it counts as a conflict, ms. */
 const STATEMENT_WAIT = 10_000;
@@ -33,7 +33,7 @@ export function createSqliteTurn(): SqliteTurn {
 
   async function inTurn<TResult>(maxWait: number, run: () => TResult | Promise<TResult>) {
     const leave = await semaphore.acquire(
-      Math.min(maxWait, MAX_TIMEOUT),
+      maxWait,
       () => new SqliteBusyError(`other transactions were open for ${maxWait} ms`),
     );
     try {
@@ -57,7 +57,7 @@ export function createSqliteTurn(): SqliteTurn {
 function bound<TResult>(work: Promise<TResult>, ms: number): Promise<TResult> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error(`the transaction took longer than ${ms} ms`));
-    const timer = setTimeout(late, Math.min(ms, MAX_TIMEOUT));
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const timer = startTimer(late, ms);
+    work.then(resolve, reject).finally(() => timer.stop());
   });
 }

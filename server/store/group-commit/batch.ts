@@ -22,6 +22,8 @@ export interface Line {
 
 export interface Batch {
   readonly way: Way;
+  /** Whether it is expected to wait for rows that another transaction holds. */
+  waits: boolean;
   readonly jobs: Job[];
   /** The rows of the calls, by `rowKey`. */
   readonly rows: Map<string, RowId>;
@@ -34,7 +36,8 @@ export interface Batch {
 
 export function createBatch(way: Way, plain?: PlainTake<unknown>, now: number = NaN): Batch {
   const terms = plain && { config: plain.config, floor: plain.floor, now };
-  return { way, jobs: [], rows: new Map(), lines: new Map(), terms, clock: plain?.clock };
+  const waits = false;
+  return { way, waits, jobs: [], rows: new Map(), lines: new Map(), terms, clock: plain?.clock };
 }
 
 /** Whether a plain take can share a statement with the calls of the batch. */

@@ -1,7 +1,7 @@
 /** The general path: a batch is read, decided here, and written with guards. */
 import type { RateLimitState } from "../../../core/calculate.js";
-import { type Plan, planWrites } from "../plan-writes.js";
-import type { RowAccess, RowStatements } from "../row-access.js";
+import { type Plan, planWrites, type WriteGroup } from "../plan-writes.js";
+import { type RowAccess, type RowStatements, UnsentError } from "../row-access.js";
 import { expiredError, rowKey } from "../store.js";
 import type { Batch, Job, Way } from "./batch.js";
 
@@ -14,7 +14,7 @@ export interface BatchOutcome {
   conflicts: number;
   /** Whether the database failed, so that calls are rejected. */
   failed: boolean;
-  /** Rows that were written, by `rowKey`. */
+  /** Rows that were written, by this batch or by the call that it lost to, by `rowKey`. */
   written: Iterable<string>;
   /** Rows from which the plain path cannot take, by `rowKey`, and until when, epoch ms. */
   spent: ReadonlyMap<string, number>;
@@ -29,26 +29,41 @@ interface Attempt {
   undecided: Set<number>;
   /** How many of these met a conflict. */
   conflicts: number;
+  /** Whether all of these lost because a new row had been inserted by another call. */
+  lostNewRows: boolean;
+  /** Whether a write was not sent, because a call of it had timed out. */
+  unsent: boolean;
   /** Whether a write failed. */
   failed: boolean;
   written: string[];
 }
 
-/** Never rejects. */
-export async function commitGeneral(batch: Batch, access: RowAccess): Promise<BatchOutcome> {
+/**
+ * Never rejects.
+ *
+ * @param isHurried see `RowAccess.locked`.
+ */
+export async function commitGeneral(
+  batch: Batch,
+  access: RowAccess,
+  isHurried: boolean,
+): Promise<BatchOutcome> {
   const { jobs, way } = batch;
   let attempt: Attempt;
   try {
     attempt = await (way === "lock" && access.locked !== undefined
-      ? access.locked((inside) => attemptAll(batch, inside, access))
+      ? access.locked((inside) => attemptAll(batch, inside, access), isHurried)
       : attemptAll(batch, access, access));
   } catch (error) {
+    if (error instanceof UnsentError) return unsent(batch);
     return failed(batch, access, error, way === "read" ? "read" : wayAfterLoss(access));
   }
-  const { undecided, settled, ...rest } = attempt;
+  const { undecided, settled, lostNewRows, ...rest } = attempt;
+  const nextWay =
+    way === "decide" ? wayAfterLoss(access, lostNewRows) : wayAfterLock(batch, access);
   return {
     again: undecided.size === 0 ? [] : jobs.filter((_, index) => undecided.has(index)),
-    nextWay: way === "decide" ? wayAfterLoss(access) : wayAfterLock(batch, access),
+    nextWay: rest.unsent && rest.conflicts === 0 ? way : nextWay,
     ...rest,
     spent: new Map(),
     answer() {
@@ -63,15 +78,24 @@ export async function commitGeneral(batch: Batch, access: RowAccess): Promise<Ba
 }
 
 /**
- * After a conflict of a guarded write, lock the rows if possible: the next guard would fail too.
+ * After a conflict of a guarded write, lock the rows if possible: the next guard would fail too. A
+ * row that another call has inserted was only missing, and the plain path may find it now. Measured
+ * and rejected: to lock such rows, which are many after a burst of calls on new keys, one by one.
  */
-function wayAfterLoss({ locked }: RowAccess): Way {
+function wayAfterLoss({ locked }: RowAccess, lostNewRows = false): Way {
+  if (lostNewRows) return "take";
   return locked === undefined ? "decide" : "lock";
 }
 
 /** A row that does not exist cannot be locked, so its calls are read in one snapshot instead. */
 function wayAfterLock({ way }: Batch, { serializable }: RowAccess): Way {
   return way === "lock" && !serializable ? "decide" : way;
+}
+
+/** Nothing was sent: the calls that have not timed out are tried again on the same way. */
+export function unsent({ jobs, way }: Batch): BatchOutcome {
+  const rest = { written: [], spent: new Map<string, number>(), answer() {} };
+  return { again: jobs, nextWay: way, conflicts: 0, failed: false, ...rest };
 }
 
 /** The outcome of a batch whose statement failed as a whole. */
@@ -117,29 +141,46 @@ async function attemptAll(
     }),
     states,
   );
-  const outcomes = groups.length > 0 ? await statements.write(groups) : undefined;
+  // They may time out while the write waits for a connection, too.
+  const isWanted = ({ decisions }: WriteGroup) => !decisions.some((index) => jobs[index]!.expired);
+  const outcomes = groups.length > 0 ? await statements.write(groups, isWanted) : undefined;
 
   const undecided = new Set<number>();
   const written: string[] = [];
+  let conflicts = 0;
+  let hasUnsent = false;
   let hasFailed = false;
+  let lostNewRows = true;
   for (const group of groups) {
     const outcome = outcomes?.get(group);
-    if (outcome === "written") {
+    if (outcome === "written" || outcome === "exists") {
       for (const { row } of group.writes) written.push(rowKey(row));
+    }
+    if (outcome === "written") continue;
+    if (typeof outcome !== "object" || outcome.error instanceof UnsentError) {
+      for (const index of group.decisions) undecided.add(index);
+      if (typeof outcome === "object") hasUnsent = true;
+      else conflicts += group.decisions.length;
+      if (outcome === undefined) lostNewRows = false;
       continue;
     }
-    if (outcome !== undefined) hasFailed = true;
-    for (const index of group.decisions) {
-      if (outcome === undefined) undecided.add(index);
-      else settled[index] = { ok: false, error: access.wrap(outcome.error) };
-    }
+    hasFailed = true;
+    const error = access.wrap(outcome.error);
+    for (const index of group.decisions) settled[index] = { ok: false, error };
   }
-  const conflicts = undecided.size;
   // A decision without a guard must have seen its rows at one instant. That is so for rows that
   // were read in one snapshot, and for rows that are all locked. A row that does not exist is not
   // locked.
   if (locking && !access.serializable) undecideUnlocked(relied, states, undecided);
-  return { settled, undecided, conflicts, failed: hasFailed, written };
+  return {
+    settled,
+    undecided,
+    conflicts,
+    lostNewRows,
+    unsent: hasUnsent,
+    failed: hasFailed,
+    written,
+  };
 }
 
 function undecideUnlocked(

@@ -11,13 +11,7 @@ import { takeTokens } from "../../../core/decide.js";
 import { type RowAccess, UnsentError } from "../row-access.js";
 import { compareLockOrder, rowKey } from "../store.js";
 import type { Batch, Job } from "./batch.js";
-import { type BatchOutcome, failed } from "./commit-general.js";
-
-/** The statement was not sent: the calls that have not timed out are tried again. */
-function unsent({ jobs }: Batch): BatchOutcome {
-  const rest = { written: [], spent: new Map<string, number>(), answer() {} };
-  return { again: jobs, nextWay: "take", conflicts: 0, failed: false, ...rest };
-}
+import { type BatchOutcome, failed, unsent } from "./commit-general.js";
 
 /** Never rejects. */
 export async function commitPlain(
@@ -40,7 +34,7 @@ export async function commitPlain(
         fresh: takeTokens(null, config, now, total, floor)!,
       })),
       {
-        mayWait: mayWait && lines.length === 1,
+        mayWait,
         isWanted: () => !batch.jobs.some(({ expired }) => expired),
       },
     );

@@ -8,7 +8,7 @@
  * - dispatching the next batch before the answered callers have called again (-50 %, 3 processes,
  *   many rows).
  */
-import { type LazyTimer, lazyTimer } from "../../lazy-timer.js";
+import { startTimer, type Timer } from "../../timers/timer.js";
 import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
@@ -18,6 +18,7 @@ import { createBatchQueue, MAX_CALLS } from "./batch-queue.js";
 import { type BatchOutcome, commitGeneral } from "./commit-general.js";
 import { commitPlain } from "./commit-plain.js";
 import { createRowHistory } from "./row-history.js";
+import { Silence } from "./silence.js";
 
 /**
  * A batch in flight for longer than this, ms, has stalled: other batches are dispatched as if it
@@ -26,6 +27,16 @@ import { createRowHistory } from "./row-history.js";
 const STALLED_AFTER = 5000;
 /** The same for a take of one row, which may wait for a transaction that holds the row. */
 const WAITING_AFTER = 100;
+/**
+ * A batch that locks its rows is set aside after this time, ms: another transaction holds one of
+ * them. Its rows stay busy, and batches on other rows are dispatched meanwhile.
+ */
+const ASIDE_AFTER = 50;
+/**
+ * The most batches set aside. Each of them keeps a connection. The last place is for a batch that
+ * has just begun to wait, and not for calls that have waited before.
+ */
+const MAX_ASIDE = 3;
 /** The most stalled batches. Each of them keeps a connection. */
 const MAX_STALLED = 2;
 /**
@@ -44,13 +55,16 @@ export function createGroupCommit(
   const history = createRowHistory();
   const queue = createBatchQueue(access, history);
   const reports = createBatchReports();
+  const silence = new Silence(access);
   /** When each batch in flight was dispatched, by the monotonic clock. */
   const inFlight = new Map<Batch, number>();
+  /** The same for those that were set aside. */
+  const aside = new Map<Batch, number>();
   const stalled = new Set<Batch>();
   const givenUp = new Set<Batch>();
   /** When a batch was last answered or given up, by the monotonic clock. */
   let lastChange = performance.now();
-  let watcher: LazyTimer | undefined;
+  let watcher: Timer | undefined;
   let scheduled = false;
   /** Whether `access.prepare` is running. */
   let preparing = false;
@@ -73,7 +87,11 @@ export function createGroupCommit(
     if (prepared !== undefined) return prepare(prepared);
     leaveStalledBehind();
     while (inFlight.size < access.maxInFlight) {
-      const batch = queue.next({ reading: isInFlight("read"), locking: isInFlight("lock") });
+      const batch = queue.next({
+        reading: isInFlight("read"),
+        locking: isInFlight("lock"),
+        mayWait: mayWait(MAX_ASIDE - 1),
+      });
       if (batch === undefined) return;
       void runBatch(batch);
     }
@@ -82,6 +100,7 @@ export function createGroupCommit(
   function prepare(prepared: Promise<void>): void {
     preparing = true;
     const startedAt = performance.now();
+    watch();
     const end = () => {
       preparing = false;
       schedule();
@@ -89,6 +108,7 @@ export function createGroupCommit(
     prepared.then(
       () => {
         failures = 0;
+        silence.answered(performance.now());
         end();
       },
       (error: unknown) => {
@@ -105,6 +125,15 @@ export function createGroupCommit(
     );
   }
 
+  /** A Serializable transaction does not wait for rows, and conflicts with those beside it. */
+  const mayWait = (places = MAX_ASIDE) => !access.serializable && aside.size < places;
+
+  function setAside(batch: Batch, startedAt: number): void {
+    inFlight.delete(batch);
+    aside.set(batch, startedAt);
+    queue.setAside(batch);
+  }
+
   function isInFlight(way: Way): boolean {
     for (const batch of inFlight.keys()) if (batch.way === way) return true;
     return false;
@@ -112,21 +141,28 @@ export function createGroupCommit(
 
   async function runBatch(batch: Batch): Promise<void> {
     const startedAt = performance.now();
-    if (inFlight.size + stalled.size + givenUp.size === 0) lastChange = startedAt;
+    if (inFlight.size + aside.size + stalled.size + givenUp.size === 0) lastChange = startedAt;
     inFlight.set(batch, startedAt);
     queue.occupy(batch);
+    if (batch.waits) setAside(batch, startedAt);
     watch();
-    // While a batch is stalled, a take waits for its row for a bounded time only.
+    const isHurried = !batch.waits && !mayWait();
+    const mayBeAside = batch.way === "lock" && !batch.waits && !isHurried;
+    // One ms more, because timers may be early.
+    const locking = mayBeAside ? setTimeout(dispatch, ASIDE_AFTER + 1) : undefined;
+    // While a batch waits for held rows, a take waits for its own for a bounded time only.
     const outcome = await (batch.way === "take"
-      ? commitPlain(batch, access, stalled.size === 0)
-      : commitGeneral(batch, access));
+      ? commitPlain(batch, access, stalled.size + aside.size === 0)
+      : commitGeneral(batch, access, isHurried));
     for (const id of outcome.written) history.written(id);
     for (const [id, until] of outcome.spent) history.spent(id, until);
     const answeredAt = performance.now();
     lastChange = answeredAt;
-    if (inFlight.delete(batch)) queue.release(batch);
+    if (!outcome.failed) silence.answered(answeredAt);
+    clearTimeout(locking);
+    if (inFlight.delete(batch) || aside.delete(batch)) queue.release(batch);
     else if (!stalled.delete(batch)) givenUp.delete(batch);
-    if (inFlight.size === 0) watcher?.unref();
+    if (inFlight.size + aside.size === 0) watcher?.unref();
     decideAgain(batch, outcome);
     // A large next batch goes out before the callers are answered. A small one waits for them: an
     // answered caller may call again at once, and can then join it.
@@ -158,12 +194,20 @@ export function createGroupCommit(
    */
   function watch(): void {
     if (watcher !== undefined) return watcher.ref();
-    watcher = lazyTimer(() => {
+    watcher = startTimer(() => {
       watcher = undefined;
-      if (inFlight.size === 0) return;
+      if (hasWaited()) silence.look();
+      if (inFlight.size + aside.size === 0 && !preparing) return;
       watch();
       dispatch();
     }, WAITING_AFTER);
+  }
+
+  /** Whether the database may be silent: something has no answer that is not new. */
+  function hasWaited(): boolean {
+    if (preparing || aside.size + stalled.size + givenUp.size > 0) return true;
+    const [oldest] = inFlight.values();
+    return oldest !== undefined && performance.now() - oldest >= WAITING_AFTER / 2;
   }
 
   /**
@@ -173,11 +217,17 @@ export function createGroupCommit(
   function leaveStalledBehind(): void {
     const now = performance.now();
     for (const [batch, startedAt] of inFlight) {
-      if (now - startedAt < patience(batch)) continue;
-      if (stalled.size === MAX_STALLED && !giveUpOldest(now)) return;
-      inFlight.delete(batch);
-      stalled.add(batch);
-      queue.release(batch);
+      const isLocking = batch.way === "lock" && now - startedAt >= ASIDE_AFTER;
+      if (isLocking && mayWait()) setAside(batch, startedAt);
+    }
+    for (const waiting of [inFlight, aside]) {
+      for (const [batch, startedAt] of waiting) {
+        if (now - startedAt < patience(batch)) continue;
+        if (stalled.size === MAX_STALLED && !giveUpOldest(now)) return;
+        waiting.delete(batch);
+        stalled.add(batch);
+        queue.release(batch);
+      }
     }
   }
 
@@ -199,6 +249,7 @@ export function createGroupCommit(
   return {
     submit,
     onBatch: reports.subscribe,
+    isSilentSince: (since) => silence.isSilentSince(since),
     apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       const decide = (decision: Decision<TResult>) =>
         new Promise((resolve, reject) => {

@@ -8,15 +8,16 @@ import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
 import { checkEngine, VERSION } from "./engine.js";
 import { quotedTable, type TableName } from "./sql.js";
 
-/** Its message says what is wrong with the table and what to do. */
+/** Its message says what is wrong with the table and what to do. `fact` says only what is wrong. */
 export class TableError extends Error {
   override readonly name = "TableError";
 
   constructor(
-    readonly reason: "missing" | "elsewhere" | "foreign" | "type" | "collation" | "charset",
-    message: string,
+    readonly reason: "missing" | "elsewhere" | "foreign" | "type" | "collation" | "charset" | "key",
+    readonly fact: string,
+    hint?: string,
   ) {
-    super(message);
+    super(hint === undefined ? fact : `${fact} (${hint})`);
   }
 }
 
@@ -30,6 +31,8 @@ interface Column {
 
 interface FoundTable {
   columns: Column[];
+  /** The key without which a bucket could have several rows, if the table lacks it. */
+  lacksKey?: "primary key" | "unique key" | undefined;
   /** What the database reports as its version, if it has such a table. */
   version: string | undefined;
   /** Where the database looked, and other places that have such a table. */
@@ -46,8 +49,20 @@ const DOUBLE: Record<DialectName, RegExp> = {
   sqlite: /real|floa|doub/i,
 };
 
-export function missingTableHint({ name }: TableName): string {
-  return `the model of table "${name}" must be in the Prisma schema, and migrated`;
+/** What to do about a missing table, by the way in which the application makes its tables. */
+export function missingTableHint({ name, madeBy }: TableName, dialect: DialectName): string {
+  if (madeBy === "Prisma") {
+    return `the model of table "${name}" must be in the Prisma schema, and migrated`;
+  }
+  if (madeBy === "Drizzle") {
+    return `table "${name}" must be in the Drizzle schema, as in docs/drizzle.md, and pushed or migrated`;
+  }
+  const folder = dialect === "sqlite" ? "" : `${dialect}/`;
+  const renamed = name === "RateLimit" ? "" : `with "${name}" in place of "RateLimit", `;
+  return (
+    `create it by the SQL in node_modules/trpc-rate-limit/prisma/${folder}migrations, ${renamed}` +
+    "or by a migration of your own with the same columns"
+  );
 }
 
 /**
@@ -84,18 +99,19 @@ export async function checkTable(
 function checkColumns(
   dialect: DialectName,
   table: TableName,
-  { columns, searched, elsewhere }: FoundTable,
+  { columns, lacksKey, searched, elsewhere }: FoundTable,
 ): void {
   const shown = `table "${table.name}"`;
   if (columns.length === 0) {
     const hint =
       elsewhere.length === 0
-        ? missingTableHint(table)
+        ? missingTableHint(table, dialect)
         : `there is one in ${elsewhere.join(", ")}: name its schema by @@schema on the model, by ` +
           "the adapter's or the store's option schema, or add it to the search_path";
     throw new TableError(
       elsewhere.length === 0 ? "missing" : "elsewhere",
-      `${shown} does not exist in ${searched} (${hint})`,
+      `${shown} does not exist in ${searched}`,
+      hint,
     );
   }
   const missing = COLUMNS.filter((name) => !columns.some((column) => column.name === name));
@@ -122,7 +138,31 @@ function checkColumns(
       );
     }
   }
+  if (lacksKey !== undefined) {
+    throw new TableError(
+      "key",
+      `${shown} has no ${lacksKey} on exactly (name, key, shard), without which a bucket could ` +
+        "have several rows; delete its rows, and ADD PRIMARY KEY (name, key, shard), as in the " +
+        "package's migrations",
+    );
+  }
 }
+
+/**
+ * The condition, on a table `k`, that it has a unique index on these columns, in any order. Views
+ * and foreign tables show none of theirs.
+ */
+const HAS_KEY = `(k.relkind IN ('v', 'f') OR EXISTS (
+  SELECT 1 FROM pg_index AS u WHERE u.indrelid = k.oid AND u.indisunique AND u.indisvalid
+    AND u.indimmediate AND u.indpred IS NULL AND u.indnkeyatts = 3 AND 3 = (
+      SELECT count(*) FROM pg_attribute AS p WHERE p.attrelid = k.oid
+        AND p.attnum = ANY (u.indkey) AND p.attname IN ('name', 'key', 'shard'))))`;
+
+/** The columns of the primary key of a table `c`, in order. Parts of columns show their length. */
+const PRIMARY_KEY =
+  "SELECT GROUP_CONCAT(CONCAT(s.COLUMN_NAME, COALESCE(s.SUB_PART, '')) ORDER BY s.SEQ_IN_INDEX) " +
+  "FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA " +
+  "AND s.TABLE_NAME = c.TABLE_NAME AND s.INDEX_NAME = 'PRIMARY'";
 
 /** @param text with `{more}` where the columns of the version and the clock stand. */
 type Query = (text: string, params: unknown[]) => Promise<SqlRow[]>;
@@ -133,7 +173,9 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
     const rows = await query(
       `SELECT n.nspname::text AS "schema", a.attname::text AS "name", y.typname::text AS "type",
          c.collname::text AS "collation", to_jsonb(c) ->> 'collisdeterministic' AS "deterministic",
-         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched", {more}
+         ${HAS_KEY} AS "hasKey",
+         k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched",
+         current_setting('server_encoding', true) AS "encoding", {more}
        FROM pg_class AS k JOIN pg_namespace AS n ON n.oid = k.relnamespace
        JOIN pg_attribute AS a ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
        JOIN pg_type AS y ON y.oid = a.atttypid
@@ -141,12 +183,21 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
        WHERE k.relname = $2 AND k.relkind IN ('r', 'p', 'v', 'f')`,
       [quotedTable(table), name],
     );
+    const encoding = rows[0]?.["encoding"];
+    if (typeof encoding === "string" && !/^utf-?8$/i.test(encoding)) {
+      throw new TableError(
+        "charset",
+        `the database has the encoding ${encoding}; a key with a character that it lacks would fail ` +
+          "the calls beside it, so keep the limits in a database with the encoding UTF8",
+      );
+    }
     const found = rows.filter((row) => row["found"] === true);
     return {
       columns: found.map((row) => ({
         ...columnOf(row),
         folds: row["type"] === "citext" || row["deterministic"] === "false",
       })),
+      lacksKey: found[0]?.["hasKey"] === false ? "unique key" : undefined,
       version: versionOf(rows),
       searched:
         schema === undefined ? `the search_path${shownPath(rows[0])}` : `schema "${schema}"`,
@@ -156,12 +207,13 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
 
   async mysql(query, { name, schema = null }) {
     const rows = await query(
-      "SELECT COLUMN_NAME AS `name`, DATA_TYPE AS `type`, COLLATION_NAME AS `collation`, " +
-        "@@character_set_client AS `sent`, @@character_set_results AS `received`, {more} " +
-        "FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
+      "SELECT c.COLUMN_NAME AS `name`, c.DATA_TYPE AS `type`, c.COLLATION_NAME AS `collation`, " +
+        "@@character_set_client AS `sent`, @@character_set_results AS `received`, " +
+        `(${PRIMARY_KEY}) AS \`primary\`, {more} FROM information_schema.COLUMNS AS c ` +
+        "WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?",
       [schema, name],
     );
-    const { sent, received } = rows[0] ?? {};
+    const { sent, received, primary } = rows[0] ?? {};
     for (const charset of [sent, received]) {
       if (typeof charset === "string" && charset !== "utf8mb4") {
         throw new TableError(
@@ -175,7 +227,13 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
       const column = columnOf(row);
       return { ...column, folds: column.collation?.endsWith("_bin") === false };
     });
-    return { columns, version: versionOf(rows), searched: "this database", elsewhere: [] };
+    return {
+      columns,
+      lacksKey: primary === "name,key,shard" ? undefined : "primary key",
+      version: versionOf(rows),
+      searched: "this database",
+      elsewhere: [],
+    };
   },
 
   async sqlite(query, { name }) {

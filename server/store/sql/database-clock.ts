@@ -30,10 +30,18 @@ const RESOLUTION = 1;
 /** How far two clocks may come apart per ms; the fastest correction that NTP makes. */
 const DRIFT = 0.0005;
 
+/** By how much this machine's two clocks may come apart between two readings, ms. */
+const JUMP = 1000;
+
 export interface DatabaseClock {
   /** The database's time, whole epoch ms. This machine's, before the first reading. */
   now(): number;
   readonly isKnown: boolean;
+  /**
+   * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
+   * then be wrong by any time, until the clock was read.
+   */
+  readonly isInDoubt: boolean;
   /**
    * Runs a statement that reads the clock, if it is time to do so.
    *
@@ -56,8 +64,9 @@ export function createDatabaseClock(
   let bounds: Bounds | undefined;
   let offset = 0;
   let triedAt = -Infinity;
-  /** This machine's clock minus the monotonic clock. It changes when the machine has slept. */
-  let machine = Date.now() - monotonic();
+  const difference = () => Date.now() - monotonic();
+  /** This machine's clock minus the monotonic clock, at the last reading. */
+  let machine = difference();
 
   function learn(value: number, sentAt: number, receivedAt: number): void {
     const measured = { low: value - receivedAt - RESOLUTION, high: value - sentAt + RESOLUTION };
@@ -69,19 +78,18 @@ export function createDatabaseClock(
     offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);
   }
 
-  /** The monotonic clock may have stood still while the machine slept. */
-  function hasSlept(now: number): boolean {
-    const before = machine;
-    machine = Date.now() - now;
-    return Math.abs(machine - before) > 1000;
-  }
+  /** The monotonic clock may stand still while the machine sleeps. */
+  const isInDoubt = () => bounds !== undefined && Math.abs(difference() - machine) > JUMP;
 
   async function read(
     run: (withClock: boolean) => Promise<SqlRow[]>,
     sentAt: number,
   ): Promise<SqlRow[]> {
     triedAt = sentAt;
+    const before = difference();
     const rows = await run(true);
+    // As it was before: the machine may have slept since the time was read.
+    if (rows.length > 0) machine = before;
     // A take that finds no tokens returns no row. The next statement asks again.
     const value = rows.length > 0 ? Number(rows[0]![CLOCK_COLUMN]) : NaN;
     if (Number.isFinite(value)) learn(value, sentAt, monotonic());
@@ -94,9 +102,12 @@ export function createDatabaseClock(
     get isKnown() {
       return bounds !== undefined;
     },
+    get isInDoubt() {
+      return isInDoubt();
+    },
     query(run) {
       const sentAt = monotonic();
-      const isOld = hasSlept(sentAt) || sentAt - triedAt >= REFRESH_AFTER;
+      const isOld = isInDoubt() || sentAt - triedAt >= REFRESH_AFTER;
       return isOld || bounds === undefined ? read(run, sentAt) : run(false);
     },
   };

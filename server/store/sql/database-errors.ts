@@ -56,13 +56,20 @@ const CONFLICTS: ReadonlySet<string> = new Set([
   "ER_TRANSACTION_ROLLBACK_DURING_COMMIT",
 ]);
 
-const DUPLICATES: ReadonlySet<string> = new Set([
-  "UniqueConstraintViolation",
-  "1062",
-  "ER_DUP_ENTRY",
-]);
+/** MySQL and MariaDB. */
+const LOCK_TIMEOUTS: ReadonlySet<string> = new Set(["1205", "ER_LOCK_WAIT_TIMEOUT"]);
 
 const OUT_OF_RANGE: ReadonlySet<string> = new Set(["22003", "1690", "ER_DATA_OUT_OF_RANGE"]);
+
+const READ_ONLY: ReadonlySet<string> = new Set([
+  "25006",
+  "1290",
+  "1792",
+  "1836",
+  "ER_OPTION_PREVENTS_STATEMENT",
+  "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
+  "ER_READ_ONLY_MODE",
+]);
 
 export function isWriteConflict(error: unknown): boolean {
   return someCode(error, (code) => CONFLICTS.has(code));
@@ -84,9 +91,17 @@ function isBusyNumber(code: number): boolean {
   return Number.isInteger(code) && code > 0 && [5, 6].includes(code & 255);
 }
 
-/** Whether a row could not be inserted because it exists. MySQL and MariaDB. */
-export function isDuplicate(error: unknown): boolean {
-  return someCode(error, (code) => DUPLICATES.has(code));
+/** Whether a statement waited for a lock for as long as it may. MySQL and MariaDB. */
+export function isLockTimeout(error: unknown): boolean {
+  return someCode(error, (code) => LOCK_TIMEOUTS.has(code));
+}
+
+/**
+ * Whether the server accepts no writes on this connection. It is a former primary or a standby, and
+ * a new connection may find the primary.
+ */
+export function isReadOnly(error: unknown): boolean {
+  return someCode(error, (code) => READ_ONLY.has(code));
 }
 
 /** PostgreSQL. */
@@ -98,6 +113,39 @@ export function isDivisionByZero(error: unknown): boolean {
 export function isOutOfRange(error: unknown): boolean {
   return someCode(error, (code) => OUT_OF_RANGE.has(code));
 }
+
+/**
+ * Whether a statement was given up because it, or the wait for its connection, took too long, or
+ * because there are too many connections. Callers can bring that about.
+ */
+export function isTooBusy(error: unknown): boolean {
+  return someCode(error, (code) => TOO_BUSY.has(code)) || POOL_WAIT.test(messageOf(error));
+}
+
+/** `pg` has no code for it. */
+const POOL_WAIT = /^timeout exceeded when trying to connect$/;
+
+function messageOf(error: unknown): string {
+  const { message } = Object(error) as { message?: unknown };
+  return typeof message === "string" ? message : "";
+}
+
+const TOO_BUSY: ReadonlySet<string> = new Set([
+  // PostgreSQL: the statement was cancelled, as by `statement_timeout`; too many connections.
+  "57014",
+  "53300",
+  // MySQL and MariaDB: the same.
+  "1317",
+  "1969",
+  "3024",
+  "1040",
+  "1203",
+  // `mariadb` and Prisma: no connection of the pool was free in time.
+  "45028",
+  "P2024",
+  // This package; see `connections.ts`.
+  "RATE_LIMIT_NO_ANSWER",
+]);
 
 /** How many errors deep codes are looked for. A chain of causes can be a cycle. */
 const MAX_DEPTH = 6;

@@ -17,10 +17,13 @@ export interface Connection extends SqlConnection {
    *   a wait would end in a conflict anyway, and two waits can be a deadlock.
    * - `"wait"`: wait without a bound, if the owner of the transaction might not retry.
    * - `"wait briefly"`: wait for a bounded time.
-   * - `"hold"`: wait, and then keep out all transactions except those with `"enter"` or `"fail"`.
+   * - `"wait hurriedly"`: the same, for less time if the database can bound it so.
+   * - `"hold"`: wait, and then keep out all transactions except those with `"enter"` or `"pass"`.
    * - `"enter"`: wait, but not for a transaction with `"hold"`.
+   * - `"pass"`: the same as `"fail"`, but pass a transaction with `"hold"`.
    */
-  readonly onLocked: "skip" | "fail" | "wait" | "wait briefly" | "hold" | "enter";
+  readonly onLocked:
+    "skip" | "fail" | "wait" | "wait briefly" | "wait hurriedly" | "hold" | "enter" | "pass";
   /**
    * Runs `run` in a transaction of its own. Absent inside a transaction. Rejects with a
    * `NoTransactionsError` if the driver has none.
@@ -71,6 +74,11 @@ export interface Dialect {
    * wait for a lock. It takes no snapshot. Absent if the statements have bounds of their own.
    */
   boundLockWaits?(ms: number): string;
+  /**
+   * Whether a conflict may have rolled a whole transaction back, so that its next statements would
+   * be committed one by one. Other databases reject them.
+   */
+  readonly conflictEndsTransaction: boolean;
   /** Whether an error is a conflict with another transaction, so that nothing was written. */
   isConflict(error: unknown): boolean;
   /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */
@@ -82,7 +90,10 @@ export interface Dialect {
     lines: readonly TakeLine[],
     options: TakeOptions,
   ): Promise<Map<string, RateLimitState>>;
-  /** Whether `update` also inserts rows that did not exist and still do not. */
+  /**
+   * Whether `update` also inserts rows that did not exist and still do not, and guards those that
+   * have to stay absent.
+   */
   readonly canUpsert: boolean;
   /**
    * Writes groups of rows that exist, each group only if all of its rows are as they were. Returns
@@ -107,4 +118,22 @@ export interface Dialect {
   ): Promise<RowId[]>;
   /** The first name after `after`, in the order of the primary key, found without a scan. */
   nextName(connection: SqlConnection, after: string | undefined): Promise<string | undefined>;
+}
+
+/** A connection inside a transaction. */
+export function inside(connection: SqlConnection, onLocked: Connection["onLocked"]): Connection {
+  return {
+    query: (...query) => connection.query(...query),
+    execute: (...query) => connection.execute(...query),
+    onLocked,
+  };
+}
+
+/** Bounds how long each later statement of a transaction may wait for a lock, ms. */
+export async function boundLockWaits(
+  dialect: Dialect,
+  connection: SqlConnection,
+  ms: number,
+): Promise<void> {
+  if (dialect.boundLockWaits) await connection.execute(dialect.boundLockWaits(ms), []);
 }

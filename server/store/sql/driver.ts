@@ -26,8 +26,10 @@ export interface SqlConnection {
   /**
    * Runs one statement and resolves with the number of rows that it has written. On MySQL the
    * number includes rows that were found and not changed.
+   *
+   * @param isWanted as in `query`.
    */
-  execute(text: string, params: readonly unknown[]): Promise<number>;
+  execute(text: string, params: readonly unknown[], isWanted?: () => boolean): Promise<number>;
 }
 
 /** The options of a driver's `transaction`. */
@@ -64,6 +66,17 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   ): Promise<TResult>;
   /** The connection of a transaction, also of one that the application has begun. */
   within(tx: TTransaction): SqlConnection;
+  /**
+   * Calls `listener` when the pool of the client reports an error that no statement receives, and
+   * the application does not listen to the pool. Returns a function that ends the calls.
+   */
+  onPoolError?(listener: (error: unknown) => void): () => void;
+  /**
+   * Whether statements wait for a connection because all connections that there may be are lent. It
+   * is asked only while the database seems to be silent. If it is, the store is busy and has not
+   * failed; see `RateLimitStoreError.isOutage`. Leave it out if the client does not tell.
+   */
+  isExhausted?(): boolean;
   /** Whether an error is a conflict, in addition to the shapes that are known for every driver. */
   isConflict?(error: unknown): boolean;
 }

@@ -24,7 +24,7 @@ interface Engine {
   /** Why the engine is refused. Absent: it is not, from the version `from` on. */
   refusal?: string;
   /** The lowest version, compared with the first group of the pattern. */
-  from?: readonly [major: number, minor: number];
+  from?: readonly number[];
   /** What the lower versions lack. */
   lacks?: string;
 }
@@ -90,14 +90,19 @@ const ENGINES: Record<DialectName, readonly Engine[]> = {
       from: [10, 6],
       lacks: "JSON_TABLE and SKIP LOCKED",
     },
-    { name: "MySQL", pattern: /^(\d+\.\d+)/, from: [8, 0], lacks: "JSON_TABLE and SKIP LOCKED" },
+    {
+      name: "MySQL",
+      pattern: /^(\d+\.\d+(?:\.\d+)?)/,
+      from: [8, 0, 17],
+      lacks: "JSON_TABLE, SKIP LOCKED or CAST(… AS DOUBLE)",
+    },
   ],
   sqlite: [{ name: "SQLite", pattern: /^(\d+\.\d+)/, from: [3, 38], lacks: "RETURNING or ->>" }],
 };
 
 const INSTEAD: Record<DialectName, string> = {
   postgresql: "keep the limits in a PostgreSQL from version 12 on",
-  mysql: "keep the limits in MySQL 8.0 or MariaDB 10.6, or a later one, or in PostgreSQL",
+  mysql: "keep the limits in MySQL 8.0.17 or MariaDB 10.6, or a later one, or in PostgreSQL",
   sqlite: "use a client with a later SQLite",
 };
 
@@ -112,8 +117,10 @@ export function checkEngine(dialect: DialectName, version: string): void {
   const hint = `(it reports "${version}"; ${INSTEAD[dialect]})`;
   if (refusal !== undefined)
     throw new EngineError(`${name} cannot keep limits: ${refusal} ${hint}`);
-  const [major = 0, minor = 0] = (pattern.exec(version)?.[1] ?? "").split(".").map(Number);
-  if (from === undefined || major > from[0] || (major === from[0] && minor >= from[1])) return;
+  const found = (pattern.exec(version)?.[1] ?? "").split(".").map(Number);
+  const [lowest, other] =
+    from?.map((number, index) => [number, found[index] ?? number]).find(([a, b]) => a !== b) ?? [];
+  if (from === undefined || lowest === undefined || other! > lowest) return;
   throw new EngineError(
     `${name} before ${from.join(".")} cannot keep limits: it lacks ${lacks} ${hint}`,
   );

@@ -4,8 +4,10 @@
  */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isOutOfRange } from "./database-errors.js";
+import { isLockTimeout, isOutOfRange } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
+import { heldSql, type Operands, tsSql } from "./formula.js";
+import { BRIEFLY } from "./mysql-locks.js";
 import {
   ID_COLUMNS,
   idValues,
@@ -22,16 +24,28 @@ const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const
 type Numbers = Record<(typeof NUMBERS)[number], number>;
 const LINES = jsonTable([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
 
-/** The formula of `takeTokens`, its operations in the order of `stateAt`; numbers are `:named`. */
-const WINDOWS = "FLOOR(GREATEST(0, :now - t.`ts`) / :period)";
-const HELD: Record<RateLimitConfig["kind"], string> = {
-  "token bucket": "LEAST(t.`value` + GREATEST(0, :now - t.`ts`) * :rate / :period, :capacity)",
-  "fixed window": `LEAST(t.\`value\` + ${WINDOWS} * :rate, :capacity)`,
+/** The operands over a row `t`. Numbers of the take are `:named`. */
+const OPERANDS: Operands = {
+  value: () => "t.`value`",
+  ts: () => "t.`ts`",
+  rate: () => ":rate",
+  period: () => ":period",
+  capacity: () => ":capacity",
+  now: () => ":now",
 };
-const TS: Record<RateLimitConfig["kind"], string> = {
-  "token bucket": "GREATEST(t.`ts`, :now)",
-  "fixed window": `t.\`ts\` + ${WINDOWS} * :period`,
-};
+
+/**
+ * How long takes of many rows skip locked rows after one of them has waited in vain, ms. A row that
+ * is held for long would delay the others each time.
+ */
+const SKIP_FOR = 5000;
+
+interface Form {
+  /** Whether the statement returns the database's clock, too. */
+  withClock: boolean;
+  /** Whether it leaves out rows that are locked, or waits for them briefly. */
+  skips: boolean;
+}
 
 /**
  * It takes only from rows that exist: an insert into a gap that two statements have locked is a
@@ -41,32 +55,32 @@ function takeText(
   table: string,
   kind: RateLimitConfig["kind"],
   from: string,
-  withClock: boolean,
+  { withClock, skips }: Form,
 ): string {
-  const left = `${HELD[kind]} - :total`;
+  const left = `${heldSql("mysql", kind, OPERANDS)} - :total`;
   return `
-    SET STATEMENT innodb_lock_wait_timeout = 1 FOR
+    ${BRIEFLY}
     INSERT INTO ${table} (${STATE})
-    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${TS[kind]}
-    FROM ${from} AND ${left} >= :floor FOR UPDATE
+    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${tsSql("mysql", kind, OPERANDS)}
+    FROM ${from} AND ${left} >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
     RETURNING ${shownState()} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
-function takeMany(table: string, kind: RateLimitConfig["kind"], withClock: boolean): string {
-  const from = `${LINES} STRAIGHT_JOIN ${table} AS t WHERE ${SAME_ROW}`;
-  return takeText(table, kind, from, withClock).replace(/:(\w+)/g, "i.`$1`");
+function takeMany(table: string, kind: RateLimitConfig["kind"], form: Form): string {
+  const from = `${LINES} STRAIGHT_JOIN ${table} AS t FORCE INDEX (PRIMARY) WHERE ${SAME_ROW}`;
+  return takeText(table, kind, from, form).replace(/:(\w+)/g, "i.`$1`");
 }
 
 /**
  * For one row: the numbers are parameters, cast to doubles. Without the cast they and their
  * quotients would be decimals.
  */
-function takeOne(table: string, kind: RateLimitConfig["kind"], withClock: boolean) {
+function takeOne(table: string, kind: RateLimitConfig["kind"], form: Form) {
   const names: string[] = [];
   const from = `${table} AS t WHERE t.\`name\` = :name AND t.\`key\` = :key AND t.\`shard\` = :shard`;
-  const text = takeText(table, kind, from, withClock).replace(/:(\w+)/g, (_, name: string) => {
+  const text = takeText(table, kind, from, form).replace(/:(\w+)/g, (_, name: string) => {
     names.push(name);
     return NUMBERS.some((number) => number === name) ? "CAST(? AS DOUBLE)" : "?";
   });
@@ -75,23 +89,29 @@ function takeOne(table: string, kind: RateLimitConfig["kind"], withClock: boolea
 
 /** @param table quoted. */
 export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"] {
-  const takes = (withClock: boolean) => ({
+  const takes = (form: Form) => ({
     many: {
-      "token bucket": takeMany(table, "token bucket", withClock),
-      "fixed window": takeMany(table, "fixed window", withClock),
+      "token bucket": takeMany(table, "token bucket", form),
+      "fixed window": takeMany(table, "fixed window", form),
     },
     one: {
-      "token bucket": takeOne(table, "token bucket", withClock),
-      "fixed window": takeOne(table, "fixed window", withClock),
+      "token bucket": takeOne(table, "token bucket", form),
+      "fixed window": takeOne(table, "fixed window", form),
     },
   });
-  const plainTakes = takes(false);
-  const clockTakes = takes(true);
+  const texts = [false, true].map((skips) =>
+    [false, true].map((withClock) => takes({ withClock, skips })),
+  );
+  /** By the monotonic clock. */
+  let skipUntil = -Infinity;
 
-  return async (connection, { config, floor, now }, lines, { isWanted }) => {
+  return async (connection, { config, floor, now }, lines, { mayWait, isWanted }) => {
     const { rate, period, kind } = config;
     const terms = { rate, period, capacity: capacityOf(config), floor, now };
     const [first] = lines;
+    // Measured and rejected: many rows always skip (-35 %, 3 processes, 100 rows).
+    const skips = !mayWait || (lines.length > 1 && performance.now() < skipUntil);
+    const takesFor = (withClock: boolean) => texts[Number(skips)]![Number(withClock)]!;
     try {
       if (lines.length > 1 || first === undefined) {
         const values = lines.map(({ row, total }) => {
@@ -99,16 +119,15 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
           return [...idValues(row), ...NUMBERS.map((name) => numbers[name])];
         });
         const lists = [JSON.stringify(values)];
-        const rows = await clock.query((withClock) => {
-          const { many } = withClock ? clockTakes : plainTakes;
-          return connection.query(many[kind], lists, isWanted);
-        });
+        const rows = await clock.query((withClock) =>
+          connection.query(takesFor(withClock).many[kind], lists, isWanted),
+        );
         return statesOf(shownRows(rows));
       }
       const [name, key, shard] = idValues(first.row);
       const values = { name, key, shard, total: first.total, ...terms };
       const rows = await clock.query((withClock) => {
-        const { text, params } = (withClock ? clockTakes : plainTakes).one[kind];
+        const { text, params } = takesFor(withClock).one[kind];
         return connection.query(text, params(values), isWanted);
       });
       return statesOf(shownRows(rows));
@@ -116,6 +135,7 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
       // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
       // too.
       if (isOutOfRange(error)) return new Map();
+      if (isLockTimeout(error)) skipUntil = performance.now() + SKIP_FOR;
       throw error;
     }
   };

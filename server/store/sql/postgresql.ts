@@ -20,6 +20,8 @@ import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js"
 
 /** How long a transaction that uses only one row may wait for it, ms; see `LOCK_WAIT`. */
 const LONG_LOCK_WAIT = 900;
+/** The same for a transaction whose end other calls wait for, ms. */
+const SHORT_LOCK_WAIT = 50;
 /** How long an insert may wait for another transaction's insert of the same row, ms. */
 const INSERT_WAIT = 50;
 
@@ -30,12 +32,18 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
 
   const locks: Record<Connection["onLocked"], string> = {
     skip: "",
+    fail: "FOR UPDATE OF t NOWAIT",
     // The weaker lock passes a row that is held by `"hold"`. It is enough for an update.
-    fail: "FOR NO KEY UPDATE OF t NOWAIT",
+    pass: "FOR NO KEY UPDATE OF t NOWAIT",
     wait: "FOR UPDATE OF t",
     "wait briefly": "FOR UPDATE OF t",
+    "wait hurriedly": "FOR UPDATE OF t",
     hold: "FOR KEY SHARE OF t",
     enter: "FOR NO KEY UPDATE OF t",
+  };
+  const bounds: Partial<typeof locks> = {
+    "wait briefly": `AND ${patience(LONG_LOCK_WAIT)} <> ''`,
+    "wait hurriedly": `AND ${patience(SHORT_LOCK_WAIT)} <> ''`,
   };
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
@@ -43,7 +51,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${of("t", STATE)} FROM ${table} AS t
-      WHERE ${SAME_ROW} ${onLocked === "wait briefly" ? `AND ${patience(LONG_LOCK_WAIT)} <> ''` : ""}
+      WHERE ${SAME_ROW} ${bounds[onLocked] ?? ""}
       LIMIT 1 ${locks[onLocked]}
     ) AS t ON true`;
   // Kept, because a driver looks up prepared statements by their text.
@@ -99,6 +107,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     hasRowLocks: true,
     waitingOutdatesSnapshot: true,
     canUpsert: false,
+    conflictEndsTransaction: false,
     isConflict: isWriteConflict,
     prepare(version) {
       canSkipWhenSerializable = !isYugabyte(version);
@@ -141,7 +150,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       const wait = onLocked === "skip" ? `WHERE ${patience(LOCK_WAIT)} <> ''` : "";
       const text = `${INSERT} ${wait} ON CONFLICT DO NOTHING RETURNING ${ID}`;
       const run = async () => idsOf(await connection.query(text, params));
-      return onLocked === "fail" ? waitingLess(connection, run) : run();
+      return onLocked === "fail" || onLocked === "pass" ? waitingLess(connection, run) : run();
     },
 
     async remove(connection, writes) {

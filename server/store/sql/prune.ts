@@ -7,13 +7,14 @@
  * Measured and rejected: one DELETE per limit (it holds its locks until the last row).
  */
 import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
-import { nextTick } from "../next-tick.js";
+import { nextTick } from "../../timers/next-tick.js";
 import { pruneByList } from "../prune-by-list.js";
 import { retryConflicts } from "../retry-conflicts.js";
-import { isInRangeOfSql } from "../sql-range.js";
+import { isInRangeOfSql } from "../plain-path.js";
 import type { PruneTerms, RateLimitStore } from "../store.js";
 import type { Connection } from "./dialect.js";
 import type { DialectName } from "./driver.js";
+import { heldSql } from "./formula.js";
 import { jsonTable, storedText, TEXT } from "./mysql-text.js";
 import { quoted, quotedTable, type TableName } from "./sql.js";
 
@@ -37,10 +38,6 @@ interface PruneSyntax {
   isBeyond?(made: Params, name: string, after: string | undefined): string;
   readonly quote: '"' | "`";
   params(): Params;
-  least: string;
-  greatest: string;
-  /** A whole number of windows, from a quotient that is not negative. */
-  floor(quotient: string): string;
   /** Deletes the full rows of a page. Resolves with their number. */
   remove(connection: Connection, table: string, page: Page): Promise<number>;
 }
@@ -72,9 +69,6 @@ const POSTGRESQL: PruneSyntax = {
       : `(t."name", t."key") > (${made.text(name)}, ${made.text(after)})`,
   quote: '"',
   params: () => params((index) => `$${index}`),
-  least: "LEAST",
-  greatest: "GREATEST",
-  floor: (quotient) => `floor(${quotient})`,
   async remove(connection, table, { isIn, hasName, isFull }) {
     const made = this.params();
     // The DELETE finds its rows by the primary key. Measured and rejected: to repeat the range of
@@ -93,10 +87,6 @@ const POSTGRESQL: PruneSyntax = {
 const SQLITE: PruneSyntax = {
   quote: '"',
   params: () => params(() => "?"),
-  least: "min",
-  greatest: "max",
-  // Some builds of SQLite have no floor(), and the quotient is not negative.
-  floor: (quotient) => `CAST(${quotient} AS INTEGER)`,
   async remove(connection, table, page) {
     // A DELETE takes the lock of the whole database, so look first whether it has anything to do.
     if (!(await hasFullRows(this, connection, table, page))) return 0;
@@ -114,16 +104,13 @@ const MYSQL: PruneSyntax = {
       // Without the cast, the parameters and their quotients would be decimals.
       () => "CAST(? AS DOUBLE)",
     ),
-  least: "LEAST",
-  greatest: "GREATEST",
-  floor: (quotient) => `FLOOR(${quotient})`,
   async remove(connection, table, page) {
     // Look without locks first: a page without full rows then locks nothing.
     if (!(await hasFullRows(this, connection, table, page))) return 0;
     return connection.transaction!(async (tx) => {
       const locking = this.params();
       const rows = await tx.query(
-        `SELECT t.\`key\`, t.\`shard\` FROM ${table} AS t ` +
+        `SELECT t.\`key\`, t.\`shard\` FROM ${table} AS t FORCE INDEX (PRIMARY) ` +
           `WHERE ${page.isIn(locking)} AND ${page.isFull(locking)} FOR UPDATE SKIP LOCKED`,
         locking.values,
       );
@@ -133,7 +120,7 @@ const MYSQL: PruneSyntax = {
       made.text(JSON.stringify(rows.map(({ key, shard }) => [key, Number(shard)])));
       const text =
         `DELETE t FROM ${jsonTable([`\`key\` ${TEXT}`, "`shard` INT"])} ` +
-        `STRAIGHT_JOIN ${table} AS t ON t.\`key\` = i.\`key\` AND t.\`shard\` = i.\`shard\` ` +
+        `STRAIGHT_JOIN ${table} AS t FORCE INDEX (PRIMARY) ON t.\`key\` = i.\`key\` AND t.\`shard\` = i.\`shard\` ` +
         `WHERE ${page.hasName(made)} AND ${page.isFull(made)}`;
       return tx.execute(text, made.values);
     });
@@ -188,15 +175,16 @@ export async function* pruneSql(
 
   function isFull(made: Params, config: PeriodicConfig): string {
     const { rate, period, kind } = config;
-    const elapsed = `${syntax.greatest}(0.0, ${made.number(before)} - ${column("ts")})`;
-    // The operations are in the order of `stateAt`.
-    const refill =
-      kind === "token bucket"
-        ? `${elapsed} * ${made.number(rate)} / ${made.number(period)}`
-        : `${syntax.floor(`${elapsed} / ${made.number(period)}`)} * ${made.number(rate)}`;
     const capacity = capacityOf(config);
-    const value = `${syntax.least}(${column("value")} + ${refill}, ${made.number(capacity)})`;
-    return `${value} >= ${made.number(capacity)}`;
+    const held = heldSql(dialectName, kind, {
+      value: () => column("value"),
+      ts: () => column("ts"),
+      rate: () => made.number(rate),
+      period: () => made.number(period),
+      capacity: () => made.number(capacity),
+      now: () => made.number(before),
+    });
+    return `${held} >= ${made.number(capacity)}`;
   }
 
   function isInRange(made: Params, { name, after, last }: KeyRange): string {

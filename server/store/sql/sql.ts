@@ -13,18 +13,14 @@ export interface TableName {
   name: string;
   /** Without it, the database looks the table up as it does for any statement. */
   schema?: string | undefined;
+  /** How an application makes the table with this store, for messages. @default in SQL */
+  madeBy?: "Prisma" | "Drizzle" | undefined;
 }
 
 export function quotedTable({ schema, name }: TableName, mark: '"' | "`" = '"'): string {
   return schema === undefined
     ? quoted(name, mark)
     : `${quoted(schema, mark)}.${quoted(name, mark)}`;
-}
-
-/** One row of `?` per item, for `VALUES`. */
-export function placeholders(rows: number, columns: number): string {
-  const row = `(${Array<string>(columns).fill("?").join(", ")})`;
-  return Array<string>(rows).fill(row).join(", ");
 }
 
 /** The row that has these columns of the table. */

@@ -3,58 +3,104 @@
  * decides and writes is atomic by itself. It needs no transaction, and avoids the busy errors of a
  * read followed by a write when two processes share a file.
  */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
 import type { RowId } from "../store.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
-import { idsOf, placeholders, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
+import { heldSql, type Operands, tsSql } from "./formula.js";
+import type { SqlConnection } from "./driver.js";
+import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 const ID = `"name", "key", "shard"`;
 const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
-/** The formula of `takeTokens`. Its operations are in the order of `stateAt`. */
-const ELAPSED = `max(0.0, c."now" - t."ts")`;
-const HELD: Record<RateLimitConfig["kind"], string> = {
-  "token bucket": `min(t."value" + ${ELAPSED} * c."rate" / c."period", c."capacity")`,
-  // Some builds of SQLite have no floor(), and no number here is below 0.
-  "fixed window": `min(t."value" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."rate", c."capacity")`,
+/** Over a row `t` and the terms `c`. */
+const OPERANDS: Operands = {
+  value: () => `t."value"`,
+  ts: () => `t."ts"`,
+  rate: () => `c."rate"`,
+  period: () => `c."period"`,
+  capacity: () => `c."capacity"`,
+  now: () => `c."now"`,
 };
-const TS: Record<RateLimitConfig["kind"], string> = {
-  "token bucket": `max(t."ts", c."now")`,
-  "fixed window": `t."ts" + CAST(${ELAPSED} / c."period" AS INTEGER) * c."period"`,
-};
+
+/*
+ * Rows are one JSON parameter: SQLite takes at most 32,766 parameters, and D1 takes 100. But a
+ * decimal that SQLite parses could differ in the last bit, and then no guard would ever be true. So
+ * a double is sent as a whole number and a scale: x = whole / 64^scale, which is exact.
+ */
+
+/** A double as a whole number below 2^63 and a scale. */
+function scaled(number: number | undefined): [whole: number, scale: number] | null {
+  if (number === undefined) return null;
+  let [whole, scale] = [number, 0];
+  for (; !Number.isInteger(whole); scale++) whole *= 64;
+  for (; Math.abs(whole) >= 2 ** 63; scale--) whole /= 64;
+  return [whole, scale];
+}
+
+/**
+ * 64 to the power of `n`, and of `-n`, down to the smallest double. It is computed only as far as a
+ * query reads it.
+ */
+const SCALES = `
+  RECURSIVE scales("n", "up", "down") AS (
+    VALUES (0, 1.0, 1.0)
+    UNION ALL SELECT "n" + 1, "up" * 64, "down" / 64 FROM scales WHERE "n" < 179
+  )`;
+
+/** The rows of a parameter, which is a list of lists. */
+function listOf(columns: readonly ("id" | "number")[]): string {
+  const shown = columns.map((kind, i) => {
+    if (kind === "id") return `i."value" ->> ${i}`;
+    const whole = `CAST(i."value" ->> '$[${i}][0]' AS REAL)`;
+    const scale = `(i."value" ->> '$[${i}][1]')`;
+    return `CASE WHEN ${scale} BETWEEN 0 AND 10 THEN ${whole} / (1 << (6 * ${scale})) ELSE
+      ${whole} * (SELECT iif(${scale} < 0, "up", "down") FROM scales WHERE "n" = abs(${scale}) LIMIT 1) END`;
+  });
+  return `SELECT ${shown.join(", ")} FROM json_each(?) AS i`;
+}
 
 export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);
 
   /**
-   * Writes the groups with all guards true, in one statement.
-   *
-   * Each number is a parameter of its own. A decimal that SQLite parses could differ in the last
-   * bit, and then no guard would ever be true.
+   * Writes the groups with all guards true, in one statement. A row without a value is only a guard.
    */
-  const upsertText = (rows: number) => `
-    WITH i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
-      VALUES ${placeholders(rows, 8)}
+  const UPSERT = `
+    WITH ${SCALES}, i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
+      ${listOf(["id", "id", "id", "number", "number", "number", "number", "id"])}
     ), lost AS (
       SELECT i."group" FROM i LEFT JOIN ${table} AS t ON ${SAME_ROW}
       WHERE t."value" IS NOT i."wasValue" OR t."ts" IS NOT i."wasTs"
     )
     INSERT INTO ${table} (${ID}, "value", "ts")
-    SELECT ${ID}, "value", "ts" FROM i WHERE "group" NOT IN (SELECT "group" FROM lost)
+    SELECT ${ID}, "value", "ts" FROM i
+    WHERE "value" IS NOT NULL AND "group" NOT IN (SELECT "group" FROM lost)
     ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
     RETURNING ${ID}`;
 
-  const upsertParams = ({ row, next, was }: Write, group: number) => [
-    ...idValues(row),
-    next!.value,
-    next!.ts,
-    was?.value ?? null,
-    was?.ts ?? null,
-    group,
-  ];
+  const upsert = async (connection: SqlConnection, groups: readonly (readonly Write[])[]) => {
+    const rows = groups.flatMap((writes, group) =>
+      writes.map(({ row, next, was }) => [
+        ...idValues(row),
+        ...[next?.value, next?.ts, was?.value, was?.ts].map(scaled),
+        group,
+      ]),
+    );
+    return idsOf(await connection.query(UPSERT, [JSON.stringify(rows)]));
+  };
+
+  const REMOVE = `
+    WITH ${SCALES}, i(${ID}, "wasValue", "wasTs") AS (
+      ${listOf(["id", "id", "id", "number", "number"])}
+    )
+    DELETE FROM ${table} WHERE (${ID}) IN (
+      SELECT t.${ID.replaceAll(", ", ", t.")} FROM i CROSS JOIN ${table} AS t ON ${SAME_ROW}
+      AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
+    ) RETURNING ${ID}`;
 
   return {
     // SQLite has only one writer at a time.
@@ -62,6 +108,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
     hasRowLocks: false,
     waitingOutdatesSnapshot: false,
     canUpsert: true,
+    conflictEndsTransaction: false,
     isConflict: (error) => isWriteConflict(error) || isBusy(error),
 
     /** The rows are one JSON parameter, so the text of the statement is always the same. */
@@ -82,12 +129,16 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
     },
 
     async take(connection, { config, floor, now }, lines, { isWanted }) {
-      const held = HELD[config.kind];
+      const { kind } = config;
+      const held = heldSql("sqlite", kind, OPERANDS);
       const textOf = (withClock: boolean) => `
-        WITH c("rate", "period", "capacity", "floor", "now") AS (VALUES ${placeholders(1, 5)}),
-        i(${ID}, "total", "freshValue", "freshTs") AS (VALUES ${placeholders(lines.length, 6)}),
+        WITH ${SCALES},
+        c("rate", "period", "capacity", "floor", "now") AS (VALUES (?, ?, ?, ?, ?)),
+        i(${ID}, "total", "freshValue", "freshTs") AS (
+          ${listOf(["id", "id", "id", "number", "number", "number"])}
+        ),
         d AS (
-          SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${held} - i."total" AS "next", ${TS[config.kind]} AS "nextTs", c."floor"
+          SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${held} - i."total" AS "next", ${tsSql("sqlite", kind, OPERANDS)} AS "nextTs", c."floor"
           FROM i CROSS JOIN c LEFT JOIN ${table} AS t ON ${SAME_ROW}
         )
         INSERT INTO ${table} (${ID}, "value", "ts")
@@ -95,36 +146,35 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
         WHERE "next" IS NULL OR "next" >= "floor"
         ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
         RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK.sqlite}` : ""}`;
-      const params: unknown[] = [config.rate, config.period, capacityOf(config), floor, now];
-      for (const { row, total, fresh } of lines) {
-        params.push(...idValues(row), total, fresh.value, fresh.ts);
-      }
+      const rows = lines.map(({ row, total, fresh }) => [
+        ...idValues(row),
+        ...[total, fresh.value, fresh.ts].map(scaled),
+      ]);
+      const terms = [config.rate, config.period, capacityOf(config), floor, now];
+      const params = [...terms, JSON.stringify(rows)];
       return statesOf(
         await clock.query((withClock) => connection.query(textOf(withClock), params, isWanted)),
       );
     },
 
-    async update(connection, groups) {
-      const params = groups.flatMap((group, index) =>
-        group.writes.flatMap((write) => upsertParams(write, index)),
-      );
-      return idsOf(await connection.query(upsertText(params.length / 8), params));
-    },
+    update: (connection, groups) =>
+      upsert(
+        connection,
+        groups.map(({ writes }) => writes),
+      ),
 
-    async insert(connection, writes) {
-      const params = writes.flatMap(upsertParams);
-      return idsOf(await connection.query(upsertText(writes.length), params));
-    },
+    insert: (connection, writes) =>
+      upsert(
+        connection,
+        writes.map((write) => [write]),
+      ),
 
     async remove(connection, writes) {
-      const text = `
-        WITH i(${ID}, "wasValue", "wasTs") AS (VALUES ${placeholders(writes.length, 5)})
-        DELETE FROM ${table} WHERE (${ID}) IN (
-          SELECT t.${ID.replaceAll(", ", ", t.")} FROM i CROSS JOIN ${table} AS t ON ${SAME_ROW}
-          AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
-        ) RETURNING ${ID}`;
-      const params = writes.flatMap(({ row, was }) => [...idValues(row), was!.value, was!.ts]);
-      return idsOf(await connection.query(text, params));
+      const rows = writes.map(({ row, was }) => [
+        ...idValues(row),
+        ...[was!.value, was!.ts].map(scaled),
+      ]);
+      return idsOf(await connection.query(REMOVE, [JSON.stringify(rows)]));
     },
 
     async list(connection, name, after, count) {

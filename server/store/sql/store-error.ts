@@ -5,6 +5,8 @@
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { missingTableHint, TableError } from "./check-table.js";
+import { isTooBusy } from "./database-errors.js";
+import type { DialectName } from "./driver.js";
 import { EngineError } from "./engine.js";
 import type { TableName } from "./sql.js";
 
@@ -13,13 +15,27 @@ export function isMissingTable({ message }: Error): boolean {
   return MISSING.test(message);
 }
 
-export function storeError(cause: unknown, table: TableName): RateLimitStoreError {
+/** @param isSilent whether the database answers nothing at all. */
+export function storeError(
+  cause: unknown,
+  table: TableName,
+  dialect: DialectName,
+  isSilent: () => boolean = () => false,
+): RateLimitStoreError {
   if (cause instanceof RateLimitStoreError) return cause;
   const isOwn = cause instanceof TableError || cause instanceof EngineError;
   const said = isOwn ? cause.message : databaseMessage(cause);
   const isMissing = !isOwn && MISSING.test(said);
-  const hint = POOLED.test(said) ? POOLER_HINT : isMissing ? ` (${missingTableHint(table)})` : "";
-  return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, { cause });
+  const hint = POOLED.test(said)
+    ? POOLER_HINT
+    : isMissing
+      ? ` (${missingTableHint(table, dialect)})`
+      : "";
+  const isOutage = !isTooBusy(cause) || isSilent();
+  return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, {
+    cause,
+    isOutage,
+  });
 }
 
 const MISSING = /no such table|does not exist|doesn't exist/;

@@ -2,8 +2,9 @@
  * Writes the groups of a batch with guards, in as few statements as possible. A group that fails,
  * or meets a conflict, does not affect the others.
  */
+import type { RateLimitState } from "../../../core/calculate.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
-import type { WriteOutcomes } from "../row-access.js";
+import { UnsentError, type WriteOutcomes } from "../row-access.js";
 import { rowKey } from "../store.js";
 import { WriteConflictError } from "../retry-conflicts.js";
 import type { Connection, Dialect } from "./dialect.js";
@@ -17,20 +18,23 @@ export async function writeGroups(
   dialect: Dialect,
   connection: Connection,
   groups: readonly WriteGroup[],
+  isWanted?: (group: WriteGroup) => boolean,
 ): Promise<WriteOutcomes> {
   const outcomes: WriteOutcomes = new Map();
 
   /** Writes these groups in one statement or one transaction. */
   async function step(
     members: readonly WriteGroup[],
-    run: () => Promise<ReadonlySet<string>>,
+    run: (sending: Connection) => Promise<ReadonlySet<string>>,
   ): Promise<void> {
     if (members.length === 0) return;
+    const areWanted = isWanted && (() => members.every(isWanted));
     try {
-      const rows = await run();
+      const rows = await run(areWanted ? sendingWhile(areWanted, connection) : connection);
       for (const group of members) {
         // A group is written all or nothing, so one of its rows is enough to know.
         if (group.writes.some(({ row }) => rows.has(rowKey(row)))) outcomes.set(group, "written");
+        else if (group.writes.every(isInsert)) outcomes.set(group, "exists");
       }
     } catch (error) {
       // The error has aborted the whole transaction, and its owner has to receive it.
@@ -43,38 +47,73 @@ export async function writeGroups(
 
   const alone = (holds: (write: Write) => boolean) =>
     groups.filter(({ writes }) => writes.length === 1 && holds(writes[0]!));
-  const canUpdate = (write: Write) => isUpdate(write) || (dialect.canUpsert && isInsert(write));
+  const canUpdate = (write: Write) =>
+    isUpdate(write) || (dialect.canUpsert && (isInsert(write) || isAbsent(write)));
   const updates = groups.filter(({ writes }) => writes.every(canUpdate));
   const inserts = dialect.canUpsert ? [] : alone(isInsert);
   const deletes = alone(isDelete);
   const simple = new Set([...updates, ...inserts, ...deletes]);
-  await step(updates, () => dialect.update(connection, updates));
-  await step(inserts, () => dialect.insert(connection, writesOf(inserts)));
-  await step(deletes, () => dialect.remove(connection, writesOf(deletes)));
+  await step(updates, (sending) => dialect.update(sending, updates));
+  await step(inserts, (sending) => dialect.insert(sending, writesOf(inserts)));
+  await step(deletes, (sending) => dialect.remove(sending, writesOf(deletes)));
   for (const group of groups) {
-    if (!simple.has(group)) await step([group], () => writeMixed(dialect, connection, group));
+    if (!simple.has(group)) await step([group], (sending) => writeMixed(dialect, sending, group));
   }
   return outcomes;
 }
 
-/** A group with several kinds of write. It is rolled back unless each of its rows was written. */
+/**
+ * A connection that sends nothing for calls that have timed out. Each step is one statement or one
+ * transaction, so what is not sent is not written at all.
+ */
+function sendingWhile(isWanted: () => boolean, connection: Connection): Connection {
+  const { transaction } = connection;
+  const check = () => {
+    if (!isWanted()) throw new UnsentError();
+  };
+  return {
+    ...connection,
+    async query(text, params) {
+      check();
+      return connection.query(text, params, isWanted);
+    },
+    async execute(text, params) {
+      check();
+      return connection.execute(text, params, isWanted);
+    },
+    transaction: transaction && ((run) => transaction((tx) => run(sendingWhile(isWanted, tx)))),
+  };
+}
+
+const HELD: RateLimitState = { value: 0, ts: 0 };
+
+/**
+ * A group with several kinds of write. It is rolled back unless each of its rows was written. A row
+ * that has to stay absent cannot be locked, so it is inserted, which keeps other transactions from
+ * inserting it, and deleted again.
+ */
 function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteGroup) {
   const run = async (tx: Connection): Promise<ReadonlySet<string>> => {
     const written = new Set<string>();
-    const inserts = writes.filter(isInsert);
+    const absent = writes.filter(isAbsent).map(({ row }) => row);
+    const held = absent.map((row): Write => ({ row, was: null, next: HELD }));
+    const inserts = [...writes.filter(isInsert), ...held];
     const updates = writes.filter(isUpdate);
-    const deletes = writes.filter(isDelete);
+    const releases = absent.map((row): Write => ({ row, was: HELD, next: null }));
+    const deletes = [...writes.filter(isDelete), ...releases];
     // Inserts first: they fail at once on an existing row, before the other writes wait for locks.
     const steps = [
       inserts.length > 0 && (() => dialect.insert(tx, inserts)),
       updates.length > 0 && (() => dialect.update(tx, [{ writes: updates, decisions: [] }])),
       deletes.length > 0 && (() => dialect.remove(tx, deletes)),
     ];
-    for (const each of steps) if (each) for (const id of await each()) written.add(id);
-    const absent = writes.filter(isAbsent);
-    if (written.size + absent.length !== writes.length) throw new WriteConflictError();
-    const ids = absent.map(({ row }) => row);
-    if (ids.length > 0 && (await dialect.read(tx, ids)).size > 0) throw new WriteConflictError();
+    for (const each of steps) {
+      if (!each) continue;
+      for (const id of await each()) written.add(id);
+      // Nothing was written, so the group can be decided again, in the same transaction too.
+      if (written.size === 0) return written;
+    }
+    if (written.size !== writes.length) throw new WriteConflictError();
     return written;
   };
   if (connection.isSingle && dialect.writeAtOnce) return dialect.writeAtOnce(connection, writes);

@@ -1,3 +1,3 @@
-import type { PrismaClient } from "../../../../example-app/generated/prisma/client.js";
+import type { PrismaClient } from "../../../../example-app/shared/generated/prisma/client.js";
 
 export declare const prisma: PrismaClient;

@@ -1,1 +1,1 @@
-export * from "../../../../../example-app/generated/prisma/client.js";
+export * from "../../../../../example-app/shared/generated/prisma/client.js";

@@ -1,6 +1,6 @@
 import { initTRPC } from "@trpc/server";
 import superjson from "superjson";
-import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/server";
+import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc";
 import { ZodError } from "zod";
 
 import { db } from "~/server/db";

@@ -1,0 +1,83 @@
+/**
+ * Finds pools of `pg` in the sources to whose errors nothing listens: neither the application, nor a
+ * store of the limiter that has the pool.
+ */
+import { listFiles, readText } from "../init/files.js";
+import { type Finding, ok, warning } from "./finding.js";
+
+const CHECK = "pool-errors";
+const PACKAGE = /["'](pg|@neondatabase\/serverless)["']/;
+/** The name that the pool gets, if it stands in the same line. */
+const OPENS = /(?:\b(\w+)\s*(?::[^\n;=]*)?(?:\?\?)?=[^\n;]*?)?\bnew\s+(?:\w+\.)?Pool\s*\(/g;
+const OF_TESTS = /(^|\/)(tests?|__tests__|e2e)\/|\.(test|spec)\.\w+$/;
+const LISTENS = /\.on\s*\(\s*["'`]error["'`]/;
+
+/** By file. */
+type Sources = ReadonlyMap<string, string>;
+
+export async function checkPools(root: string): Promise<Finding[]> {
+  const sources = await readSources(root);
+  const opening = [...sources].filter(
+    ([, text]) => PACKAGE.test(text) && text.search(OPENS) !== -1,
+  );
+  if (opening.length === 0) return [];
+  const silent = opening.filter(([file, text]) => !isHeard(file, text, sources));
+  if (silent.length === 0) return [ok(CHECK, "the errors of pg.Pool are listened to")];
+  const hasKysely = silent.some(([, text]) => text.includes("kysely"));
+  return [
+    warning(
+      CHECK,
+      `a pg.Pool is opened without a listener to its errors, in ${silent.map(([file]) => file).join(", ")}`,
+      'add pool.on("error", …) where the pool is opened' +
+        (hasKysely ? ", and give it to kyselyStore as pool" : "") +
+        ": without a listener, the end of an idle connection ends the process",
+    ),
+  ];
+}
+
+async function readSources(root: string): Promise<Sources> {
+  const sources = new Map<string, string>();
+  for (const file of await listFiles(root, "", /\.[cm]?[jt]sx?$/)) {
+    if (!OF_TESTS.test(file)) sources.set(file, (await readText(root, file)) ?? "");
+  }
+  return sources;
+}
+
+/** Whether something listens to each pool that the file opens. */
+function isHeard(file: string, text: string, sources: Sources): boolean {
+  if (LISTENS.test(text)) return true;
+  const users = [...sources].filter(([other, code]) => other === file || imports(code, file));
+  const hasStore = (name: string) =>
+    [...sources.values()].some((code) => code.includes(`${name}(`));
+  return [...text.matchAll(OPENS)].every(([, pool]) => {
+    if (pool === undefined) return /\bpgStore\s*\(\s*new\b/.test(text);
+    return GIVES.some(
+      ({ store, pattern }) =>
+        hasStore(store) && users.some(([, code]) => new RegExp(pattern(pool)).test(code)),
+    );
+  });
+}
+
+/** How the stores that listen get a pool, as docs/limiter.md lists them. */
+const GIVES: { store: string; pattern: (pool: string) => string }[] = [
+  { store: "pgStore", pattern: (pool) => String.raw`\bpgStore\s*\(\s*(?:\w+\.)*${pool}\b` },
+  {
+    store: "kyselyStore",
+    pattern: (pool) =>
+      pool === "pool"
+        ? String.raw`\bkyselyStore\s*\([^;]*\bpool\b`
+        : String.raw`\bkyselyStore\s*\([^;]*\bpool\s*:\s*(?:\w+\.)*${pool}\b`,
+  },
+  {
+    store: "drizzleStore",
+    pattern: (pool) => String.raw`\bdrizzle\s*\(\s*(?:\{[^}]*\bclient\s*:\s*)?${pool}\b`,
+  },
+  { store: "prismaStore", pattern: (pool) => String.raw`\bnew\s+PrismaPg\s*\(\s*${pool}\b` },
+];
+
+/** Whether an import of the code ends in the name of the file, or of its folder for an index. */
+function imports(code: string, file: string): boolean {
+  const path = file.replace(/\.\w+$/, "").replace(/\/index$/, "");
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return new RegExp(String.raw`["'][^"']*/${name}(?:/index)?(?:\.\w+)?["']`).test(code);
+}

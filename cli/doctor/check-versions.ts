@@ -1,0 +1,108 @@
+/** The versions of the packages that work together with this one. */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { failure, type Finding, ok, warning } from "./finding.js";
+import { versionOf } from "./load-package.js";
+
+const CHECK = "versions";
+const TRPC = ["server", "client", "react-query", "tanstack-react-query", "next"].map(
+  (name) => `@trpc/${name}`,
+);
+
+/** @param peers the ranges of this package's peers. */
+export async function checkVersions(
+  root: string,
+  peers: Readonly<Record<string, string>>,
+): Promise<Finding[]> {
+  const names = [...new Set([...TRPC, ...Object.keys(peers)])];
+  const found = await Promise.all(
+    names.map(async (name) => [name, await versionOf(root, name)] as const),
+  );
+  const versions = new Map(found.filter((entry): entry is [string, string] => !!entry[1]));
+  const findings: Finding[] = [];
+  for (const [name, range] of Object.entries(peers)) {
+    const version = versions.get(name);
+    if (version === undefined || satisfies(version, range)) continue;
+    const message = `${name} is ${version}, and this package works with ${range}`;
+    findings.push(failure(CHECK, message, `npm install ${name}@"${range}"`));
+  }
+  const trpc = [...versions].filter(([name]) => TRPC.includes(name));
+  const all = [
+    ...trpc,
+    ...(await nestedTrpc(
+      root,
+      trpc.map(([name]) => name),
+    )),
+  ];
+  if (new Set(all.map(([, version]) => version)).size > 1) {
+    const shown = all.map(([name, version]) => `${name} ${version}`).join(", ");
+    findings.push(
+      warning(
+        CHECK,
+        `the packages of tRPC have different versions: ${shown}`,
+        "install one version of all of them; otherwise types and links do not fit together",
+      ),
+    );
+  }
+  if (findings.length > 0) return findings;
+  const shown = [...versions].map(([name, version]) => `${name} ${version}`).join(", ");
+  return [ok(CHECK, shown || NOTHING)];
+}
+
+const NOTHING = "there is nothing to check: none of tRPC, an ORM, React or zod is installed";
+
+/** Copies that one of tRPC's packages has for itself. */
+async function nestedTrpc(root: string, names: readonly string[]): Promise<[string, string][]> {
+  const found: [string, string][] = [];
+  for (const owner of [...names, "trpc-rate-limit"]) {
+    const folder = join(root, "node_modules", owner);
+    for (const name of TRPC) {
+      const isThere = await access(join(folder, "node_modules", name)).then(
+        () => true,
+        () => false,
+      );
+      const version = isThere ? await versionOf(folder, name) : undefined;
+      if (version !== undefined) found.push([`${name} of ${owner}`, version]);
+    }
+  }
+  return found;
+}
+
+/** For the ranges that this package has: `^1.2.3`, `>=1.2.3`, `<2.0.0`, with spaces and `||`. */
+export function satisfies(version: string, range: string): boolean {
+  const actual = partsOf(version);
+  return range.split("||").some((alternative) =>
+    alternative
+      .trim()
+      .split(/\s+/)
+      .every((term) => {
+        const [, operator = "", bound = ""] = /^(\^|>=|<=|<|>|)(.*)$/.exec(term)!;
+        const wanted = partsOf(bound);
+        const order = compare(actual, wanted);
+        if (operator === "^") return order >= 0 && sameLeft(actual, wanted);
+        if (operator === ">=") return order >= 0;
+        if (operator === "<") return order < 0;
+        if (operator === "<=") return order <= 0;
+        return operator === ">" ? order > 0 : order === 0;
+      }),
+  );
+}
+
+type Parts = [major: number, minor: number, patch: number];
+
+/** Of a pre-release, those of its release. */
+function partsOf(version: string): Parts {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[-+]/, 1)[0]!.split(".").map(Number);
+  return [major, minor, patch];
+}
+
+function compare(a: Parts, b: Parts): number {
+  const differing = a.findIndex((part, i) => part !== b[i]);
+  return differing === -1 ? 0 : a[differing]! - b[differing]!;
+}
+
+/** A caret allows no change of the first part that is not 0. */
+function sameLeft(a: Parts, b: Parts): boolean {
+  const first = b.findIndex((part) => part > 0);
+  return b.slice(0, first + 1).every((part, i) => part === a[i]);
+}

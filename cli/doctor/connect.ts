@@ -1,0 +1,195 @@
+/** Connects through a driver that the application has installed. */
+import { existsSync } from "node:fs";
+import { libsqlDriver } from "../../server/store/drivers/sqlite-libsql.js";
+import type {
+  LibsqlClientLike,
+  SqliteDatabaseLike,
+} from "../../server/store/drivers/sqlite-clients.js";
+import { sqliteConnection } from "../../server/store/drivers/sqlite-connection.js";
+import { mysqlDriver } from "../../server/store/drivers/mysql.js";
+import type { MysqlPoolLike } from "../../server/store/drivers/mysql-client.js";
+import { pgDriver } from "../../server/store/drivers/pg.js";
+import type { PgPoolLike } from "../../server/store/drivers/pg-client.js";
+import type { SqlConnection, SqlRow } from "../../server/store/sql/driver.js";
+import { CliError } from "../cli-error.js";
+import type { DatabaseUrl } from "./database-url.js";
+import { loadPackage } from "./load-package.js";
+import type { OpenSession } from "./check-pooler.js";
+
+export interface Database {
+  /** The package that connects. */
+  driver: string;
+  connection: SqlConnection;
+  /** Opens a connection of its own, for what a pool hides. Only with `pg`. */
+  openSession?: OpenSession;
+  close(): Promise<unknown>;
+}
+
+/** How long to wait for a connection, and for a statement, ms. */
+const PATIENCE = 5000;
+
+type Connect = (module: never, url: DatabaseUrl) => Omit<Database, "driver">;
+
+/** By dialect, in the order in which they are tried. */
+const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]> = {
+  postgresql: [
+    ["pg", connectPg],
+    ["postgres", connectPostgresJs],
+  ],
+  mysql: [
+    ["mysql2/promise", connectMysql2],
+    ["mariadb", connectMariadb],
+  ],
+  sqlite: [
+    ["@libsql/client", connectLibsql],
+    ["better-sqlite3", connectBetterSqlite],
+    ["node:sqlite", connectNodeSqlite],
+  ],
+};
+
+/** @throws CliError when the application has no driver for the database, or no such file. */
+export async function connect(root: string, url: DatabaseUrl): Promise<Database> {
+  if (url.file !== undefined && !existsSync(url.file)) {
+    throw new CliError(`there is no file ${url.file}`);
+  }
+  const drivers = DRIVERS[url.dialect];
+  for (const [driver, open] of drivers) {
+    if (url.file === undefined && url.dialect === "sqlite" && driver !== "@libsql/client") continue;
+    const module = await loadPackage(root, driver);
+    if (module !== undefined) return { driver, ...open(module as never, url) };
+  }
+  const names = drivers.map(([name]) => name).join(", ");
+  const [first] = drivers[0]!;
+  throw new CliError(
+    `the application has none of ${names} installed; Prisma's own engine cannot be used here. ` +
+      `Run npm install --no-save ${first.split("/promise")[0]}`,
+  );
+}
+
+function connectPg(
+  pg: {
+    Pool: new (
+      options: object,
+    ) => PgPoolLike & { on(name: string, f: () => void): void; end(): Promise<void> };
+    Client: new (
+      options: object,
+    ) => ReturnType<OpenSession> extends Promise<infer T>
+      ? T & { connect(): Promise<unknown>; on(name: string, f: () => void): void }
+      : never;
+  },
+  { url }: DatabaseUrl,
+): Omit<Database, "driver"> {
+  const options = {
+    connectionString: url,
+    connectionTimeoutMillis: PATIENCE,
+    query_timeout: PATIENCE,
+  };
+  const pool = new pg.Pool({ ...options, max: 1 });
+  pool.on("error", () => {});
+  return {
+    // Prepared statements are a check of their own.
+    connection: pgDriver(pool, { prepare: false }),
+    async openSession() {
+      const client = new pg.Client(options);
+      client.on("error", () => {});
+      await client.connect();
+      return client;
+    },
+    close: () => pool.end(),
+  };
+}
+
+interface PostgresJs {
+  unsafe(text: string, params: unknown[]): Promise<SqlRow[] & { count: number }>;
+  end(): Promise<void>;
+}
+
+function connectPostgresJs(
+  module: { default: (url: string, options: object) => PostgresJs },
+  { url }: DatabaseUrl,
+): Omit<Database, "driver"> {
+  // Options such as Prisma's `schema` would be sent to the server.
+  const bare = new URL(url);
+  const kept = [...bare.searchParams].filter(([name]) => name.startsWith("ssl"));
+  bare.search = new URLSearchParams(kept).toString();
+  const options = { max: 1, prepare: false, connect_timeout: PATIENCE / 1000, onnotice() {} };
+  const sql = module.default(bare.href, options);
+  return {
+    connection: {
+      query: async (text, params) => [...(await sql.unsafe(text, [...params]))],
+      execute: async (text, params) => (await sql.unsafe(text, [...params])).count,
+    },
+    close: () => sql.end(),
+  };
+}
+
+interface MysqlModule {
+  createPool(options: object): MysqlPoolLike & {
+    end(): Promise<void>;
+    on?(name: "error", listener: () => void): void;
+  };
+}
+
+function connectMysql2(mysql2: MysqlModule, url: DatabaseUrl): Omit<Database, "driver"> {
+  return connectMysql(mysql2, { ...addressOf(url), connectTimeout: PATIENCE });
+}
+
+function connectMariadb(mariadb: MysqlModule, url: DatabaseUrl): Omit<Database, "driver"> {
+  return connectMysql(mariadb, {
+    ...addressOf(url),
+    connectTimeout: PATIENCE,
+    acquireTimeout: PATIENCE,
+    initializationTimeout: PATIENCE,
+  });
+}
+
+function connectMysql(module: MysqlModule, options: object): Omit<Database, "driver"> {
+  const pool = module.createPool({ ...options, connectionLimit: 1 });
+  pool.on?.("error", () => {});
+  return { connection: mysqlDriver(pool), close: () => pool.end() };
+}
+
+function addressOf({ url, params }: DatabaseUrl): object {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const usesTls = [...params.keys()].some((name) => name.startsWith("ssl"));
+  return {
+    host: hostname,
+    port: Number(port || 3306),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+    ...(usesTls && { ssl: {} }),
+  };
+}
+
+function connectLibsql(
+  module: { createClient(options: object): LibsqlClientLike & { close(): void } },
+  { url, file }: DatabaseUrl,
+): Omit<Database, "driver"> {
+  const authToken = process.env["DATABASE_AUTH_TOKEN"] ?? process.env["TURSO_AUTH_TOKEN"];
+  const client = module.createClient({ url: file === undefined ? url : `file:${file}`, authToken });
+  return { connection: libsqlDriver(client), close: async () => client.close() };
+}
+
+function connectBetterSqlite(
+  module: { default: new (file: string) => SqliteDatabaseLike },
+  { file }: DatabaseUrl,
+): Omit<Database, "driver"> {
+  return synchronous(new module.default(file!));
+}
+
+function connectNodeSqlite(
+  module: { DatabaseSync: new (file: string) => SqliteDatabaseLike },
+  { file }: DatabaseUrl,
+): Omit<Database, "driver"> {
+  return synchronous(new module.DatabaseSync(file!));
+}
+
+function synchronous(db: SqliteDatabaseLike): Omit<Database, "driver"> {
+  const { query, execute } = sqliteConnection(db);
+  const connection: SqlConnection = {
+    query: async (text, params) => query(text, params),
+    execute: async (text, params) => execute(text, params),
+  };
+  return { connection, close: async () => db.close() };
+}

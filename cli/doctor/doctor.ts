@@ -1,0 +1,164 @@
+/** `trpc-rate-limit doctor`: looks for what keeps limits from working, and says what to do. */
+import { checkTable, TableError } from "../../server/store/sql/check-table.js";
+import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine.js";
+import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { checkPools } from "./check-pool-listeners.js";
+import { checkPooler } from "./check-pooler.js";
+import { checkRows, clockFinding, readClockDifference } from "./check-rows.js";
+import { checkServer } from "./check-server.js";
+import { checkStream } from "./check-stream.js";
+import { checkVersions } from "./check-versions.js";
+import { CliError } from "../cli-error.js";
+import { connect, type Database } from "./connect.js";
+import { type DatabaseUrl, findDatabaseUrl } from "./database-url.js";
+import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
+import { findNames, findTable } from "./find-table.js";
+import { missingAdvice } from "./missing-table.js";
+
+export interface DoctorOptions {
+  /** The application's folder. */
+  root: string;
+  /** Of the database. @default `DATABASE_URL` */
+  url?: string | undefined;
+  /** @default what the application's schema has, or "RateLimit" */
+  table?: string | undefined;
+  /** @default the option `schema` of the URL, as Prisma has it */
+  schema?: string | undefined;
+  /** The URL of tRPC. @default streams are not checked */
+  app?: string | undefined;
+  /** The name of a limit to watch. @default those in the sources */
+  limit?: string | undefined;
+  /** For the application, `name: value`. */
+  headers?: readonly string[];
+  /** The ranges of this package's peers. */
+  peers: Readonly<Record<string, string>>;
+  /** How long to wait for the first event of a stream, ms. @default 5000 */
+  patience?: number;
+}
+
+/** @throws CliError when there is nothing that could be checked. */
+export async function doctor(options: DoctorOptions): Promise<Finding[]> {
+  const { root, app, limit, headers = [], peers, patience } = options;
+  const findings = await tried("versions", () => checkVersions(root, peers));
+  findings.push(...(await tried("pool-errors", () => checkPools(root))));
+  findings.push(...(await checkDatabase(options)));
+  if (app !== undefined) {
+    const names = limit === undefined ? await findNames(root) : [limit];
+    const wait = patience === undefined ? {} : { patience };
+    findings.push(
+      ...(await tried("stream", () => checkStream({ url: app, names, headers, ...wait }))),
+    );
+  }
+  return findings;
+}
+
+async function checkDatabase(options: DoctorOptions): Promise<Finding[]> {
+  const { root } = options;
+  const url = await findDatabaseUrl(root, options.url);
+  let database: Database;
+  try {
+    database = await connect(root, url);
+  } catch (error) {
+    if (error instanceof CliError) return [failure("connect", error.message, HOW_TO_CONNECT)];
+    return [unreachable(url, error)];
+  }
+  try {
+    return await checkConnected(options, url, database);
+  } finally {
+    await database.close().catch(() => {});
+  }
+}
+
+const HOW_TO_CONNECT = "check DATABASE_URL, or pass --url";
+
+function unreachable(url: DatabaseUrl, error: unknown): Finding {
+  return failure("connect", `cannot connect to ${url.shown}: ${messageOf(error)}`, HOW_TO_CONNECT);
+}
+
+async function checkConnected(
+  options: DoctorOptions,
+  url: DatabaseUrl,
+  { connection, driver, openSession }: Database,
+): Promise<Finding[]> {
+  const { dialect } = url;
+  let difference: number;
+  try {
+    difference = await readClockDifference(dialect, connection);
+  } catch (error) {
+    return [unreachable(url, error)];
+  }
+  const name = options.table ?? (await findTable(options.root));
+  const schema = options.schema ?? url.params.get("schema") ?? undefined;
+  const table = { name, schema: dialect === "sqlite" ? undefined : schema };
+  const findings = [ok("connect", `connected to ${url.shown} through ${driver}`)];
+  const engine = await tried("engine", () => engineFinding(dialect, connection));
+  findings.push(...engine);
+  if (engine.every(({ level }) => level !== "error")) {
+    const missing = await missingAdvice(options.root, dialect);
+    const ofTable = await tried("table", () => tableFinding(dialect, connection, table, missing));
+    findings.push(...ofTable);
+    if (ofTable.every(({ level }) => level === "ok")) {
+      findings.push(
+        ...(await tried("future", () => checkRows(dialect, connection, table, difference))),
+      );
+    }
+  }
+  findings.push(clockFinding(difference));
+  findings.push(...(await tried("server", () => checkServer(connection, url))));
+  if (openSession) findings.push(...(await tried("pooler", () => checkPooler(openSession))));
+  return findings;
+}
+
+const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
+  elsewhere: "name its schema by --schema, and to the store or the model as the message says",
+  foreign: "give the model of the limits another name, as npx trpc-rate-limit init does",
+  type: "migrate the columns value and ts to doubles, as in the package's migrations",
+  collation:
+    "migrate the columns name and key to a binary collation, as in the package's migrations",
+  charset: "connect with utf8mb4",
+  key: "delete its rows and add the primary key of the package's migrations",
+};
+
+async function engineFinding(
+  dialect: DatabaseUrl["dialect"],
+  connection: Database["connection"],
+): Promise<Finding> {
+  const [row] = await connection.query(`SELECT ${VERSION[dialect]} AS version`, []);
+  const version = String(row?.["version"]);
+  try {
+    checkEngine(dialect, version);
+    return ok("engine", version);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return failure("engine", error.message, "docs/databases.md of trpc-rate-limit has the list");
+  }
+}
+
+async function tableFinding(
+  dialect: DatabaseUrl["dialect"],
+  connection: Database["connection"],
+  table: { name: string; schema: string | undefined },
+  missing: string,
+): Promise<Finding> {
+  try {
+    await checkTable(dialect, connection, table, createDatabaseClock());
+    const place = table.schema === undefined ? "" : ` in schema "${table.schema}"`;
+    return ok("table", `table "${table.name}"${place} is one of limits`);
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    const { reason, fact, message } = error;
+    // The hint of the store names SQL of the package, and the advice may name that of the application.
+    if (reason === "missing") return failure("table-missing", fact, missing);
+    return failure(`table-${reason}`, message, ADVICE[reason]);
+  }
+}
+
+/** A check that fails itself says so, and does not end the others. */
+async function tried(check: string, run: () => Promise<Finding | Finding[]>): Promise<Finding[]> {
+  try {
+    return [await run()].flat();
+  } catch (error) {
+    const advice = "the user of the database may lack a right; the other checks are not affected";
+    return [warning(check, `could not be checked: ${messageOf(error)}`, advice)];
+  }
+}

@@ -1,0 +1,236 @@
+/** Finds the application's Prisma schema, and adds the table of the limits to it once. */
+import { CliError } from "../cli-error.js";
+import { indentUnit } from "./anchors.js";
+import { appended, matchesInCode } from "./code.js";
+import { propose } from "./editable.js";
+import { isFolder, listFiles, readText } from "./files.js";
+import type { ByHand, Change } from "./plan.js";
+
+/** By file, relative to the application's folder. */
+type Schema = Map<string, string>;
+
+export interface PrismaTable {
+  /** The name of the model. */
+  model: string;
+  /** Neither is there if the schema has the model already. */
+  change: Change | undefined;
+  byHand: ByHand | undefined;
+  file: string;
+  provider: string;
+  /** What has the usual name of the model, such as `enum RateLimit in prisma/schema.prisma`. */
+  taken: string | undefined;
+}
+
+/** In the order in which Prisma looks. */
+const CONFIGS = [
+  "prisma7.config",
+  ".config/prisma7",
+  "prisma.config",
+  ".config/prisma",
+  ".config/prisma.config",
+].flatMap((name) =>
+  ["ts", "mts", "cts", "js", "mjs", "cjs"].map((extension) => `${name}.${extension}`),
+);
+const PLACES = ["prisma/schema.prisma", "schema.prisma", "prisma/schema", "prisma"];
+const PROVIDERS = new Set(["sqlite", "postgresql", "postgres", "mysql", "cockroachdb"]);
+
+const NAME = "RateLimit";
+/** The model's name where another package has a model `RateLimit`. */
+const OTHER_NAME = "TrpcRateLimit";
+const OTHER_TABLE = "trpc_rate_limit";
+
+/**
+ * `undefined` if the application has no Prisma schema.
+ *
+ * @throws CliError when it has one that limits cannot be kept with.
+ */
+export async function planPrisma(root: string): Promise<PrismaTable | undefined> {
+  const schema = await readSchema(root);
+  if (schema === undefined) return undefined;
+  const main = [...schema].find(([, text]) => DATASOURCE.test(withoutComments(text)));
+  const datasource = main && DATASOURCE.exec(withoutComments(main[1]))?.[1];
+  const provider = /^\s*provider\s*=\s*"(\w+)"/m.exec(datasource ?? "")?.[1];
+  if (main === undefined || provider === undefined || !PROVIDERS.has(provider)) {
+    const found = provider === undefined ? "no provider" : `the provider ${provider}`;
+    throw new CliError(
+      `the Prisma schema ${[...schema.keys()].join(", ")} has ${found} in its datasource; ` +
+        "limits can be kept in SQLite, PostgreSQL, MySQL and MariaDB",
+    );
+  }
+  const blocks = blocksOf(schema);
+  const present = blocks.find((block) => block.isOurs);
+  if (present !== undefined) {
+    const { name: model, file } = present;
+    return { model, change: undefined, byHand: undefined, file, provider, taken: undefined };
+  }
+  const holderOf = (...names: string[]) =>
+    blocks.find((block) => names.some((name) => block.names.includes(name.toLowerCase())));
+  const holder = holderOf(NAME);
+  const otherHolder = holder && holderOf(OTHER_NAME, OTHER_TABLE);
+  if (otherHolder !== undefined) {
+    throw new CliError(
+      `the Prisma schema has ${shown(holder!)} and ${shown(otherHolder)}, so init has no name for ` +
+        "the model of the limits. Add it under a name of yours, with the " +
+        "columns that the README of trpc-rate-limit shows, and run init again",
+    );
+  }
+  const name = holder === undefined ? NAME : OTHER_NAME;
+  const [inSchema] = /^\s*schemas\s*=\s*\[\s*"([^"]+)"/m.exec(datasource!)?.slice(1) ?? [];
+  const own = ownFile(main[0], schema);
+  const before = own === undefined ? main[1] : undefined;
+  const text = modelText({ name, provider, inSchema, unit: indentUnit(main[1]) });
+  const file = own ?? main[0];
+  const change = { file, before, after: before === undefined ? text : appended(before, text) };
+  const proposal = await propose(root, change, text);
+  return { model: name, ...proposal, file, provider, taken: holder && shown(holder) };
+}
+
+const shown = ({ keyword, name, file }: Block) => `${keyword} ${name} in ${file}`;
+
+/** In a folder of several files, the model gets one of its own. */
+function ownFile(main: string, schema: Schema): string | undefined {
+  if (schema.size < 2) return undefined;
+  const file = main.replace(/[^/]*$/, "rate-limit.prisma");
+  return schema.has(file) ? undefined : file;
+}
+
+async function readSchema(root: string): Promise<Schema | undefined> {
+  const named = await namedPlace(root);
+  for (const place of named === undefined ? PLACES : [named]) {
+    const files = (await isFolder(root, place))
+      ? await listFiles(root, place, /\.prisma$/)
+      : [place];
+    const texts = await Promise.all(
+      files.map(async (file): Promise<[string, string | undefined]> => [
+        file,
+        await readText(root, file),
+      ]),
+    );
+    const found = texts.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    if (found.length > 0) return new Map(found);
+  }
+  if (named === undefined) return undefined;
+  throw new CliError(`${named}, which Prisma's config names as the schema, does not exist`);
+}
+
+const CONFIGURED = /(?<=^|[{,\s])schema\s*:\s*(.+(?:\n\s.+)*)/;
+
+/** The place that the config or package.json names. */
+async function namedPlace(root: string): Promise<string | undefined> {
+  for (const file of CONFIGS) {
+    const text = await readText(root, file);
+    const value = matchesInCode(text ?? "", CONFIGURED)[0]?.[1];
+    const first = /^(?:[\w.]*\([^)]*\)|["'`][^"'`]*["'`])/.exec(value ?? "")?.[0];
+    const parts = [...(first ?? "").matchAll(/["'`]([^"'`]+)["'`]/g)].map(([, part]) => part!);
+    if (parts.length > 0) return tidied(parts.join("/"));
+  }
+  const packageJson = JSON.parse((await readText(root, "package.json")) ?? "{}") as {
+    prisma?: { schema?: unknown };
+  };
+  const schema = packageJson.prisma?.schema;
+  return typeof schema === "string" ? tidied(schema) : undefined;
+}
+
+const tidied = (path: string) => path.replace(/^\.\//, "").replace(/\/$/, "");
+
+export async function hasPrismaSchema(root: string): Promise<boolean> {
+  return (await readSchema(root)) !== undefined;
+}
+
+/** The table of the limits, if the application has a Prisma schema with one. */
+export async function findOurModel(root: string): Promise<string | undefined> {
+  const schema = await readSchema(root);
+  return schema && blocksOf(schema).find(({ isOurs }) => isOurs)?.table;
+}
+
+/** What has a name of its own in a schema. */
+interface Block {
+  keyword: string;
+  file: string;
+  name: string;
+  table: string;
+  /** Its own name and that of its table, in lower case: some databases do not tell the case. */
+  names: string[];
+  isOurs: boolean;
+}
+
+const DATASOURCE = /^\s*datasource\s+\w+\s*\{([\s\S]*?)^\s*\}/m;
+const BLOCK = /^\s*(model|view|enum|type)\s+(\w+)\s*\{([^\n{}]*\}|[\s\S]*?^\s*\})/gm;
+const KEY = /@@(?:id|unique)\(\s*(?:fields\s*:\s*)?\[\s*name\s*,\s*key\s*,\s*shard\s*\]/;
+
+function blocksOf(schema: Schema): Block[] {
+  return [...schema].flatMap(([file, text]) =>
+    [...withoutComments(text).matchAll(BLOCK)].map(([, keyword, name, body]): Block => {
+      const table = /@@map\((?:name:\s*)?"([^"]+)"\)/.exec(body!)?.[1] ?? name!;
+      return {
+        keyword: keyword!,
+        file,
+        name: name!,
+        table,
+        names: [name!.toLowerCase(), table.toLowerCase()],
+        isOurs: keyword === "model" && KEY.test(body!),
+      };
+    }),
+  );
+}
+
+/** With spaces in place of comments. A text can have slashes in it. */
+function withoutComments(text: string): string {
+  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/.*|\/\*[\s\S]*?\*\//g, (found) =>
+    found.startsWith('"') ? found : found.replace(/[^\n]/g, " "),
+  );
+}
+
+interface ModelOptions {
+  name: string;
+  provider: string;
+  inSchema: string | undefined;
+  unit: string;
+}
+
+/** With MySQL's default length, 191, a key that is too long for the limiter could be cut off. */
+const LENGTH = 192;
+
+function modelText({ name, provider, inSchema, unit }: ModelOptions): string {
+  const text = provider === "mysql" ? ` @db.VarChar(${LENGTH})` : "";
+  const attributes = [
+    "@@id([name, key, shard])",
+    ...(name === NAME ? [] : [`@@map("${OTHER_TABLE}")`]),
+    ...(inSchema === undefined ? [] : [`@@schema("${inSchema}")`]),
+  ];
+  const note =
+    provider === "mysql"
+      ? [
+          "/// Its migration needs a binary collation for name and key; see docs/cli.md of trpc-rate-limit.",
+        ]
+      : [];
+  return [
+    "/// The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant.",
+    ...note,
+    `model ${name} {`,
+    `${unit}name  String${text}`,
+    `${unit}key   String @default("")${text}`,
+    `${unit}shard Int    @default(0)`,
+    `${unit}value Float`,
+    `${unit}ts    Float`,
+    "",
+    ...attributes.map((attribute) => unit + attribute),
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** What MySQL's migration needs, which Prisma's schema language cannot say. */
+export function collationSql(table: string): string {
+  const type = `VARCHAR(${LENGTH}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL`;
+  return [
+    `ALTER TABLE \`${table}\``,
+    `    MODIFY \`name\` ${type},`,
+    `    MODIFY \`key\` ${type} DEFAULT '';`,
+  ].join("\n");
+}
+
+/** The name of the table that the model becomes, unless the author has changed it. */
+export function tableOf(model: string): string {
+  return model === OTHER_NAME ? OTHER_TABLE : model;
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env node
+/** The command `trpc-rate-limit`. */
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { CliError } from "./cli-error.js";
+import { doctor } from "./doctor/doctor.js";
+import { textOf } from "./doctor/print-findings.js";
+import { init } from "./init/init.js";
+
+const HELP = `trpc-rate-limit <command>
+
+  init      adds the table and the limits to the application in this folder, wires a T3 app, and
+            prints the next steps
+    --dry-run       shows the changes and writes nothing
+    --yes, -y       does not ask
+
+  doctor    looks for what keeps limits from working, and says what to do
+    --url URL       of the database; otherwise DATABASE_URL, from the environment or .env
+    --table NAME    otherwise what the schema of the application says, or RateLimit
+    --schema NAME   of the database
+    --app URL       of tRPC, such as http://localhost:3000/api/trpc: checks live updates
+    --limit NAME    the limit to watch for that; otherwise those in the sources
+    --header LINE   to send to the application, such as "cookie: ..."; can be repeated
+    --json          prints the findings as JSON
+
+  --help, -h        shows this
+  --version, -v     shows the version`;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      "dry-run": { type: "boolean", default: false },
+      url: { type: "string" },
+      table: { type: "string" },
+      schema: { type: "string" },
+      app: { type: "string" },
+      limit: { type: "string" },
+      header: { type: "string", multiple: true, default: [] },
+      json: { type: "boolean", default: false },
+      yes: { type: "boolean", short: "y", default: false },
+      help: { type: "boolean", short: "h", default: false },
+      version: { type: "boolean", short: "v", default: false },
+    },
+  });
+  const [command, ...rest] = positionals;
+  const root = process.cwd();
+  const { version, peerDependencies: peers } = await readPackage();
+  if (values.version) return (print(version), 0);
+  if (values.help || command === undefined) return (print(HELP), values.help ? 0 : 1);
+  if (rest.length > 0) throw new CliError(`too many arguments: ${rest.join(" ")}`);
+  if (command === "init") {
+    const { "dry-run": dryRun, yes } = values;
+    await init({ root, version, dryRun, yes, print });
+    return 0;
+  }
+  if (command === "doctor") {
+    const { url, table, schema, app, limit, header: headers, json } = values;
+    const findings = await doctor({ root, url, table, schema, app, limit, headers, peers });
+    print(json ? JSON.stringify(findings, undefined, 2) : textOf(findings, process.stdout.isTTY));
+    return findings.some(({ level }) => level === "error") ? 1 : 0;
+  }
+  throw new CliError(`unknown command ${command}; see trpc-rate-limit --help`);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+interface PackageJson {
+  version: string;
+  peerDependencies: Record<string, string>;
+}
+
+async function readPackage(): Promise<PackageJson> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  return JSON.parse(text) as PackageJson;
+}
+
+/** What `parseArgs` throws says what is wrong. */
+function isExpected(error: unknown): error is Error {
+  const code = (error as { code?: unknown }).code;
+  return (
+    error instanceof CliError || (typeof code === "string" && code.startsWith("ERR_PARSE_ARGS"))
+  );
+}
+
+// A reader such as `head` closes the pipe when it has enough. What init has begun to write goes on.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.exitCode = 1;
+  process.stderr.write(`${isExpected(error) ? error.message : String((error as Error).stack)}\n`);
+}

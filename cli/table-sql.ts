@@ -1,0 +1,37 @@
+/** The SQL of the table of limits: the migrations of the package, which are its only source. */
+import type { DialectName } from "../server/store/sql/driver.js";
+import mysql from "../prisma/mysql/migrations/20261121000000_rate_limit/migration.sql?raw";
+import postgresql from "../prisma/postgresql/migrations/20261121000000_rate_limit/migration.sql?raw";
+import sqlite from "../prisma/migrations/20261121000000_rate_limit/migration.sql?raw";
+
+const SQL: Record<DialectName, string> = { mysql, postgresql, sqlite };
+
+export function tableSql(dialect: DialectName): string {
+  return `-- The table of trpc-rate-limit.\n${SQL[dialect].replace(/^-- CreateTable\n/, "").trimEnd()}\n`;
+}
+
+/** Where the package has it, in an application that has installed the package. */
+export function packagedSql(dialect: DialectName): string {
+  const folder = dialect === "sqlite" ? "" : `${dialect}/`;
+  return `node_modules/trpc-rate-limit/prisma/${folder}migrations/20261121000000_rate_limit/migration.sql`;
+}
+
+/**
+ * A line for a shell that runs the SQL of a file. Capitals stand for what only the author knows.
+ *
+ * @param envFile has `DATABASE_URL`, which the shell lacks.
+ */
+export function commandOf(dialect: DialectName, file: string, envFile: string | undefined): string {
+  if (dialect === "postgresql") {
+    const load = envFile === undefined ? "" : `set -a; . ./${envFile}; set +a; `;
+    // With an empty URL, psql would make the table in a database of its own choice.
+    return `${load}psql "\${DATABASE_URL:?}" -f ${file}`;
+  }
+  if (dialect === "mysql") return `mysql -h HOST -u USER -p DATABASE < ${file}`;
+  return `sqlite3 DATABASE_FILE < ${file}`;
+}
+
+/** Whether a text has the statement that makes the table. */
+export function makesTable(text: string): boolean {
+  return /create\s*table[^;]{0,80}\bRateLimit\b[^;]*\bshard\b/i.test(text);
+}

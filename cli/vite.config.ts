@@ -1,0 +1,18 @@
+/**
+ * Bundles the command with all that it imports, so that applications which install the package
+ * install no package for it. The licences of what is bundled are written beside it.
+ */
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  build: {
+    ssr: "main.ts",
+    outDir: "../dist/cli",
+    emptyOutDir: true,
+    target: "node20.19",
+    license: { fileName: "THIRD-PARTY-LICENSES.md" },
+  },
+  ssr: { noExternal: true },
+});

@@ -1,0 +1,42 @@
+/** How long calls wait that stand in a line, as held calls do on a page. Pure. */
+import { calculateRateLimit, initialState } from "./calculate.js";
+import type { RateLimitConfig } from "./config.js";
+import { isSatisfiable, validateCount } from "./count.js";
+
+/** The tokens of a limit: a snapshot, or what `check(ts, 0)` of a hook or an observer returns. */
+export interface TokensHeld {
+  /** Tokens; negative while tokens are owed. */
+  value: number;
+  /** The limit's config, with `start` filled in for fixed windows. */
+  config: RateLimitConfig;
+  /** The instant from which the calls wait, epoch ms on the server's clock. */
+  now: number;
+  /** The instant at which `value` is true, epoch ms on the server's clock. @default now */
+  ts?: number;
+}
+
+/**
+ * How long each call in a line waits until it has its tokens. The first call takes its tokens as
+ * soon as they are there, then the second one, and so on. Predicts when held calls are sent, if no
+ * other call takes tokens.
+ *
+ * With shards, the tokens are counted as those of one bucket, so a call can wait longer.
+ *
+ * @param counts the tokens that each call takes, in the order of the line.
+ * @returns whole ms from `held.now`, one number per call. It is `Infinity` for a count that could
+ * never be granted. Such a call takes nothing from those behind it.
+ * @throws RateLimitInputError when a count is negative or not finite.
+ */
+export function waitsInLine(held: TokensHeld, counts: readonly number[]): number[] {
+  const { value, config, now, ts } = held;
+  let state = { value, ts: ts ?? initialState(config, now).ts };
+  let wait = 0;
+  return counts.map((count) => {
+    validateCount(count);
+    if (config.shadow) return 0;
+    if (!isSatisfiable(config, count, false)) return Infinity;
+    wait += calculateRateLimit(state, config, now + wait, count).retryAfter ?? 0;
+    state = calculateRateLimit(state, config, now + wait, count);
+    return wait;
+  });
+}

@@ -1,0 +1,98 @@
+/** The rows of the limits, as the server reads them once a second. */
+import { useSubscription } from "@trpc/tanstack-react-query";
+import type { inferRouterOutputs } from "@trpc/server";
+import { calculateRateLimit } from "trpc-rate-limit";
+import { useTRPC } from "../shared/page/trpc.js";
+import type { AppRouter } from "../shared/server/router.js";
+
+type Row =
+  inferRouterOutputs<AppRouter>["behind"]["rows"] extends AsyncIterable<infer TRead>
+    ? TRead extends { rows: (infer TRow)[] }
+      ? TRow
+      : never
+    : never;
+
+export function Rows() {
+  const { data, status } = useSubscription(useTRPC().behind.rows.subscriptionOptions());
+  const isFresh = data !== undefined && status === "pending";
+  return (
+    <section className="card rows" aria-labelledby="rows-title" data-fresh={isFresh}>
+      <h2 id="rows-title">The table rate_limits</h2>
+      <p role="status" className="quiet">
+        {stateText(data?.process, isFresh)}
+      </p>
+      {data && data.rows.length > 0 && <Table rows={data.rows} />}
+      {data?.rows.length === 0 && (
+        <p>
+          The table is empty: all buckets are full. <a href="#chat">Send a message</a> and come
+          back.
+        </p>
+      )}
+      {data?.hasMore && <p className="quiet">There are more rows than these.</p>}
+    </section>
+  );
+}
+
+function stateText(process: number | undefined, isFresh: boolean): string {
+  if (isFresh) return `Process ${process} reads it once a second.`;
+  return process === undefined
+    ? "Waiting for the first read."
+    : "The server does not answer. This was the last read.";
+}
+
+function Table({ rows }: { rows: readonly Row[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Limit and key</th>
+          <th scope="col">In the row</th>
+          <th scope="col">Now</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id} data-mine={row.mine}>
+            <th scope="row">
+              {row.name}
+              <small>{row.mine ? `${row.key}, you` : (row.key ?? "all visitors")}</small>
+            </th>
+            <td>
+              {formatTokens(row.value)}
+              <small>{formatAge(row.now - row.ts)}</small>
+            </td>
+            <td>
+              <Now row={row} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What the row is worth at the instant of the read. Only time has passed since it was written. */
+function Now({ row: { value, ts, config, now } }: { row: Row }) {
+  const held = calculateRateLimit({ value, ts }, config, now).value;
+  const capacity = config.capacity ?? config.rate;
+  const part = Math.min(1, Math.max(0, held / capacity));
+  return (
+    <>
+      {formatTokens(held)} of {capacity}
+      <span className="held" aria-hidden="true">
+        <span style={{ width: `${part * 100}%` }} />
+      </span>
+    </>
+  );
+}
+
+function formatTokens(value: number): string {
+  return (Math.floor(value * 10 + 1e-6) / 10).toFixed(1);
+}
+
+function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s ago`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ago` : `${Math.floor(minutes / 60)} h ago`;
+}

@@ -1,0 +1,105 @@
+/** Behind the other parts: the rows of the limits, and what this process has counted. */
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TRPCError } from "@trpc/server";
+import { LIMITS } from "../shared/server/limiter.js";
+import { type App, chosenConfig } from "../shared/server/trpc.js";
+
+const NAMES = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
+/** How many rows of each limit are shown. */
+const SHOWN = 20;
+const SECOND = 1000;
+
+export function behindRouter({ t, prisma, limiter, statistics }: App) {
+  /** In production, visitors must not fill their own buckets. */
+  const canReset = process.env["NODE_ENV"] !== "production";
+
+  /** The rows of all limits. */
+  async function readRows() {
+    // Limit: `list` says whose rows there are.
+    const pages = await Promise.all(NAMES.map((name) => limiter.list(name, { count: SHOWN })));
+    const items = pages.flatMap((page, index) =>
+      page.items.map(({ key }) => ({ name: NAMES[index]!, key })),
+    );
+    const visitors = await prisma.visitor.findMany({
+      where: { id: { in: items.flatMap(({ key }) => key ?? []) } },
+    });
+    const chosen = new Map(visitors.map((visitor) => [visitor.id, visitor]));
+    // Limit: `snapshots` says what they hold.
+    const snapshots = await limiter.snapshots(
+      items.map(({ name, key }) => {
+        const visitor = chosen.get(key ?? "");
+        const config = visitor && chosenConfig(name, visitor);
+        return { name, ...(key !== undefined && { key }), config };
+      }),
+    );
+    return {
+      rows: items.map(({ key }, index) => ({ key, ...snapshots[index]! })),
+      hasMore: pages.some(({ next }) => next !== undefined),
+    };
+  }
+
+  let last: { second: number; read: ReturnType<typeof readRows> } | undefined;
+
+  /** One read a second for all visitors of this process, and none while nobody looks. */
+  function rowsOfThisSecond(): ReturnType<typeof readRows> {
+    const second = Math.floor(Date.now() / SECOND);
+    if (last?.second !== second) last = { second, read: readRows() };
+    return last.read;
+  }
+
+  return t.router({
+    rows: t.procedure.subscription(async function* ({ ctx, signal }) {
+      while (!signal?.aborted) {
+        const { rows, hasMore } = await rowsOfThisSecond();
+        const shown = rows.map(({ name, key, value, ts, config, now }) => ({
+          id: idOf(name, key),
+          name,
+          key: key === undefined ? null : shorten(key),
+          mine: key === ctx.visitor,
+          value,
+          ts,
+          config,
+          now,
+        }));
+        // The visitor's own rows come first. The others keep their order, so that they do not jump.
+        shown.sort((a, b) => Number(b.mine) - Number(a.mine));
+        yield { process: ctx.process, rows: shown, hasMore };
+        await sleep(SECOND - (Date.now() % SECOND), undefined, { signal }).catch(() => {});
+      }
+    }),
+
+    /** What the process that answers has counted since it started. It knows of no other. */
+    process: t.procedure.query(({ ctx }) => {
+      const { granted, denied, batches, calls, conflicts } = statistics.counts;
+      return {
+        process: ctx.process,
+        canReset,
+        callsPerBatch: batches === 0 ? undefined : calls / batches,
+        batches,
+        conflicts,
+        decisions: NAMES.map((name) => ({
+          name,
+          granted: granted[name] ?? 0,
+          denied: denied[name] ?? 0,
+        })),
+      };
+    }),
+
+    reset: t.procedure.mutation(async ({ ctx }) => {
+      if (!canReset) throw new TRPCError({ code: "FORBIDDEN" });
+      // Limit: deletes the visitor's rows. A bucket without a row is full.
+      return { process: ctx.process, rows: await limiter.forget(ctx.visitor) };
+    }),
+  });
+}
+
+/** Enough to tell visitors apart. The whole key stays on the server. */
+function shorten(key: string): string {
+  return key.length > 8 ? `${key.slice(0, 8)}…` : key;
+}
+
+/** Tells rows apart whose shortened keys are equal. */
+function idOf(name: string, key: string = ""): string {
+  return createHash("sha256").update(`${name}\0${key}`).digest("base64url").slice(0, 16);
+}

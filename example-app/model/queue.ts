@@ -1,0 +1,34 @@
+/** The queue of reserved prompts: when a prompt runs, and what its bucket has taken back. */
+import { setTimeout } from "node:timers/promises";
+import { calculateRateLimit, type RateLimitConfig, SECOND } from "trpc-rate-limit";
+import type { LimitValue } from "trpc-rate-limit/server";
+
+interface Turn {
+  /** What the limit has answered. */
+  reservation: { value: number; ts: number; retryAfter?: number | undefined };
+  /** The config of the tier, which changes while the prompt waits. */
+  config(): Promise<RateLimitConfig>;
+  clock(): number;
+  signal: AbortSignal | undefined;
+}
+
+/** Waits for the prompt's turn. Yields the ms until then, at first and whenever they change. */
+export async function* untilTurn({ reservation, config, clock, signal }: Turn) {
+  const promised = clock() + (reservation.retryAfter ?? 0);
+  let known = Infinity;
+  for (;;) {
+    const now = clock();
+    // A better tier repays the reservation sooner. A worse one does not break the promise.
+    const { retryAfter = 0 } = calculateRateLimit(reservation, await config(), now);
+    const startAt = Math.min(promised, now + retryAfter);
+    if (startAt <= now) return;
+    if (known - startAt > SECOND / 10) yield (known = startAt) - now;
+    await setTimeout(Math.min(startAt - now, SECOND), undefined, { signal });
+  }
+}
+
+/** Whole tokens that a bucket has got between two instants, beyond what was refilled. */
+export function gained(before: LimitValue, after: LimitValue): number {
+  const { value } = calculateRateLimit(before, after.config, after.ts);
+  return Math.max(0, Math.round(after.value - value));
+}

@@ -1,0 +1,47 @@
+/** Says before the press what a prompt would get: an answer, a place in the queue, or a denial. */
+import { calculateRateLimit } from "trpc-rate-limit";
+import { type UseRateLimitResult, useCountdown } from "trpc-rate-limit/react";
+import { useRateLimit } from "../shared/page/trpc.js";
+
+export type Forecast =
+  | { kind: "unknown" }
+  | { kind: "runs" }
+  /** `at` is when it would run; epoch ms on this machine's clock. */
+  | { kind: "queues"; at: number }
+  /** `at` is when the queue would have room for it. */
+  | { kind: "denied"; at: number }
+  /** `most` is what this tier grants to one prompt, however long it waits. */
+  | { kind: "impossible"; most: number };
+
+/** @returns also the seconds until its instant, 0 where it has none. */
+export function useForecast(tokens: number): Forecast & { seconds: number } {
+  // Limit: asked for as many tokens as the prompt wants.
+  const limit = useRateLimit("llmTokens", { count: tokens });
+  // Renders when what is owed changes. `limit` alone does not, for a count that is never held.
+  useRateLimit("llmTokens", { count: 0 });
+  const next = forecast(limit, tokens);
+  // Renders at the end of the wait, too, when something else is true.
+  const seconds = useCountdown("at" in next ? next.at : undefined);
+  return { ...next, seconds };
+}
+
+/**
+ * The package predicts calls that do not reserve. A reservation runs at the instant at which such a
+ * call would pass. It is denied while more than `maxReserved` tokens would be owed.
+ */
+function forecast({ check }: UseRateLimitResult, tokens: number): Forecast {
+  const now = Date.now();
+  const held = check(now, 0);
+  if (held?.config.kind !== "token bucket") return { kind: "unknown" };
+  const { value, config } = held;
+  const { rate, capacity = rate, maxReserved = 0 } = config;
+  if (tokens > capacity + maxReserved) return { kind: "impossible", most: capacity + maxReserved };
+  const after = calculateRateLimit({ value, ts: now }, config, now, tokens);
+  if (after.retryAfter === undefined) return { kind: "runs" };
+  // The debt that is too much, as if it were all that is owed.
+  const tooMuch = { value: after.value + maxReserved, ts: now };
+  const { retryAfter } = calculateRateLimit(tooMuch, config, now);
+  return retryAfter === undefined
+    ? { kind: "queues", at: now + after.retryAfter }
+    : { kind: "denied", at: now + retryAfter };
+}

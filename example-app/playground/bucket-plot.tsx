@@ -1,0 +1,125 @@
+/**
+ * The bucket over the last minute, as a picture and in words. Redraws while something moves, no
+ * faster than the plot moves by a pixel, and never in a hidden tab.
+ */
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useRateLimit } from "../shared/page/trpc.js";
+import { createBucketChart } from "./bucket-chart.js";
+import { type BucketHistory, SPAN } from "./bucket-history.js";
+import { explainBucket } from "./explain-bucket.js";
+
+/** The shortest time between two redraws, ms. */
+const MIN_INTERVAL = 50;
+/** How often the numbers in the text change at most, ms. */
+const TEXT_INTERVAL = 250;
+/** How often a screen reader hears of the bucket at most, ms. */
+const SUMMARY_INTERVAL = 5_000;
+/** How often a bucket is looked at whose plot stands still, but that is not full. */
+const IDLE_INTERVAL = 1_000;
+
+export function BucketPlot({ history }: { history: BucketHistory }) {
+  // Limit: `check` knows the server's time, in which the plot is drawn.
+  const limit = useRateLimit("playground");
+  const serverNow = useEffectEvent(() => limit.check()?.now);
+  const host = useRef<HTMLDivElement>(null);
+  const [text, setText] = useState<string>();
+  const [summary, setSummary] = useState<string>();
+
+  useEffect(() => {
+    const element = host.current!;
+    const chart = createBucketChart(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const still = matchMedia("(prefers-reduced-motion: reduce)");
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let textAt = -Infinity;
+    let summaryAt = -Infinity;
+    let summarised: unknown;
+
+    function draw(): void {
+      timer = undefined;
+      const now = serverNow();
+      if (now === undefined || document.hidden) return;
+      const { config, counts, windowStart } = history;
+      const value = history.valueAt(now);
+      const moves = chart.draw(history, now);
+      if (value === undefined || !config) return;
+      const { rate, capacity = rate } = config;
+      const rests = !moves && value >= capacity;
+      const time = performance.now();
+      if (rests || time - textAt >= TEXT_INTERVAL) {
+        textAt = time;
+        setText(explainBucket(value, config, now, windowStart));
+      }
+      // Only calls and a full bucket are worth saying.
+      const said = `${counts.granted} ${counts.denied} ${value >= capacity}`;
+      if (time - summaryAt >= SUMMARY_INTERVAL && said !== summarised) {
+        summaryAt = time;
+        summarised = said;
+        setSummary(
+          `${Math.floor(value)} of ${capacity} tokens. Granted ${counts.granted} calls, denied ${counts.denied}.`,
+        );
+      }
+      if (rests && said === summarised) return;
+      const pixel = SPAN / element.clientWidth;
+      const shortest = still.matches ? IDLE_INTERVAL : Math.max(MIN_INTERVAL, pixel);
+      timer = setTimeout(draw, moves ? shortest : IDLE_INTERVAL);
+    }
+    function wake(): void {
+      clearTimeout(timer);
+      timer = setTimeout(draw, MIN_INTERVAL);
+    }
+    const onResize = new ResizeObserver(() => {
+      chart.resize();
+      wake();
+    });
+    const unsubscribe = history.subscribe(() => (timer === undefined ? wake() : undefined));
+    onResize.observe(element);
+    dark.addEventListener("change", chart.recolour);
+    document.addEventListener("visibilitychange", wake);
+    return () => {
+      clearTimeout(timer);
+      unsubscribe();
+      onResize.disconnect();
+      dark.removeEventListener("change", chart.recolour);
+      document.removeEventListener("visibilitychange", wake);
+      chart.destroy();
+    };
+  }, [history]);
+
+  return (
+    <figure className="card bucket" aria-labelledby="bucket-title">
+      <h2 id="bucket-title">Your bucket, over the last minute</h2>
+      <Legend />
+      <div ref={host} className="plot" aria-hidden="true" />
+      <p className="explained">{text ?? "Asking the server for your bucket."}</p>
+      <figcaption className="hidden">
+        <span role="status">{summary}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** What the line and the marks of the plot mean. */
+function Legend() {
+  return (
+    <ul className="legend" aria-hidden="true">
+      <Item kind="line" text="predicted by this page" />
+      <Item kind="granted" text="granted" />
+      <Item kind="denied" text="denied" />
+      <Item kind="snapshot" text="snapshot of the server" />
+    </ul>
+  );
+}
+
+function Item({ kind, text }: { kind: string; text: string }) {
+  return (
+    <li>
+      <svg className={kind} width="18" height="12" viewBox="0 0 18 12">
+        {kind === "line" && <path d="M1 9 L17 3" />}
+        {kind === "denied" && <path d="M6 3 L12 9 M6 9 L12 3" />}
+        {(kind === "granted" || kind === "snapshot") && <circle cx="9" cy="6" r="3.5" />}
+      </svg>
+      {text}
+    </li>
+  );
+}

@@ -1,0 +1,42 @@
+/** Says in plain words what the algebra is doing to a bucket at this moment. */
+import { calculateRateLimit, type RateLimitConfig } from "trpc-rate-limit";
+
+const tokens = (value: number) =>
+  value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const number = (value: number) => value.toLocaleString("en", { maximumFractionDigits: 2 });
+const coming = (value: number) => `${number(value)} ${value === 1 ? "comes" : "come"}`;
+const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
+
+/**
+ * @param value the tokens at `now`.
+ * @param windowStart the start of any window of a fixed window.
+ */
+export function explainBucket(
+  value: number,
+  config: RateLimitConfig,
+  now: number,
+  windowStart = 0,
+): string {
+  const { kind, rate, capacity = rate } = config;
+  const held =
+    value < 0
+      ? `${tokens(-value)} tokens are owed`
+      : `${tokens(value)} of ${number(capacity)} tokens`;
+  const missing = capacity - value;
+  if (missing <= 0) return `${held}: it is full.`;
+  if (config.period === "month") return `${held}.`;
+  const { period } = config;
+  if (kind === "fixed window") {
+    const next = windowStart + Math.ceil((now + 1 - windowStart) / period) * period - now;
+    return `${held}; ${coming(rate)} with each window; the next starts in ${seconds(next)}.`;
+  }
+  const perSecond = (rate * 1000) / period;
+  const refill =
+    perSecond >= 0.1 ? `${coming(perSecond)} each second` : `${coming(perSecond * 60)} each minute`;
+  /** How long it takes until the bucket holds `count` tokens. */
+  const until = (count: number) =>
+    seconds(calculateRateLimit({ value, ts: now }, config, now, count).retryAfter ?? 0);
+  return value < 0
+    ? `${held}; ${refill}; repaid in ${until(0)}.`
+    : `${held}; ${refill}; full in ${until(capacity)}.`;
+}

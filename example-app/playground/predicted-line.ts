@@ -1,0 +1,53 @@
+/** The line that the page predicts between the states of a bucket that it knows. */
+import { calculateRateLimit, type RateLimitConfig } from "trpc-rate-limit";
+
+export interface KnownState {
+  value: number;
+  ts: number;
+  /** When it was written. For fixed windows, `ts` is the start of the window. */
+  at: number;
+}
+
+/** Instants and the tokens at them, to be joined by straight lines. */
+export interface Line {
+  at: number[];
+  values: number[];
+}
+
+/** Each state is predicted from, until the next one is known. */
+export function predictedLine(
+  states: readonly KnownState[],
+  config: RateLimitConfig,
+  from: number,
+  now: number,
+): Line {
+  const line: Line = { at: [], values: [] };
+  let start = from;
+  for (const [i, state] of states.entries()) {
+    start = Math.max(start, state.at);
+    const end = Math.max(start, Math.min(states[i + 1]?.at ?? now, now));
+    for (const at of [start, ...bends(state, config, start, end), end]) {
+      line.at.push(at);
+      line.values.push(calculateRateLimit(state, config, at).value);
+    }
+  }
+  return line;
+}
+
+/** The instants between two others at which the prediction bends: a full bucket, a new window. */
+function bends(state: KnownState, config: RateLimitConfig, from: number, to: number): number[] {
+  const { ts } = state;
+  const { kind, rate, period, capacity = rate } = config;
+  const instants: number[] = [];
+  if (period === "month") return instants;
+  if (kind === "token bucket") {
+    instants.push(ts + (calculateRateLimit(state, config, ts, capacity).retryAfter ?? 0));
+  } else {
+    const passed = Math.floor((from - ts) / period);
+    for (let start = ts + (passed + 1) * period; start < to; start += period) {
+      // Just before a start, the tokens of that window are not there.
+      instants.push(start - 0.001, start);
+    }
+  }
+  return instants.filter((at) => at > from && at < to);
+}

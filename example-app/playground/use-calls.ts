@@ -1,0 +1,93 @@
+/** Calls the playground's procedure: once, again and again while a button is held, or ten at a time. */
+import { TRPCClientError } from "@trpc/client";
+import { useEffect, useRef, useState } from "react";
+import { isRateLimitError } from "trpc-rate-limit/react";
+import { useTRPCClient } from "../shared/page/trpc.js";
+import type { AppRouter } from "../shared/server/router.js";
+import type { BucketHistory } from "./bucket-history.js";
+
+/** ms between two calls while the button is held. */
+const HOLD_INTERVAL = 200;
+const VISITORS = 10;
+/** The visitors leave after this many ms. */
+const VISIT = 60_000;
+/** The pauses of a visitor, ms. */
+const PAUSE = { min: 200, max: 1_800 };
+/** Calls without an answer, above which no further call is sent. */
+const MOST_WAITING = 30;
+
+interface CallInput {
+  count: number;
+  reserve: boolean;
+}
+
+export function useCalls(history: BucketHistory, input: CallInput) {
+  const client = useTRPCClient();
+  const [problem, setProblem] = useState<string>();
+  const [visitors, setVisitors] = useState<{ controller: AbortController; endsAt: number }>();
+  const holding = useRef<ReturnType<typeof setInterval>>(undefined);
+  const latest = useRef(input);
+  useEffect(() => {
+    latest.current = input;
+  });
+  useEffect(() => () => clearInterval(holding.current), []);
+  useEffect(() => () => visitors?.controller.abort(), [visitors]);
+
+  async function call(): Promise<void> {
+    if (history.counts.waiting >= MOST_WAITING) return;
+    const sent = latest.current;
+    history.sent();
+    try {
+      history.granted(await client.playground.take.mutate(sent), sent.count);
+      setProblem(undefined);
+    } catch (error) {
+      // Limit: a denial says what the bucket holds.
+      if (isRateLimitError(error)) history.denied(error.data.rateLimit);
+      else if (isAnswer(error)) history.failed();
+      else history.lost();
+      setProblem(isRateLimitError(error) ? undefined : textOf(error));
+    }
+  }
+
+  async function visit(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(PAUSE.min + Math.random() * (PAUSE.max - PAUSE.min));
+      if (!signal.aborted) await call();
+    }
+  }
+
+  return {
+    call,
+    problem,
+    hold() {
+      clearInterval(holding.current);
+      holding.current = setInterval(() => void call(), HOLD_INTERVAL);
+      void call();
+    },
+    release: () => clearInterval(holding.current),
+    /** When the visitors leave, epoch ms; `undefined` while there are none. */
+    visitorsLeaveAt: visitors?.endsAt,
+    letLoose() {
+      const controller = new AbortController();
+      setVisitors({ controller, endsAt: Date.now() + VISIT });
+      setTimeout(() => controller.abort(), VISIT);
+      controller.signal.addEventListener("abort", () => setVisitors(undefined));
+      for (let i = 0; i < VISITORS; i++) void visit(controller.signal);
+    },
+    stop: () => visitors?.controller.abort(),
+  };
+}
+
+/** Whether the server has answered. */
+function isAnswer(error: unknown): error is TRPCClientError<AppRouter> {
+  return error instanceof TRPCClientError && Boolean(error.data);
+}
+
+function textOf(error: unknown): string {
+  if (!isAnswer(error)) return "The server did not answer. It may have taken the tokens or not.";
+  return error.data?.code === "PAYLOAD_TOO_LARGE"
+    ? "The bucket never holds so many tokens."
+    : "The server could not decide this call.";
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

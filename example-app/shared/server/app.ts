@@ -1,0 +1,46 @@
+/** The HTTP server: tRPC at `/trpc`, the page everywhere else. */
+import { createServer, type Server } from "node:http";
+import { fileURLToPath } from "node:url";
+import { createHTTPHandler } from "@trpc/server/adapters/standalone";
+import sirv from "sirv";
+import type { PrismaClient } from "../generated/prisma/client.js";
+import { createAppRouter } from "./router.js";
+import { loadSecret, visitorOf } from "./session.js";
+
+const PAGE = fileURLToPath(new URL("../../dist", import.meta.url));
+/** Larger than any message, in bytes. */
+const MAX_BODY = 16 * 1024;
+
+/**
+ * @param folder the built page.
+ * @param process which of the server's processes this is, from 1.
+ */
+export async function createApp(
+  prisma: PrismaClient,
+  folder: string = PAGE,
+  process: number = 1,
+): Promise<Server> {
+  const secret = await loadSecret(prisma);
+  const api = createHTTPHandler({
+    basePath: "/trpc/",
+    router: createAppRouter(prisma),
+    createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret), process }),
+    maxBodySize: MAX_BODY,
+    // The next question comes by a new connection, and so to the next process.
+    responseMeta: ({ paths }) =>
+      paths?.includes("behind.process") ? { headers: { connection: "close" } } : {},
+  });
+  const page = sirv(folder, { etag: true, gzip: true });
+  return createServer((req, res) => {
+    if (req.url?.startsWith("/trpc/")) {
+      api(req, res);
+      return;
+    }
+    // The page hands out the cookie, so that all its calls come from one visitor.
+    visitorOf(req, res, secret);
+    page(req, res, () => {
+      res.statusCode = 404;
+      res.end("Not found");
+    });
+  });
+}

@@ -1,0 +1,25 @@
+/** The API: one router for each part of the page, and the package's own. */
+import { behindRouter } from "../../behind/server.js";
+import { chatRouter } from "../../chat/server.js";
+import { logInRouter } from "../../log-in/server.js";
+import { modelRouter } from "../../model/server.js";
+import { playgroundRouter } from "../../playground/server.js";
+import { signUpsRouter } from "../../sign-ups/server.js";
+import type { PrismaClient } from "../generated/prisma/client.js";
+import { createTRPC } from "./trpc.js";
+
+export function createAppRouter(prisma: PrismaClient) {
+  const app = createTRPC(prisma);
+  return app.t.router({
+    // Limit: what the page's hooks read.
+    rateLimit: app.rl.router,
+    chat: chatRouter(app),
+    logIn: logInRouter(app),
+    model: modelRouter(app),
+    signUps: signUpsRouter(app),
+    playground: playgroundRouter(app),
+    behind: behindRouter(app),
+  });
+}
+
+export type AppRouter = ReturnType<typeof createAppRouter>;

@@ -1,0 +1,30 @@
+/**
+ * A change channel carries a digest instead of a name and a key: 53 bits derived from them. Keys
+ * can be e-mail addresses, and every listener of a channel would read them. A digest cannot be read
+ * back. A listener that guesses a key can still compare the digest of the guess.
+ *
+ * Not cryptographic, because `crypto.subtle` is asynchronous, `node:crypto` is not there in edge
+ * runtimes, and a longer digest would not change what guessing finds out. If two keys share a
+ * digest, one of them is read once more than needed.
+ */
+import { bucketId } from "../../core/bucket-id.js";
+
+/** The digest of a limit for one key. The same in every process. */
+export function changeDigest(name: string, key: string | undefined): string {
+  const text = bucketId(name, key);
+  // Two lanes of multiplication, as in cyrb53, each mixed into the other at the end.
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 2654435761);
+    b = Math.imul(b ^ unit, 1597334677);
+  }
+  const high = mix(b) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  const low = mix(a) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  return (2 ** 32 * (high & 0x1fffff) + (low >>> 0)).toString(36);
+}
+
+function mix(lane: number): number {
+  return Math.imul(lane ^ (lane >>> 16), 2246822507);
+}

@@ -1,0 +1,254 @@
+/**
+ * Notifies processes of each other's changes through PostgreSQL's LISTEN and NOTIFY, so that a
+ * reader need not wait for the next tick. A notification carries digests and no state: the process
+ * that receives it reads the rows of those that it watches. If a notification is lost, the next tick finds the change.
+ */
+import type { ChangeChannel, ChangeListener } from "./change-channel.js";
+import { loggerOf, type RateLimitLogger } from "../report/logger.js";
+
+/** The parts of a `pg.Client` that the channel needs. */
+export interface PostgresClientLike {
+  /** Opens the connection. */
+  connect(): Promise<unknown>;
+  /** Runs a statement. */
+  query(text: string, values?: unknown[]): Promise<unknown>;
+  /** Closes the connection. */
+  end(): Promise<unknown>;
+  /** Calls `listener` for each notification of a channel that the connection listens to. */
+  on(event: "notification", listener: (message: PostgresNotification) => void): unknown;
+  /** Calls `listener` when the connection fails. */
+  on(event: "error", listener: (error: Error) => void): unknown;
+  /** Calls `listener` when the connection has closed. */
+  on(event: "end", listener: () => void): unknown;
+}
+
+/** A notification of PostgreSQL, as `pg` delivers it. */
+export interface PostgresNotification {
+  /** The channel that it was sent to. */
+  channel: string;
+  /** The text that was sent with it. */
+  payload?: string | undefined;
+}
+
+/** The options of `postgresChannel`. */
+export interface PostgresChannelOptions {
+  /** Letters, digits and underscores; the same in all processes. @default "rate_limit" */
+  channel?: string;
+  /** Receives a warning if the connection hears nothing. `false` for none. @default console */
+  logger?: RateLimitLogger | false | undefined;
+}
+
+/** Changes within this many ms are sent together. */
+const COALESCE = 50;
+/** The longest payload, in UTF-8 bytes. PostgreSQL's limit is below 8,000. */
+const MAX_PAYLOAD = 7900;
+/**
+ * The most payloads sent together. If there are more, none is sent: the next tick finds the
+ * changes.
+ */
+const MAX_PAYLOADS = 16;
+/** The most changes that wait for a connection; as many as fit into the payloads. */
+const MAX_PENDING = 10_000;
+/** The form of a digest. Anything else in a payload is ignored. */
+const DIGEST = /^[\da-z]{1,11}$/;
+/** How long the notification that a channel sends to itself may take, ms. */
+const HEAR_WITHIN = 5000;
+/** How often to look whether the connection is still of use, ms. */
+const IDLE_CHECK = 60_000;
+/**
+ * The pauses before a lost connection is opened again, ms. They double from the first to the last.
+ */
+const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
+
+/**
+ * A channel through LISTEN and NOTIFY of PostgreSQL, so that `watch` learns of the changes of other
+ * processes at once.
+ *
+ * @param connect creates a client that is not connected yet, such as `() => new pg.Client(url)`.
+ * The channel needs a connection of its own, because LISTEN belongs to a session. It must be a
+ * direct one. Through a pooler in transaction mode it hears nothing, and warns of that once.
+ *
+ * The connection opens when it is needed. It closes after a minute or two without a change and
+ * without a listener, so that a limiter that a reload has replaced keeps none. `close` ends it at
+ * once.
+ * @throws RangeError when the channel's name has other characters.
+ */
+export function postgresChannel(
+  connect: () => PostgresClientLike,
+  { channel = "rate_limit", logger: loggerOption }: PostgresChannelOptions = {},
+): ChangeChannel & { close(): Promise<void> } {
+  if (!/^\w{1,63}$/.test(channel)) {
+    throw new RangeError(
+      `channel must be 1 to 63 letters, digits or underscores, got "${channel}"`,
+    );
+  }
+  /** Identifies the notifications of this process, which PostgreSQL also delivers back to it. */
+  const sender = Math.random().toString(36).slice(2);
+  const listeners = new Set<ChangeListener>();
+  const logger = loggerOf(loggerOption);
+  let pending = new Set<string>();
+  let client: PostgresClientLike | undefined;
+  let ready = false;
+  let isClosed = false;
+  let failures = 0;
+  /** Whether there was a change since the last look. */
+  let isUsed = false;
+  let hasWarned = false;
+  let hearTimer: ReturnType<typeof setTimeout> | undefined;
+  let idleTimer: ReturnType<typeof setTimeout> | undefined;
+  let flushTimer: ReturnType<typeof setTimeout> | undefined;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+
+  function open(): void {
+    if (client !== undefined || isClosed || retryTimer !== undefined) return;
+    idleTimer ??= setInterval(closeIfIdle, IDLE_CHECK);
+    let mine: PostgresClientLike;
+    try {
+      mine = connect();
+    } catch {
+      // Treated as a server that is down: calls go on, and the connection is tried again.
+      retryLater();
+      return;
+    }
+    client = mine;
+    const lost = () => {
+      if (client !== mine) return;
+      client = undefined;
+      ready = false;
+      clearTimeout(hearTimer);
+      void mine.end().catch(() => {});
+      retryLater();
+    };
+    mine.on("error", lost);
+    mine.on("end", lost);
+    mine.on("notification", receive);
+    mine
+      .connect()
+      .then(() => mine.query(`LISTEN "${channel}"`))
+      .then(() => {
+        if (client !== mine) return;
+        ready = true;
+        failures = 0;
+        checkHearing(mine);
+        flush();
+      })
+      .catch(lost);
+  }
+
+  function retryLater(): void {
+    if (isClosed) return;
+    const pause = Math.min(FIRST_RETRY * 2 ** failures++, LAST_RETRY);
+    retryTimer = setTimeout(() => {
+      retryTimer = undefined;
+      open();
+    }, pause);
+  }
+
+  /** Sends a notification to itself. A pooler in transaction mode does not deliver it. */
+  function checkHearing(mine: PostgresClientLike): void {
+    clearTimeout(hearTimer);
+    hearTimer = setTimeout(() => {
+      if (hasWarned) return;
+      hasWarned = true;
+      logger.warn(
+        "trpc-rate-limit: postgresChannel hears no notifications, so changes of other processes " +
+          "are found by polling only. Give it a direct connection, and not a pooler in " +
+          "transaction mode, such as PgBouncer.",
+      );
+    }, HEAR_WITHIN);
+    send(mine, JSON.stringify([sender]));
+  }
+
+  /** Disconnects, but not for good: the next change or listener opens a connection again. */
+  function closeIfIdle(): void {
+    const isIdle = !isUsed && listeners.size === 0;
+    isUsed = false;
+    if (isIdle) void disconnect();
+  }
+
+  async function disconnect(): Promise<void> {
+    for (const timer of [flushTimer, retryTimer, hearTimer, idleTimer]) clearTimeout(timer);
+    flushTimer = retryTimer = hearTimer = idleTimer = undefined;
+    const last = client;
+    client = undefined;
+    ready = false;
+    failures = 0;
+    await last?.end().catch(() => {});
+  }
+
+  function receive({ payload = "" }: PostgresNotification): void {
+    const [from, ...digests] = parse(payload);
+    if (from === sender) {
+      clearTimeout(hearTimer);
+      return;
+    }
+    for (const digest of digests) {
+      if (typeof digest !== "string" || !DIGEST.test(digest)) continue;
+      for (const listener of listeners) listener(digest);
+    }
+  }
+
+  function flush(): void {
+    clearTimeout(flushTimer);
+    flushTimer = undefined;
+    // They wait for a connection that is about to open, and not for one that is down.
+    if (client !== undefined && !ready) return;
+    const digests = [...pending];
+    pending = new Set();
+    if (client === undefined || digests.length === 0) return;
+    const payloads = payloadsOf(sender, digests);
+    if (payloads.length > MAX_PAYLOADS) return;
+    for (const payload of payloads) send(client, payload);
+  }
+
+  /** The failure of a query is ignored: a lost connection emits an event of its own. */
+  function send(to: PostgresClientLike, payload: string): void {
+    to.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => {});
+  }
+
+  return {
+    publish(digest) {
+      if (isClosed) return;
+      isUsed = true;
+      open();
+      if (pending.size < MAX_PENDING) pending.add(digest);
+      flushTimer ??= setTimeout(flush, COALESCE);
+    },
+    subscribe(listener) {
+      open();
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      isClosed = true;
+      listeners.clear();
+      await disconnect();
+    },
+  };
+}
+
+function payloadsOf(sender: string, digests: readonly string[]): string[] {
+  const groups: string[][] = [];
+  let length = Infinity;
+  for (const digest of digests) {
+    // Digests are ASCII: one byte per character, and two quotes and a comma.
+    const added = digest.length + 3;
+    length += added;
+    if (length > MAX_PAYLOAD) {
+      groups.push([]);
+      length = added + sender.length + 4;
+    }
+    groups.at(-1)!.push(digest);
+  }
+  return groups.map((group) => JSON.stringify([sender, ...group]));
+}
+
+/** Validates every payload, because any user of the database can notify. */
+function parse(payload: string): unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(payload);
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+}

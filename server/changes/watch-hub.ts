@@ -1,0 +1,253 @@
+/**
+ * Live status for many readers at little cost. Each watched limit is read once for all its readers
+ * with the same key and an equal config:
+ * right after a change by this process, and once per tick, all limits together, for changes by
+ * other processes. Nothing is read while there is no reader.
+ *
+ * A slow reader misses intermediate states and never the last one.
+ */
+import { bucketId } from "../../core/bucket-id.js";
+import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
+import { type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { MAX_TIMEOUT } from "../../core/durations.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { changeDigest } from "./change-digest.js";
+import type { ChangeListener } from "./change-channel.js";
+import { keyOption } from "../../core/key-option.js";
+
+/** Changes within this many ms of the last read are read together in the next one. */
+const COALESCE = 50;
+
+interface KeyAndConfig {
+  key?: string;
+  config?: RateLimitConfig | undefined;
+}
+
+/** The parts of a limiter that the hub needs. */
+export interface WatchSource<TName extends string> {
+  clock(): number;
+  /** Throws where `snapshots` would reject. Reads no row. */
+  configOf(name: TName, options: KeyAndConfig): RateLimitConfig;
+  onChange(listener: ChangeListener): () => void;
+  snapshots(
+    items: readonly (KeyAndConfig & { name: TName })[],
+  ): Promise<RateLimitSnapshot<TName>[]>;
+}
+
+export interface WatchItem<TName extends string> {
+  name: TName;
+  /** As the server resolved it. */
+  key?: string;
+  /** As the server resolved it; `undefined` for the limit's own. */
+  config: RateLimitConfig | undefined;
+  /** As the client asked for it, and as the snapshots name it. */
+  requested: string | undefined;
+}
+
+interface Entry<TName extends string> {
+  name: TName;
+  key?: string;
+  config: RateLimitConfig | undefined;
+  snapshot: RateLimitSnapshot<TName> | undefined;
+  /** Whether the database may hold a newer state than `snapshot`. */
+  stale: boolean;
+  /** Why it has no rows that could be read: its readers end with this error. */
+  failure?: { error: unknown } | undefined;
+  /** Called after each new snapshot; one per reader and item. */
+  notify: Set<() => void>;
+}
+
+/** @param interval ms between two reads for the changes of other processes. */
+export function createWatchHub<TName extends string>(
+  limiter: WatchSource<TName>,
+  interval: number,
+) {
+  type Snapshot = RateLimitSnapshot<TName>;
+  const entries = new Map<string, Entry<TName>>();
+  /** Several share a digest where callers have different configs of one limit. */
+  const byDigest = new Map<string, Set<Entry<TName>>>();
+  let stop: (() => void) | undefined;
+  let flushing = false;
+  let flushTimer: ReturnType<typeof setTimeout> | undefined;
+  let lastFlush = -Infinity;
+
+  function start(): () => void {
+    const unsubscribe = limiter.onChange((digest) => {
+      const changed = byDigest.get(digest);
+      if (changed !== undefined) refresh(changed);
+    });
+    const pause = Math.min(interval, MAX_TIMEOUT);
+    const ticker = setInterval(() => refresh(entries.values()), pause);
+    return () => {
+      unsubscribe();
+      clearInterval(ticker);
+      clearTimeout(flushTimer);
+      flushTimer = undefined;
+    };
+  }
+
+  function refresh(some: Iterable<Entry<TName>>): void {
+    for (const entry of some) entry.stale = true;
+    if (flushing || flushTimer !== undefined) return;
+    const wait = Math.max(0, lastFlush + COALESCE - performance.now());
+    flushTimer = setTimeout(() => void flush(), wait);
+  }
+
+  /** Reads all stale limits at once. If the store fails, they stay stale until the next read. */
+  async function flush(): Promise<void> {
+    flushTimer = undefined;
+    flushing = true;
+    const reading = [...entries.values()].filter(({ stale, failure }) => stale && !failure);
+    for (const entry of reading) entry.stale = false;
+    let isNewRead = false;
+    try {
+      const snapshots = await limiter.snapshots(reading);
+      for (const [i, entry] of reading.entries()) {
+        const before = entry.snapshot;
+        const snapshot = snapshots[i]!;
+        entry.snapshot = snapshot;
+        if (before === undefined || !agree(before, snapshot)) {
+          for (const notify of entry.notify) notify();
+        }
+      }
+      isNewRead = [...entries.values()].some(({ stale, failure }) => stale && !failure);
+    } catch {
+      // A failed read does not end the streams: the readers predict from their last snapshots, and
+      // the next tick tries again.
+      for (const entry of reading) entry.stale = true;
+      // With one exception: a limit whose key has no rows any more keeps the others from being read.
+      for (const entry of reading) if (isUnreadable(entry)) isNewRead = true;
+    }
+    lastFlush = performance.now();
+    flushing = false;
+    if (isNewRead) refresh([]);
+  }
+
+  /** Whether a limit has no rows that could be read, because of its key. Ends its readers. */
+  function isUnreadable(entry: Entry<TName>): boolean {
+    const { name, key, config } = entry;
+    try {
+      limiter.configOf(name, { ...keyOption(key), config });
+      return false;
+    } catch (error) {
+      entry.failure = { error };
+      for (const notify of entry.notify) notify();
+      return true;
+    }
+  }
+
+  /**
+   * Yields a snapshot of each item at once, and another one after each change. Throws what
+   * `configOf` throws for an item that cannot be read.
+   */
+  async function* watch(
+    items: readonly WatchItem<TName>[],
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Snapshot, void, undefined> {
+    // Before they are followed: one that cannot be read would fail the read of all.
+    for (const { name, key, config } of items) {
+      limiter.configOf(name, { ...keyOption(key), config });
+    }
+    const pending = new Set<WatchItem<TName>>();
+    let wake: () => void = () => {};
+    const followed = items.map((item) => {
+      const notify = () => {
+        pending.add(item);
+        wake();
+      };
+      return { item, notify, entry: addReader(item, notify) };
+    });
+    const onAbort = () => wake();
+    signal?.addEventListener("abort", onAbort);
+    try {
+      stop ??= start();
+      // Read again for each new reader: another process may have made a change since the last tick.
+      refresh(followed.map(({ entry }) => entry));
+      for (const { item, entry } of followed) if (entry.snapshot !== undefined) pending.add(item);
+      while (!signal?.aborted) {
+        const [item] = pending;
+        if (item === undefined) {
+          await new Promise<void>((resolve) => (wake = resolve));
+          continue;
+        }
+        pending.delete(item);
+        const { snapshot, failure } = entries.get(entryIdOf(item))!;
+        if (failure !== undefined) throw failure.error;
+        if (snapshot === undefined) continue;
+        const { requested: key } = item;
+        // The state is still true, and a newer `now` is a better sample of the clock.
+        yield { ...snapshot, ...(key !== undefined && { key }), now: limiter.clock() };
+      }
+    } finally {
+      signal?.removeEventListener("abort", onAbort);
+      for (const { entry, notify } of followed) removeReader(entry, notify);
+    }
+  }
+
+  function addReader(item: WatchItem<TName>, notify: () => void): Entry<TName> {
+    const { name, key, config } = item;
+    const id = entryIdOf(item);
+    let entry = entries.get(id);
+    if (entry === undefined) {
+      entry = {
+        name,
+        ...keyOption(key),
+        config,
+        snapshot: undefined,
+        stale: true,
+        notify: new Set(),
+      };
+      entries.set(id, entry);
+      const digest = changeDigest(name, key);
+      const others = byDigest.get(digest);
+      if (others === undefined) byDigest.set(digest, new Set([entry]));
+      else others.add(entry);
+    }
+    // A new reader shows that its key has rows again.
+    entry.failure = undefined;
+    entry.notify.add(notify);
+    return entry;
+  }
+
+  function removeReader(entry: Entry<TName>, notify: () => void): void {
+    entry.notify.delete(notify);
+    if (entry.notify.size > 0) return;
+    entries.delete(entryIdOf(entry));
+    const digest = changeDigest(entry.name, entry.key);
+    const others = byDigest.get(digest)!;
+    others.delete(entry);
+    if (others.size === 0) byDigest.delete(digest);
+    if (entries.size > 0) return;
+    stop?.();
+    stop = undefined;
+  }
+
+  return { watch };
+}
+
+type EntryId = Pick<WatchItem<string>, "name" | "key" | "config">;
+
+function entryIdOf({ name, key, config }: EntryId): string {
+  return `${bucketId(name, key)}\0${configText(config)}`;
+}
+
+/** Whether a reader of `before` already predicts `after`, for the sum and for each shard. */
+function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
+  const { config, now } = after;
+  const part = shardConfig(config);
+  return (
+    isSame(before, after, config, now) &&
+    (after.fullest ?? []).every((state, i) => isSame(before.fullest![i]!, state, part, now))
+  );
+}
+
+function isSame(a: RateLimitState, b: RateLimitState, config: RateLimitConfig, now: number) {
+  if (a.value === b.value && a.ts === b.ts) return true;
+  const [predicted, actual] = [a, b].map((state) => calculateRateLimit(state, config, now));
+  return Math.abs(predicted!.value - actual!.value) < 1e-9 && predicted!.ts === actual!.ts;
+}
+
+/** The same text for equal configs whose options are in the same order. */
+export function configText(config: RateLimitConfig | undefined): string {
+  return config === undefined ? "" : JSON.stringify(config);
+}

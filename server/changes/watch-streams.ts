@@ -1,0 +1,185 @@
+/**
+ * The streams of `watch`. A stream follows each limit once, counts for its caller, goes on when a
+ * config of the caller changes, and ends when one of its keys is no longer the caller's.
+ */
+import { bucketId } from "../../core/bucket-id.js";
+import type { RateLimitConfig } from "../../core/config.js";
+import { MAX_TIMEOUT } from "../../core/durations.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { configText, type createWatchHub, type WatchItem } from "./watch-hub.js";
+import { keyOption } from "../../core/key-option.js";
+
+export interface WatchStreamsOptions<TName extends string> {
+  hub: ReturnType<typeof createWatchHub<TName>>;
+  /** The most streams that one caller may have open. */
+  maxStreams: number;
+  /** ms between two checks of an open stream's keys and configs. */
+  keyInterval: number;
+  /** The key of the bucket. Rejects if the caller may not read it. */
+  keyFor(ctx: unknown, name: TName, requested: string | undefined): Promise<string | undefined>;
+  /** The config of the bucket; `undefined` for the limit's own. */
+  configFor(
+    ctx: unknown,
+    name: string,
+    key: string | undefined,
+  ): Promise<RateLimitConfig | undefined>;
+  /** The error for a caller who has too many streams open. */
+  refusal(message: string): Error;
+  /** What the caller sees of an error. */
+  toPublicError(error: unknown): unknown;
+}
+
+/** One limit, as the client asks for it. */
+interface RequestedItem<TName extends string> {
+  name: TName;
+  key?: string | undefined;
+}
+
+export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
+  const { hub, maxStreams, keyInterval, keyFor, configFor, refusal, toPublicError } = options;
+  /** The number of open streams, by the keys that they count for. */
+  const open = new Map<string, number>();
+
+  /** Yields as the hub does. Throws a public error when the caller may not follow the items. */
+  async function* watch(
+    ctx: unknown,
+    requested: readonly RequestedItem<TName>[],
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<RateLimitSnapshot<TName>, void, undefined> {
+    const items = await resolve(ctx, requested);
+    const callers = await callersOf(ctx, items);
+    const close = admit(callers);
+    const checks = checkItems(ctx, items, signal);
+    try {
+      for (let turn = checks.next(); turn !== undefined; turn = checks.next()) {
+        yield* hub.watch(turn.items, turn.signal);
+      }
+      checks.throwIfRejected();
+    } catch (error) {
+      throw toPublicError(error);
+    } finally {
+      checks.stop();
+      close();
+    }
+  }
+
+  function resolve(ctx: unknown, requested: readonly RequestedItem<TName>[]) {
+    const distinct = new Map(requested.map((item) => [bucketId(item.name, item.key), item]));
+    const resolving = [...distinct.values()].map(
+      async ({ name, key: requestedKey }): Promise<WatchItem<TName>> => {
+        const key = await keyFor(ctx, name, requestedKey);
+        const config = await configFor(ctx, name, key);
+        return { name, ...keyOption(key), config, requested: requestedKey };
+      },
+    );
+    return Promise.all(resolving).catch((error: unknown) => {
+      throw toPublicError(error);
+    });
+  }
+
+  /**
+   * The keys that a stream counts for: those that its caller has without a request. A key that many
+   * callers may request, such as a team's, would otherwise let a few of them shut out the others.
+   * Callers without a key of their own share the count of the keys that they request.
+   */
+  async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]) {
+    const names = [...new Set(items.map(({ name }) => name))];
+    const own = await Promise.all(
+      names.map(async (name) => {
+        const known = items.find((item) => item.name === name && item.requested === undefined);
+        return known ? known.key : keyFor(ctx, name, undefined).catch(() => undefined);
+      }),
+    );
+    const callers = own.some((key) => key !== undefined) ? own : items.map(({ key }) => key);
+    return new Set(callers.filter((key) => key !== undefined));
+  }
+
+  /**
+   * Counts a stream, and returns a function that ends that. The newest stream is rejected, because a
+   * client whose older stream was closed would open it again at once, and close another one.
+   */
+  function admit(callers: ReadonlySet<string>): () => void {
+    for (const key of callers) {
+      if ((open.get(key) ?? 0) < maxStreams) continue;
+      throw refusal(`This caller has ${maxStreams} streams open, and may not have more`);
+    }
+    for (const key of callers) open.set(key, (open.get(key) ?? 0) + 1);
+    return () => {
+      for (const key of callers) {
+        const others = open.get(key)! - 1;
+        if (others > 0) open.set(key, others);
+        else open.delete(key);
+      }
+    };
+  }
+
+  /**
+   * Resolves the keys and the configs of a stream again and again. The stream consists of turns: a
+   * config that has changed ends one turn and begins the next. The last turn ends with the caller's
+   * signal, or when a key is rejected or has changed. A client whose key has changed opens the stream
+   * anew.
+   */
+  function checkItems(
+    ctx: unknown,
+    first: readonly WatchItem<TName>[],
+    signal: AbortSignal | undefined,
+  ) {
+    let items = first;
+    let turn = new AbortController();
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      turn.abort();
+    };
+    let rejection: { error: unknown } | undefined;
+    let isChecking = false;
+
+    async function check(): Promise<void> {
+      if (isChecking) return;
+      isChecking = true;
+      try {
+        const current = await resolve(ctx, items.map(toRequested));
+        if (current.some(({ key }, i) => key !== items[i]!.key)) end();
+        else if (
+          current.some(({ config }, i) => configText(config) !== configText(items[i]!.config))
+        ) {
+          items = current;
+          turn.abort();
+        }
+      } catch (error) {
+        // Also when a resolver itself has failed: the caller's right is not known then.
+        rejection = { error };
+        end();
+      }
+      isChecking = false;
+    }
+
+    const timer =
+      keyInterval === Infinity
+        ? undefined
+        : setInterval(() => void check(), Math.min(keyInterval, MAX_TIMEOUT));
+    if (signal?.aborted) end();
+    signal?.addEventListener("abort", end);
+    return {
+      /** The items of the next turn and its signal; `undefined` when the stream is over. */
+      next() {
+        if (isOver) return undefined;
+        turn = new AbortController();
+        return { items, signal: turn.signal };
+      },
+      throwIfRejected() {
+        if (rejection !== undefined) throw rejection.error;
+      },
+      stop() {
+        clearInterval(timer);
+        signal?.removeEventListener("abort", end);
+      },
+    };
+  }
+
+  return { watch };
+}
+
+function toRequested<TName extends string>({ name, requested }: WatchItem<TName>) {
+  return { name, key: requested };
+}

@@ -1,0 +1,145 @@
+/**
+ * Rate limits in HTTP header fields: `Retry-After` of RFC 9110, and `RateLimit` and
+ * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of RFC 9651.
+ */
+import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "../../core/config.js";
+import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import { windowAfter, windowAt } from "../../core/windows.js";
+
+/** What a response says about one limit. */
+export interface LimitFacts {
+  name: string;
+  /** With `start` filled in. */
+  config: RateLimitConfig;
+  /** Tokens left at `now`. */
+  value: number;
+  /** Epoch ms. */
+  now: number;
+  /** ms until the call would pass; only of denials. */
+  retryAfter?: number;
+}
+
+/** The most `denials` of an error that are sent. */
+const MAX_DENIALS = 100;
+
+/** The same facts, with as many `denials` as are sent. */
+export function withFewDenials<TData extends RateLimitErrorData>(data: TData): TData {
+  const { denials } = data;
+  if (!Array.isArray(denials) || denials.length <= MAX_DENIALS) return data;
+  return { ...data, denials: denials.slice(0, MAX_DENIALS) };
+}
+
+/** What a response says about a denial: one entry per limit that denied the call. */
+export function factsOfDenial(data: RateLimitErrorData): LimitFacts[] {
+  const { kind, now } = data;
+  return denialsOf(withFewDenials(data))
+    .map((denial) => ({ ...denial, kind, now }))
+    .filter((rateLimit) => isRateLimitError({ data: { rateLimit } }));
+}
+
+/** The largest integer in a structured field. */
+const MAX_INTEGER = 999_999_999_999_999;
+/** The most characters that one field lists. Proxies reject a response with 4 KB of fields. */
+const MAX_LENGTH = 2000;
+
+/**
+ * - `RateLimit-Policy`: per limit, `q` tokens in `w` seconds;
+ * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
+ *   pass, or else until the limit is full again or its window ends.
+ *
+ * Both list the same limits: the first ones, as many as fit. A limit whose numbers are not valid,
+ * as in an error of another program, is left out.
+ */
+export function limitFields(facts: readonly LimitFacts[]): Record<string, string> {
+  const policies: string[] = [];
+  const states: string[] = [];
+  let length = 0;
+  for (const fact of facts.filter(isCalculable)) {
+    const name = quoted(fact.name);
+    const [policy, state] = [`${name};${policyOf(fact)}`, `${name};${stateOf(fact)}`];
+    length += Math.max(policy.length, state.length) + SEPARATOR.length;
+    if (length > MAX_LENGTH) break;
+    policies.push(policy);
+    states.push(state);
+  }
+  if (policies.length === 0) return {};
+  return { "RateLimit-Policy": policies.join(SEPARATOR), RateLimit: states.join(SEPARATOR) };
+}
+
+const SEPARATOR = ", ";
+
+/** Whether the fields can be calculated from these numbers. */
+function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boolean {
+  const { rate, capacity = rate, period } = config;
+  const { start = 0 } = config as { start?: number };
+  const length = period === "month" ? 1 : period;
+  return (
+    [value, rate, capacity, length, start, retryAfter].every(Number.isFinite) &&
+    length > 0 &&
+    Number.isFinite(new Date(now).getTime())
+  );
+}
+
+/** The longest of these waits, ms; 0 where there is none. */
+export function longestOf(waits: readonly number[]): number {
+  return Math.max(0, ...waits.filter(Number.isFinite));
+}
+
+/** `Retry-After`: whole seconds, rounded up. */
+export function waitField(ms: number): Record<string, string> {
+  return { "Retry-After": `${integer(seconds(ms))}` };
+}
+
+function policyOf(fact: LimitFacts): string {
+  const { rate } = fact.config;
+  const period = periodOf(fact);
+  const w = seconds(period);
+  // A window has whole seconds. For another period, `q` counts the tokens of the rounded window.
+  return `q=${integer((rate * w * 1000) / period)};w=${integer(w)}`;
+}
+
+function stateOf(fact: LimitFacts): string {
+  const { value, retryAfter } = fact;
+  return `r=${integer(Math.max(0, value))};t=${integer(seconds(retryAfter ?? untilFull(fact)))}`;
+}
+
+/** ms until a token bucket is full, or a fixed window ends. */
+function untilFull(fact: LimitFacts): number {
+  const { config, value, now } = fact;
+  return config.kind === "token bucket"
+    ? ((capacityOf(config) - value) / config.rate) * config.period
+    : windowOf(fact, config).end - now;
+}
+
+/** The length of the period, ms; that of a month is the length of the present one. */
+function periodOf(fact: LimitFacts): number {
+  const { config } = fact;
+  if (config.kind === "token bucket") return config.period;
+  const { start, end } = windowOf(fact, config);
+  return end - start;
+}
+
+function windowOf({ now }: LimitFacts, config: FixedWindowConfig) {
+  const start = windowAt(config, now);
+  return { start, end: windowAfter(config, start, 1) };
+}
+
+function seconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
+
+function integer(value: number): number {
+  return Math.min(MAX_INTEGER, Math.floor(value));
+}
+
+/**
+ * A string of RFC 9651. It is ASCII, so other characters are encoded as in a URL. A lone surrogate
+ * has no such form, and becomes the character that stands for an unknown one.
+ */
+function quoted(text: string): string {
+  const ascii = text
+    .slice(0, MAX_LENGTH)
+    .replace(/\p{Surrogate}/gu, "\ufffd")
+    .replace(/[^ -~]+/gu, (part) => encodeURIComponent(part));
+  return `"${ascii.replace(/["\\]/g, "\\$&")}"`;
+}

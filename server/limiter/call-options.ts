@@ -1,0 +1,134 @@
+/** The options and results of a limiter's calls. */
+import type { RateLimitState } from "../../core/calculate.js";
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+
+/** The limits of a limiter: their configs by name. */
+export type LimitConfigs = Record<string, RateLimitConfig>;
+
+/** Autocompletes the names of the limits, and takes other strings where a config comes along. */
+export type LimitName<TLimits> = (keyof TLimits & string) | (string & {});
+
+/** The bucket that a call is about, and its config. */
+export interface KeyOptions {
+  /**
+   * The user, team or address to limit: 1 to 191 UTF-16 code units, no NUL, no lone surrogate. Keys
+   * that differ in any way are different buckets. An empty string and `undefined` are errors:
+   * that is what a missing user id looks like.
+   * @default left out: the one bucket that all callers share
+   */
+  key?: string;
+  /**
+   * The limit's config for this call only, such as a paying user's. It applies to the same row as
+   * the limit's own config.
+   */
+  config?: RateLimitConfig | undefined;
+}
+
+/** The options of `limit` and `check`. */
+export interface LimitOptions extends KeyOptions {
+  /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
+  count?: number | undefined;
+  /**
+   * Take tokens that are still to come, up to `maxReserved`. The result is then `ok` with a
+   * `retryAfter`: do the work after that many ms.
+   * @default false
+   */
+  reserve?: boolean | undefined;
+  /** Throw a `RateLimitError` exactly when the result would not be `ok`. @default false */
+  throws?: boolean | undefined;
+}
+
+/** The options of `acquire`. */
+export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
+  /**
+   * The longest wait, ms. A call that would have to wait longer is denied at once.
+   * @default unlimited
+   */
+  maxWait?: number | undefined;
+  /** Ends the wait when it is aborted. The reserved tokens are then given back. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The options of `charge`. */
+export interface ChargeOptions extends KeyOptions {
+  /** Tokens that were used: finite and at least 0. @default 1 */
+  count?: number | undefined;
+}
+
+/** The result of `charge`. */
+export interface ChargeResult {
+  /** The tokens left in the rows that were charged; negative while they are owed. */
+  value: number;
+  /** Whole ms until the debt is repaid; absent where there is none. */
+  retryAfter?: number;
+}
+
+/** The options of `refund`. */
+export interface RefundOptions extends KeyOptions {
+  /**
+   * The result of the call whose tokens are given back. It says when they were taken, and so which
+   * of them have been replaced since: those that were refilled or that a new window brought, and
+   * those that reservations in line rely on. These do not come back. The result itself also
+   * remembers what `refund` and `settle` gave back, so no token of it comes back twice. It has to be
+   * of the same limiter, name and key. A copy, such as one from JSON, remembers nothing: give back
+   * through it once, and no more than the call took.
+   * @default unknown: `count` tokens are added as a gift, whatever was taken before
+   */
+  result?: RateLimitResult | undefined;
+  /**
+   * Tokens given back: finite and at least 0. With a `result`, at most those that its call still
+   * keeps.
+   * @default 1
+   */
+  count?: number | undefined;
+}
+
+/** One of several limits; see `LimitOptions`. */
+export interface LimitAllItem extends Omit<LimitOptions, "throws"> {
+  /** The limit to charge. */
+  name: string;
+}
+
+/** The options of `limitAll`. */
+export interface LimitAllOptions {
+  /**
+   * Throw a `RateLimitError` when denied. It is about the limit with the longest wait. Its `denials`
+   * are the `results` that are not `ok`, by name.
+   * @default false
+   */
+  throws?: boolean | undefined;
+}
+
+/**
+ * - `ok: true`: every limit was charged. `results` has one result each. `retryAfter` is present
+ *   when tokens were reserved.
+ * - `ok: false`: nothing was consumed. All of them pass after `retryAfter` whole ms. `name` is the
+ *   limit with the longest wait. `results` says what each item would have got in its turn: those
+ *   that are not `ok` are the exhausted limits.
+ */
+export type LimitAllResult =
+  | { ok: true; retryAfter?: number; results: RateLimitResult[] }
+  | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
+
+/** The options of a call with a name that the limiter does not know: `config` is required. */
+export type WithConfig<TOptions, TLimits = object> = TOptions &
+  ConfigUnlessNamed<keyof TLimits & string>;
+
+/**
+ * The config that a call needs, unless its name is one of `_TName`. The names are here for the
+ * compiler's message: where `config` is missing, it says the name of this type with them.
+ */
+export interface ConfigUnlessNamed<_TName extends string> {
+  /** The config of a limit that the limiter does not know. */
+  config: RateLimitConfig;
+}
+
+/** The result of `getValue`. */
+export type LimitValue = RateLimitState & { config: RateLimitConfig };
+
+/** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
+export type LimitAllItemOf<TLimits> =
+  KnownItemOf<TLimits> | (WithConfig<LimitAllItem, TLimits> & { name: LimitName<TLimits> });
+
+export type KnownItemOf<TLimits> = LimitAllItem & { name: keyof TLimits & string };

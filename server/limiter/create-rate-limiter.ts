@@ -1,0 +1,201 @@
+/**
+ * The limiter: it turns names, keys and configs into decisions for a store. It holds no state of
+ * its own; every answer is a decision of `core` on rows that the store keeps.
+ */
+import type { RateLimitConfig } from "../../core/config.js";
+import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
+import { validateName } from "../../core/validate-key.js";
+import { validateConfig } from "../../core/validate-config.js";
+import { acquire } from "./acquire.js";
+import { CLAIM, startAutoPrune } from "./auto-prune.js";
+import type { ChangeListener } from "../changes/change-channel.js";
+import { changeDigest } from "../changes/change-digest.js";
+import { Deadline } from "./deadline.js";
+import { forget } from "./forget.js";
+import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
+import type { PruneOptions, RateLimiterOptions } from "./limiter-options.js";
+import type { ListOptions, RateLimiter } from "./limiter-types.js";
+import { limit } from "./limit.js";
+import { list } from "./list.js";
+import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
+import { notify } from "../report/notify.js";
+import type { Context } from "./context.js";
+import { createOperations } from "./operations.js";
+import { checkPrune, prune, type PruneContext } from "./prune.js";
+import { createLimitResolver } from "./resolve-limit.js";
+import { sleep as realSleep } from "../timers/sleep.js";
+import { createStoredKey } from "./hash-key.js";
+import type { RateLimitStore } from "../store/store.js";
+import { TransactionScope } from "./transaction-scope.js";
+import { unsupported } from "./unsupported.js";
+import {
+  type Executor,
+  reportStoreError,
+  withDeadline,
+  withinDeadline,
+  withoutDeadline,
+} from "./executor.js";
+
+/** How long a call may wait for the store, ms. */
+const DEFAULT_TIMEOUT = 2000;
+
+/** In plain JavaScript, what has to be there may be missing. */
+function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
+  const { store, limits } = { ...options };
+  if (typeof Object(store).apply !== "function" || typeof store === "function") {
+    const problem = "a store, such as prismaStore(prisma) or memoryStore()";
+    throw new RateLimitConfigError("store", store, problem);
+  }
+  if (typeof limits !== "object" || limits === null) {
+    const problem = "an object with the configs of the limits by name";
+    throw new RateLimitConfigError("limits", limits, problem);
+  }
+}
+
+/**
+ * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.
+ *
+ * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
+ * @throws RateLimitInputError for a name that is not valid.
+ */
+export function createRateLimiter<const TLimits extends LimitConfigs, TTransaction = never>(
+  options: RateLimiterOptions<TLimits, TTransaction>,
+): RateLimiter<TLimits, TTransaction> {
+  checkRequired(options);
+  const { store, limits, random = Math.random } = options;
+  const { clock = store.clock ?? (() => Date.now()) } = options;
+  const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, channel } = options;
+  const { autoPrune = false, onDecision, onBatch } = options;
+  const configs = new Map<string, RateLimitConfig>();
+  for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
+    validateName(name);
+    validateConfig(config, `limits.${name}`);
+    // Copied, because a config that the caller changes later would count for some keys only.
+    configs.set(name, { ...config });
+  }
+  if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
+
+  if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
+  const toStoredKey = createStoredKey(options.hashKey);
+  const resolve = createLimitResolver(configs, toStoredKey);
+
+  const logger = loggerOf(options.logger);
+  const outage = new OutageLog(logger);
+  store.onPoolError?.(poolErrorReport(logger));
+  const listeners = new Set<ChangeListener>();
+  const publish = channel?.publish.bind(channel);
+  const deadline = new Deadline(
+    timeout,
+    (since) =>
+      new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`, {
+        isOutage: store.isSilentSince?.(since) ?? true,
+      }),
+    outage,
+  );
+  const shared: Omit<Context, keyof Executor> = {
+    resolve,
+    environment: { clock, random, owner: configs },
+    mayFailOpen: true,
+    onDecision,
+    onChange(name, key) {
+      if (listeners.size === 0 && publish === undefined) return;
+      const digest = changeDigest(name, key);
+      for (const listener of listeners) listener(digest);
+      // Its failure is ignored, or the other calls of the same batch would get no answer.
+      if (publish) notify(publish, digest);
+    },
+  };
+  const executor = withDeadline(deadline, store);
+  const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
+  const context: Context = { ...shared, ...executor };
+  const operations = createOperations(context);
+
+  /** The operations inside a transaction, whose owner bounds its time. */
+  function inside(
+    transactionStore: Pick<RateLimitStore, "apply">,
+    noting: Partial<Pick<Context, "onChange" | "environment">> = {},
+  ) {
+    const inTransaction = withoutDeadline(transactionStore, outage);
+    return createOperations({ ...shared, mayFailOpen: false, ...noting, ...inTransaction });
+  }
+
+  const runPrune = (pruneOptions: PruneOptions = {}) =>
+    prune({ store, configs, clock, bound }, pruneOptions);
+  if (autoPrune !== false) {
+    checkPrune({ store, configs }, autoPrune === true ? {} : autoPrune);
+    // Its claims are of no interest to `onDecision` and to the channel.
+    const claims: Context = {
+      ...context,
+      mayFailOpen: false,
+      onDecision: undefined,
+      onChange() {},
+    };
+    startAutoPrune(autoPrune, {
+      async claim(every) {
+        const config = { kind: "fixed window", rate: 1, period: every } as const;
+        return (await limit(claims, CLAIM, { config })).ok;
+      },
+      prune: runPrune,
+      failed: (error) => outage.failed(error),
+      random,
+    });
+  }
+
+  return {
+    ...operations,
+    limits,
+    clock,
+    acquire: (name: string, acquireOptions?: AcquireOptions) =>
+      acquire(context, sleep, name, acquireOptions),
+    prune: runPrune,
+    forget: (key) =>
+      forget({ store, toStoredKey, executor, bound, onChange: shared.onChange }, key),
+    list: (name: string, listOptions?: ListOptions) =>
+      list({ store, configs, clock, executor, bound }, name, listOptions),
+    configOf(name: string, keyOptions: KeyOptions = {}) {
+      rejectUnknownOptions(keyOptions, KEY_OPTIONS, "configOf()");
+      return resolve(name, keyOptions).config;
+    },
+    using(tx) {
+      if (store.using === undefined) throw unsupported(store, "using");
+      return inside(store.using(tx));
+    },
+    async transaction(run, transactionOptions = {}) {
+      if (store.transaction === undefined) throw unsupported(store, "transaction");
+      let changes: [name: string, key: string | undefined][] = [];
+      let scope: TransactionScope | undefined;
+      const running = store.transaction(async (tx, transactionStore) => {
+        // The changes of an earlier try were rolled back.
+        changes = [];
+        scope?.end("rolled back");
+        const attempt = (scope = new TransactionScope());
+        const noting = {
+          onChange: (...change: (typeof changes)[number]) => void changes.push(change),
+          environment: { ...shared.environment, scope },
+        };
+        const returned = await run({ ...inside(transactionStore, noting), tx });
+        attempt.isRun = true;
+        return returned;
+      }, transactionOptions);
+      const result = await running.catch((error: unknown) => {
+        scope?.end(scope.isRun ? "unknown" : "rolled back");
+        reportStoreError(outage, error);
+        throw error;
+      });
+      scope?.end("committed");
+      // After the commit: before it, a reader would still find the old state.
+      for (const change of changes) shared.onChange(...change);
+      return result;
+    },
+    onChange(listener) {
+      const safeListener: ChangeListener = (digest) => notify(listener, digest);
+      listeners.add(safeListener);
+      const unsubscribe = channel?.subscribe(safeListener);
+      return () => {
+        listeners.delete(safeListener);
+        unsubscribe?.();
+      };
+    },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Bounds how long calls wait. All calls of a limiter have the same timeout, so they expire in the
+ * order in which they came, and one timer, for the oldest call, serves all of them.
+ */
+import type { OutageLog } from "../report/logger.js";
+import type { Call } from "../store/store.js";
+import { startTimer, type Timer } from "../timers/timer.js";
+
+/** A call that waits for one decision or for several, and its callbacks. */
+export class Waiting<TDecision = unknown, TResult = never> implements Call {
+  expired = false;
+  /**
+   * Its neighbours in the list of waiting calls. Measured and rejected: a `Set` of them, which
+   * rebuilds its tables again and again (less than half of the throughput).
+   */
+  before: Waiting | undefined;
+  after: Waiting | undefined;
+
+  constructor(
+    readonly decision: TDecision,
+    readonly expiresAt: number,
+    private readonly deadline: Deadline,
+    private readonly done: (result: TResult) => void,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  /** Only the first `resolve` or `reject` counts. */
+  resolve(result: TResult): void {
+    if (!this.deadline.forget(this)) return;
+    if (this.deadline.outage.isOngoing) this.deadline.outage.end();
+    this.done(result);
+  }
+
+  reject(error: unknown): void {
+    if (!this.deadline.forget(this)) return;
+    this.deadline.outage.failed(error);
+    this.failed(error);
+  }
+
+  expire(error: Error): void {
+    this.expired = true;
+    this.reject(error);
+  }
+}
+
+export class Deadline {
+  private oldest: Waiting | undefined;
+  private newest: Waiting | undefined;
+  private timer: Timer | undefined;
+
+  /**
+   * @param timeout ms; `Infinity` for no bound.
+   * @param late makes the error of a call that has expired. `since` is when the call began to wait,
+   * by the monotonic clock.
+   * @param outage is told of each failure, and of the first success after it.
+   */
+  constructor(
+    private readonly timeout: number,
+    private readonly late: (since: number) => Error,
+    readonly outage: OutageLog,
+  ) {}
+
+  /** Exactly one of `done` and `failed` is called, once: with the answer, or at the deadline. */
+  wait<TDecision, TResult>(
+    decision: TDecision,
+    done: (result: TResult) => void,
+    failed: (error: unknown) => void,
+  ): Waiting<TDecision, TResult> {
+    const expiresAt = performance.now() + this.timeout;
+    const waiting = new Waiting(decision, expiresAt, this, done, failed);
+    waiting.before = this.newest;
+    if (this.newest === undefined) this.oldest = waiting;
+    else this.newest.after = waiting;
+    this.newest = waiting;
+    if (this.timer === undefined) this.arm();
+    else if (waiting.before === undefined) this.timer.ref();
+    return waiting;
+  }
+
+  /** Ends the wait. Returns whether the call was still waiting. */
+  forget(waiting: Waiting): boolean {
+    const { before, after } = waiting;
+    if (before === undefined && this.oldest !== waiting) return false;
+    if (before === undefined) this.oldest = after;
+    else before.after = after;
+    if (after === undefined) this.newest = before;
+    else after.before = before;
+    // Unlinked, or a call that is done but not yet collected would keep all later ones alive.
+    waiting.before = waiting.after = undefined;
+    // The timer stays for the next call, which is cheaper than one per call. It must not keep the
+    // process alive meanwhile.
+    if (this.oldest === undefined) this.timer?.unref();
+    return true;
+  }
+
+  private arm(): void {
+    if (this.oldest === undefined || this.timeout === Infinity) return;
+    const remaining = this.oldest.expiresAt - performance.now();
+    this.timer = startTimer(() => this.expire(), remaining);
+  }
+
+  private expire(): void {
+    this.timer = undefined;
+    const now = performance.now();
+    while (this.oldest !== undefined && this.oldest.expiresAt <= now) {
+      this.oldest.expire(this.late(this.oldest.expiresAt - this.timeout));
+    }
+    this.arm();
+  }
+}

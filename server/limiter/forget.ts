@@ -1,0 +1,65 @@
+/**
+ * Deletes all rows of a key. The rows of limits that are named elsewhere, or in calls with a config,
+ * are found by the names in the table.
+ */
+import { RateLimitInputError } from "../../core/errors.js";
+import { nextTick } from "../timers/next-tick.js";
+import { deleteRow } from "./reset.js";
+import { type RateLimitStore, rowId, type RowId } from "../store/store.js";
+import { unsupported } from "./unsupported.js";
+import type { Executor } from "./executor.js";
+
+/** Rows per round trip. Most keys have few; a limit has up to 1,000 shards. */
+const PAGE = 100;
+
+export interface ForgetContext {
+  store: RateLimitStore;
+  toStoredKey(key: string): string | undefined;
+  executor: Pick<Executor, "apply">;
+  /** Bounds one round trip. */
+  bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
+  onChange(name: string, key: string): void;
+}
+
+/** @returns how many rows were deleted. */
+export async function forget(
+  { store, toStoredKey, executor, bound, onChange }: ForgetContext,
+  key: string,
+): Promise<number> {
+  const storedKey = toStoredKey(key);
+  if (storedKey === undefined) {
+    throw new RateLimitInputError(
+      "key",
+      "forget() needs a key, got undefined; to fill the bucket that all callers share, use reset()",
+    );
+  }
+  const { list } = store;
+  const names = store.names?.()[Symbol.asyncIterator]();
+  if (list === undefined || names === undefined) throw unsupported(store, "forget");
+
+  /** Deletes the rows of one name. */
+  async function forgetName(name: string): Promise<number> {
+    let deleted = 0;
+    let after: RowId = rowId(name, storedKey!, -1);
+    for (;;) {
+      const page = await bound(() => list!.call(store, name, after, PAGE));
+      const own = page.filter((row) => row.key === storedKey);
+      const found = own.length === 0 ? [] : await executor.apply(own.map(deleteRow));
+      deleted += found.filter(Boolean).length;
+      // The rows of a key follow each other, so another key ends them.
+      if (own.length < PAGE) return deleted;
+      after = own.at(-1)!;
+    }
+  }
+
+  let deleted = 0;
+  for (;;) {
+    const step = await bound(() => names.next());
+    if (step.done === true) return deleted;
+    const ofName = await forgetName(step.value);
+    if (ofName > 0) onChange(step.value, key);
+    deleted += ofName;
+    // A synchronous driver lets no other work of this process run.
+    await nextTick();
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Rejects options that do not exist. In plain JavaScript a misspelt option would be ignored, and
+ * a misspelt `key` would charge the bucket that all callers share.
+ */
+import { describe, RateLimitConfigError } from "../../core/errors.js";
+import type {
+  AcquireOptions,
+  ChargeOptions,
+  KeyOptions,
+  LimitAllItem,
+  LimitAllOptions,
+  LimitOptions,
+  RefundOptions,
+} from "./call-options.js";
+import type { ListOptions } from "./limiter-types.js";
+
+/** The names of the options of `TOptions`. The compiler checks that the list is complete. */
+export function namesOf<TOptions>(
+  options: Record<keyof Required<TOptions>, true>,
+): ReadonlySet<string> {
+  return new Set(Object.keys(options));
+}
+
+/**
+ * On the path of every call, so it makes no list of the options.
+ *
+ * @param of what the options are for, such as `limit()`.
+ * @throws RateLimitConfigError quoting the option.
+ */
+export function rejectUnknownOptions(
+  options: object,
+  known: ReadonlySet<string>,
+  of: string,
+): void {
+  if (typeof options !== "object" || options === null) {
+    throw new RateLimitConfigError(`the options of ${of}`, options, "an object");
+  }
+  for (const option in options) {
+    if (known.has(option) || !Object.hasOwn(options, option)) continue;
+    const value = (options as Record<string, unknown>)[option];
+    throw new RateLimitConfigError(option, value, {
+      message:
+        `${option} is not an option of ${of}, got ${describe(value)}; ` +
+        `use ${[...known].join(", ")}`,
+    });
+  }
+}
+
+export const LIMIT_OPTIONS = namesOf<LimitOptions>({
+  key: true,
+  config: true,
+  count: true,
+  reserve: true,
+  throws: true,
+});
+export const ITEM_OPTIONS = namesOf<LimitAllItem>({
+  name: true,
+  key: true,
+  config: true,
+  count: true,
+  reserve: true,
+});
+export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true });
+export const REFUND_OPTIONS = namesOf<RefundOptions>({
+  key: true,
+  config: true,
+  count: true,
+  result: true,
+});
+export const CHARGE_OPTIONS = namesOf<ChargeOptions>({ key: true, config: true, count: true });
+export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
+export const LIST_OPTIONS = namesOf<ListOptions>({ config: true, after: true, count: true });
+export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
+  key: true,
+  config: true,
+  count: true,
+  maxWait: true,
+  signal: true,
+});

@@ -1,0 +1,103 @@
+/** The options of a limiter and of its upkeep, and what `onDecision` receives. */
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import type { ChangeChannel } from "../changes/change-channel.js";
+import type { RateLimitLogger } from "../report/logger.js";
+import type { BatchEvent } from "../store/batch-event.js";
+import type { RateLimitStore } from "../store/store.js";
+import type { LimitConfigs } from "./call-options.js";
+
+/** The options of `prune`. */
+export interface PruneOptions {
+  /**
+   * Per-call configs, by the name of their limit. A row is deleted only when it is full under all
+   * configs of its limit. Rows of a name that the limiter does not know are deleted only when the
+   * name is given here.
+   */
+  alsoConfigs?: Readonly<Record<string, readonly RateLimitConfig[]>>;
+}
+
+/** The options of `autoPrune`. */
+export interface AutoPruneOptions extends PruneOptions {
+  /** How often, ms: whole, at least 1. @default 5 minutes */
+  every?: number | undefined;
+  /** Ends it when it is aborted. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The argument of `onDecision`. */
+export interface DecisionEvent {
+  /**
+   * `limit`: tokens were wanted. `check`: only an answer. `charge`: tokens were taken for use that
+   * has happened, by `charge` or by `settle`.
+   */
+  action: "limit" | "check" | "charge";
+  /** The limit. */
+  name: string;
+  /** The key of the bucket; `undefined` for the bucket that all callers share. */
+  key: string | undefined;
+  /** Tokens wanted. */
+  count: number;
+  /** The answer that the caller got. */
+  result: RateLimitResult;
+}
+
+/** The options of `createRateLimiter`. */
+export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction = unknown> {
+  /** Where the rows are: `prismaStore(prisma)` or `memoryStore()`. */
+  store: RateLimitStore<TTransaction>;
+  /** The limits by name. Checked at construction. */
+  limits: { readonly [TName in keyof TLimits]: TLimits[TName] & RateLimitConfig };
+  /**
+   * The time, epoch ms.
+   * @default the clock of the store's database, or else `Date.now`
+   */
+  clock?: () => number;
+  /**
+   * Keeps keys, such as mail addresses, out of the table: rows have the key that this returns, which
+   * must be a valid one. If it is not, or if this throws, calls with that key fail with a
+   * `RateLimitConfigError`. Use a keyed hash, such as `createHmac` of `node:crypto`: everyone can hash
+   * all addresses that exist, and compare. It has to be quick, and to return the same each time:
+   * results are kept for keys in use. It is not called for the shared bucket. `onDecision` and
+   * `onChange` keep the caller's key. Another function, or another secret, gives every caller a new
+   * bucket.
+   * @default the keys themselves
+   */
+  hashKey?: ((key: string) => string) | undefined;
+  /** Between 0 and 1; picks shards. @default Math.random */
+  random?: () => number;
+  /**
+   * How long a call may wait for the store, ms, above 0; `Infinity` for no bound. After that time
+   * the call fails with a `RateLimitStoreError`: neither a denial nor a pass.
+   * @default 2000
+   */
+  timeout?: number;
+  /** Waits for `acquire`; inject one that goes with `clock` in tests. @default real timers */
+  sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /**
+   * Sends changes to other processes at once, and receives theirs, for `watch`.
+   * @default none: `watch` finds the changes of other processes when it next reads the store
+   */
+  channel?: ChangeChannel;
+  /**
+   * Deletes rows that are full again, now and then: `true`, or how often and with which configs.
+   * However many processes there are, only one of them does it per interval. Its timer does not
+   * keep the process alive. Its errors reach the `logger`.
+   * @default false
+   */
+  autoPrune?: boolean | AutoPruneOptions | undefined;
+  /**
+   * Receives what no caller is told: once per outage why the store fails. `false` for no messages.
+   * @default console
+   */
+  logger?: RateLimitLogger | false | undefined;
+  /** Called after every decision, for metrics. Its errors and rejections are ignored. */
+  onDecision?: (event: DecisionEvent) => void | Promise<void>;
+  /**
+   * Called after each batch that the store has sent to its database, for metrics. Its errors and
+   * rejections are ignored. The events are those of the store: limiters that share it get the same
+   * ones. SQL stores have them. `memoryStore` has none, nor have stores without `onBatch`.
+   * `transaction` and `using` send their statements one by one, and without events.
+   */
+  onBatch?: (event: BatchEvent) => void | Promise<void>;
+}

@@ -1,0 +1,262 @@
+/** The limiter as its users see it: the names of the limits flow from the config into each call. */
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import type { ChangeListener } from "../changes/change-channel.js";
+import type { TransactionOptions } from "../store/store.js";
+import type {
+  AcquireOptions,
+  ChargeOptions,
+  ChargeResult,
+  KeyOptions,
+  KnownItemOf,
+  LimitAllItem,
+  LimitAllItemOf,
+  LimitAllOptions,
+  LimitAllResult,
+  LimitConfigs,
+  LimitName,
+  LimitOptions,
+  LimitValue,
+  RefundOptions,
+  WithConfig,
+} from "./call-options.js";
+import type { PruneOptions } from "./limiter-options.js";
+
+/**
+ * The operations on limits, on their own or inside a transaction. Every method rejects with a
+ * `RateLimitInputError` for an unknown name and for a key or a count that is not valid, and with a
+ * `RateLimitStoreError` when the store fails. Neither consumes tokens, with one exception: a write
+ * may have taken effect although its answer was lost.
+ *
+ * Each method has two overloads: any name with a `config`, and the limiter's own names. The own
+ * names come last, because the compiler reports the error of the last overload: it quotes a
+ * misspelt name.
+ */
+export interface RateLimitOperations<TLimits extends LimitConfigs> {
+  /**
+   * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
+   * (`blockFor`).
+   */
+  limit(
+    name: LimitName<TLimits>,
+    options: WithConfig<LimitOptions, TLimits>,
+  ): Promise<RateLimitResult>;
+  /**
+   * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
+   * (`blockFor`).
+   */
+  limit(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
+
+  /** The answer that `limit` would give. Consumes nothing. */
+  check(
+    name: LimitName<TLimits>,
+    options: WithConfig<LimitOptions, TLimits>,
+  ): Promise<RateLimitResult>;
+  /** The answer that `limit` would give. Consumes nothing. */
+  check(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
+
+  /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
+  limitAll(
+    items: readonly LimitAllItemOf<TLimits>[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
+  limitAll(
+    items: readonly KnownItemOf<TLimits>[],
+    options?: LimitAllOptions,
+  ): Promise<LimitAllResult>;
+
+  /**
+   * Records use that has happened: takes the tokens whatever is left, into debt, and whatever
+   * `maxReserved` says. Later calls wait until the debt is repaid. Rejects with a
+   * `RateLimitInputError` for a count that takes more than 71,000 years to refill.
+   */
+  charge(
+    name: LimitName<TLimits>,
+    options: WithConfig<ChargeOptions, TLimits>,
+  ): Promise<ChargeResult>;
+  /** Records use that has happened: takes the tokens whatever is left, into debt. */
+  charge(name: keyof TLimits & string, options?: ChargeOptions): Promise<ChargeResult>;
+
+  /**
+   * Corrects the tokens of a granted call to what it really used: gives the difference back, as
+   * `refund` does with a result, or charges it, as `charge` does. A call that is never settled stays
+   * as it was estimated. A second call corrects the first one. Calls at the same time take effect
+   * one after the other. In `transaction`, a rollback also undoes what the result remembers, and
+   * nothing comes back of a call that was rolled back itself. Until the commit, calls outside do not
+   * see what was charged inside. In a transaction of your own (`using`), settle a result once, and
+   * only a result of that transaction. Rejects with a `RateLimitInputError` for a result of another
+   * limiter.
+   *
+   * After a `RateLimitStoreError`, a second call charges the difference again, and gives nothing
+   * back again, because the first one may have taken effect.
+   *
+   * @param result the result itself that `limit`, `acquire` or an item of `limitAll` got; a copy is
+   * not enough.
+   * @param actual tokens that were used: finite and at least 0.
+   */
+  settle(result: RateLimitResult, actual: number): Promise<void>;
+
+  /** Fills the bucket and forgets its reservations. */
+  reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): Promise<void>;
+  /** Fills the bucket and forgets its reservations. */
+  reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
+
+  /**
+   * Gives tokens back, up to the capacity. Resolves with the tokens that the rows concerned then
+   * hold. Pass the `result` of the call that took them. It counts what `refund` and `settle` give
+   * back, in transactions like `settle`. Without it, the tokens are a gift, which can let more
+   * through than the limit allows. Rejects with a `RateLimitInputError` for a result of another
+   * limiter, name or key.
+   */
+  refund(
+    name: LimitName<TLimits>,
+    options: WithConfig<RefundOptions, TLimits>,
+  ): Promise<{ value: number }>;
+  /** Gives tokens back, up to the capacity. Pass the `result` of the call that took them. */
+  refund(name: keyof TLimits & string, options?: RefundOptions): Promise<{ value: number }>;
+
+  /**
+   * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
+   * of the present window. `config` has `start` filled in, so the three belong together.
+   */
+  getValue(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): Promise<LimitValue>;
+  /** The tokens held now, summed over all shards. */
+  getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
+}
+
+/** The options of `list`. */
+export interface ListOptions {
+  /** The limit's config, if the limiter does not know the limit, or another one than it has. */
+  config?: RateLimitConfig | undefined;
+  /** The `next` of the page before. @default the first page */
+  after?: string | undefined;
+  /** Items per page: whole, 1 to 1,000. @default 100 */
+  count?: number | undefined;
+}
+
+/** One page of `list`. */
+export interface LimitPage {
+  /** One item per key that has rows, in the order of the store. */
+  items: LimitItem[];
+  /**
+   * The `after` of the next page; `undefined` on the last one. It is printable ASCII, and may be
+   * sent to a browser that may see the items: it says which key was the last one.
+   */
+  next: string | undefined;
+}
+
+/** The bucket of one key, as `list` shows it: that of `getValue`, with its key. */
+export interface LimitItem extends LimitValue {
+  /** The key of the rows, hashed where there is a `hashKey`; `undefined` for the shared bucket. */
+  key: string | undefined;
+  /** The limiter's clock when the state was read, epoch ms. */
+  now: number;
+}
+
+/** A limiter: operations on the limits that it names, and the upkeep of their rows. */
+export interface RateLimiter<
+  TLimits extends LimitConfigs = LimitConfigs,
+  TTransaction = unknown,
+> extends RateLimitOperations<TLimits> {
+  /** The configs of the limits, by name. */
+  readonly limits: Readonly<TLimits>;
+  /** The time by which this limiter decides, epoch ms. */
+  readonly clock: () => number;
+
+  /**
+   * Reserves tokens, waits until the work may be done, and resolves. Rejects with a
+   * `RateLimitError` when the wait would be longer than `maxWait`, and with the signal's reason
+   * when the signal is aborted.
+   */
+  acquire(
+    name: LimitName<TLimits>,
+    options: WithConfig<AcquireOptions, TLimits>,
+  ): Promise<RateLimitResult>;
+  /** Reserves tokens, waits until the work may be done, and resolves. */
+  acquire(name: keyof TLimits & string, options?: AcquireOptions): Promise<RateLimitResult>;
+
+  /**
+   * Runs `run` in a Serializable transaction of the database. The tokens that it takes and the data
+   * that it writes through `tx` are committed together or not at all. After a conflict all of `run`
+   * runs again. Any other error of `run` rolls back and is rethrown. Rejects with a
+   * `RateLimitStoreError` if the transaction cannot begin or commit, takes too long, or still meets
+   * conflicts after `retryFor`.
+   */
+  transaction<TResult>(
+    run: (scope: RateLimitOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
+    options?: TransactionOptions,
+  ): Promise<TResult>;
+
+  /**
+   * The operations inside a transaction that the caller has opened and owns. They hold the rows
+   * they touch until it ends. A conflict aborts it, and only its owner can try again.
+   */
+  using(tx: TTransaction): RateLimitOperations<TLimits>;
+
+  /** Deletes rows that are full again. Resolves with their number. Run it regularly. */
+  prune(options?: PruneOptions): Promise<number>;
+
+  /**
+   * Deletes the rows of a key under all names, also those that this limiter does not know, and
+   * under names of calls with a `config`. For users who leave. Resolves with the number of rows
+   * deleted. Each deletion is atomic. A call that is in flight meanwhile, or comes later, makes a
+   * new row. Each round trip is bounded by `timeout`: after a rejection, some rows may be deleted,
+   * and the next call deletes the others. Rejects with a `RateLimitInputError` for a missing key:
+   * it never deletes the shared bucket.
+   *
+   * @param key as in other calls; it is hashed if there is a `hashKey`.
+   */
+  forget(key: string): Promise<number>;
+
+  /**
+   * A page of the buckets of a limit, for an administrator's view. Every key that has rows from the
+   * first page to the last is there exactly once. Rows that are full are there until they are
+   * pruned. Each round trip is bounded by `timeout`. Rejects with a `RateLimitInputError` for an
+   * `after` that is no `next` of this method.
+   */
+  list(name: LimitName<TLimits>, options: WithConfig<ListOptions, TLimits>): Promise<LimitPage>;
+  /** A page of the buckets of a limit, for an administrator's view. */
+  list(name: keyof TLimits & string, options?: ListOptions): Promise<LimitPage>;
+
+  /**
+   * The config by which a call with this key is decided, with `start` filled in. Reads no row.
+   * Throws where the call would reject.
+   */
+  configOf(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): RateLimitConfig;
+  /** The config by which a call with this key is decided, with `start` filled in. */
+  configOf(name: keyof TLimits & string, options?: KeyOptions): RateLimitConfig;
+
+  /**
+   * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`
+   * are the row's own, so that what a client predicts is exactly what the server decides.
+   */
+  snapshots<TName extends keyof TLimits & string>(
+    items: readonly (KeyOptions & { name: TName })[],
+  ): Promise<RateLimitSnapshot<TName>[]>;
+
+  /**
+   * Calls `listener` with a digest after each change by this process, and after each change by
+   * another process that the `channel` delivers. Compare it with `changeDigest(name, key)`. Returns
+   * a function that ends that.
+   */
+  onChange(listener: ChangeListener): () => void;
+}
+
+/** A limiter with names that are only known at run time, for the package's own generic code. */
+export interface UntypedRateLimiter extends UntypedOperations {
+  readonly limits: LimitConfigs;
+  readonly clock: () => number;
+  check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
+  reset(name: string, options?: KeyOptions): Promise<void>;
+  configOf(name: string, options?: KeyOptions): RateLimitConfig;
+  transaction<TResult>(
+    run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
+  ): Promise<TResult>;
+}
+
+export interface UntypedOperations {
+  settle(result: RateLimitResult, actual: number): Promise<void>;
+  limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
+  limitAll(items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
+}

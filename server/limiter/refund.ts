@@ -1,0 +1,145 @@
+/** `refund`: gives back tokens of a call, as many as nothing else has replaced meanwhile. */
+import { capacityOf } from "../../core/config.js";
+import { validateCount } from "../../core/count.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import { RateLimitInputError } from "../../core/errors.js";
+import {
+  refundTaken,
+  type RefundedRateLimit,
+  refundRateLimit,
+  type TakenTokens,
+} from "../../core/refund.js";
+import type { Decision, RowId } from "../store/store.js";
+import type { RefundOptions } from "./call-options.js";
+import { allRows, chooseRows } from "./choose-shards.js";
+import type { Context, Environment } from "./context.js";
+import { REFUND_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
+import { ownTakenOf, type Taken, takenBy } from "./taken.js";
+
+type Refunded = Omit<RefundedRateLimit, "next">;
+
+export async function refund(
+  context: Context,
+  name: string,
+  options: RefundOptions = {},
+): Promise<{ value: number }> {
+  rejectUnknownOptions(options, REFUND_OPTIONS, "refund()");
+  const { resolve, environment, onChange } = context;
+  const { count = 1, result } = options;
+  const limit = resolve(name, options);
+  validateCount(count);
+  validateResult(result);
+  const taken = result && ownTakenOf(result, environment);
+  if (taken !== undefined) {
+    validateSame(taken, limit);
+    const { scope } = environment;
+    return { value: await taken.inTurn(scope, () => refundResult(context, taken, count)) };
+  }
+  const { value } = await (isGranted(result)
+    ? refundCopy(context, limit, count, result)
+    : // A denied call took nothing.
+      refundGift(context, limit, result === undefined ? count : 0));
+  onChange(limit.name, limit.key);
+  return { value };
+}
+
+/** Gives back up to `count` tokens of a call. Resolves with what its rows then hold. */
+export async function refundResult(context: Context, taken: Taken, count: number): Promise<number> {
+  const { apply, environment, onChange } = context;
+  const { limit } = taken;
+  const claims = taken.claim(count, environment.scope);
+  if (claims.length === 0) return (await refundTo(context, limit, taken.rows, 0)).value;
+  const answers = await apply(
+    claims.map((claim) => refundRows(limit, claim.rows, claim.count, environment, claim.taken)),
+  );
+  for (const [i, { refunded }] of answers.entries()) claims[i]!.answer(refunded);
+  if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
+    onChange(limit.name, limit.key);
+  }
+  return answers.at(-1)!.value;
+}
+
+/** For a copy of a result, which remembers nothing. */
+function refundCopy(
+  context: Context,
+  limit: ResolvedLimit,
+  count: number,
+  result: RateLimitResult & { ok: true },
+): Promise<Refunded> {
+  // The call found no more than the capacity, and left `value`.
+  const most = Math.min(count, capacityOf(limit.part) - result.value);
+  const { rows, taken } = takenBy(limit, most, result);
+  return refundTo(context, limit, rows, count, taken);
+}
+
+/** Where no call is known. */
+async function refundGift(
+  context: Context,
+  limit: ResolvedLimit,
+  count: number,
+): Promise<Refunded> {
+  const rows = chooseRows(limit, context.environment.random);
+  const refunded = await refundTo(context, limit, rows, count);
+  // These two shards are full, so the tokens were taken from others.
+  const isMore = refunded.rest > 0 && (limit.config.shards ?? 1) > 2;
+  return isMore ? refundTo(context, limit, allRows(limit), refunded.rest) : refunded;
+}
+
+async function refundTo(
+  { apply, environment }: Context,
+  limit: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+  taken?: readonly TakenTokens[],
+): Promise<Refunded> {
+  const [refunded] = await apply([refundRows(limit, rows, count, environment, taken)]);
+  return refunded!;
+}
+
+/**
+ * Gives tokens back to rows of a limit. `rest` counts the tokens that were not given back.
+ *
+ * @param taken what is known of the taking, per row.
+ */
+function refundRows(
+  { part }: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+  { clock }: Pick<Environment, "clock">,
+  taken?: readonly TakenTokens[],
+): Decision<Refunded> {
+  return {
+    rows,
+    decide(states) {
+      const { next, ...result } =
+        taken === undefined
+          ? refundRateLimit(states, part, clock(), count)
+          : refundTaken(states, part, clock(), count, taken);
+      return { result, writes: next };
+    },
+  };
+}
+
+function isGranted(result: RateLimitResult | undefined): result is RateLimitResult & { ok: true } {
+  return result?.ok === true && !result.storeFailed && result.shadow?.ok !== false;
+}
+
+/** In plain JavaScript it can be anything, such as a result that was sent as JSON in part. */
+function validateResult(result: RateLimitResult | undefined): void {
+  if (result === undefined) return;
+  const { ok, value, ts }: { ok?: unknown; value?: unknown; ts?: unknown } = result ?? {};
+  if (ok === false) return;
+  if (ok === true && Number.isFinite(ts) && Number.isFinite(value)) return;
+  throw new RateLimitInputError("result", "result must be what limit or acquire returned");
+}
+
+/** By the row: two keys are one bucket if `hashKey` returns the same for both. */
+function validateSame({ limit }: Taken, { name, rows: [row] }: ResolvedLimit): void {
+  if (limit.name === name && limit.rows[0].key === row.key) return;
+  const key = limit.name === name ? " with another key" : "";
+  throw new RateLimitInputError(
+    "result",
+    `the result is of "${limit.name}"${key}: pass refund() the name and the key of the call`,
+  );
+}

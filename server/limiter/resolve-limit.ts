@@ -1,0 +1,140 @@
+/** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
+import type { RateLimitState } from "../../core/calculate.js";
+import { floorOf, type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { describe, RateLimitInputError } from "../../core/errors.js";
+import { validateName } from "../../core/validate-key.js";
+import { withStart } from "../../core/phase.js";
+import { validateConfig } from "../../core/validate-config.js";
+import type { KeyOptions } from "./call-options.js";
+import { isInRangeOfSql } from "../store/plain-path.js";
+import { rowId, type RowId } from "../store/store.js";
+
+/** One limit for one key, resolved and checked. */
+export interface ResolvedLimit {
+  readonly name: string;
+  /** As the caller gave it. The rows may have another one; see `hashKey`. */
+  readonly key: string | undefined;
+  /** With `start` filled in. */
+  readonly config: RateLimitConfig;
+  /** One shard's part of the config; the config itself without shards. */
+  readonly part: RateLimitConfig;
+  /** The least that a call without `reserve` may leave in a row. */
+  readonly floor: number;
+  /** Whether a store may carry out a take by itself; see `Decision.plain`. */
+  readonly isPlain: boolean;
+  /** Whether calls are let through when the store fails. */
+  readonly failsOpen: boolean;
+  /**
+   * The last known state of each shard, by index. It only decides which of two shards is tried
+   * first, so it may be old.
+   */
+  readonly seen: (RateLimitState | undefined)[];
+  /** The first of its rows, which is the only one without shards. */
+  readonly rows: readonly [RowId];
+}
+
+/**
+ * The most resolved limits in the cache, of all names together; some 300 bytes each. A key that is
+ * used often is then validated, and its row identified, only once.
+ */
+const MAX_CACHED = 10_000;
+
+/**
+ * @param toStoredKey what `createStoredKey` returned.
+ * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
+ * or a key that is not valid, and a `RateLimitConfigError` for such a config.
+ */
+export function createLimitResolver(
+  configs: ReadonlyMap<string, RateLimitConfig>,
+  toStoredKey: (key: string | undefined) => string | undefined,
+) {
+  const cache = new Map<string, Map<string | undefined, ResolvedLimit>>();
+  let count = 0;
+
+  return (name: string, options: KeyOptions): ResolvedLimit => {
+    const { key, config: inline } = options;
+    if (key === undefined && "key" in options) throw missingKey();
+    if (inline !== undefined) {
+      const config = configOf(configs, name, inline);
+      return resolveLimit(name, key, toStoredKey(key), config);
+    }
+    let limit = cache.get(name)?.get(key);
+    if (limit !== undefined) return limit;
+    limit = resolveLimit(name, key, toStoredKey(key), configOf(configs, name, undefined));
+    // Callers can read this object, and later calls with the same key rely on it.
+    Object.freeze(limit.config);
+    if (++count > MAX_CACHED) {
+      cache.clear();
+      count = 1;
+    }
+    const ofName = cache.get(name);
+    if (ofName === undefined) cache.set(name, new Map([[key, limit]]));
+    else ofName.set(key, limit);
+    return limit;
+  };
+}
+
+/** For `{ key: user?.id }`: every visitor without a user would share one bucket. */
+function missingKey(): RateLimitInputError {
+  const message =
+    "key must not be undefined: leave it out for the bucket that all callers share, " +
+    "and give visitors without a user another key, such as ipKey(address)";
+  return new RateLimitInputError("key", message);
+}
+
+/** `shadow` and `whenStoreFails` of the limit, for a call's own config that does not set them. */
+function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLimitConfig {
+  const { shadow = named?.shadow, whenStoreFails = named?.whenStoreFails } = inline;
+  if (shadow === inline.shadow && whenStoreFails === inline.whenStoreFails) return inline;
+  return {
+    ...inline,
+    ...(shadow !== undefined && { shadow }),
+    ...(whenStoreFails !== undefined && { whenStoreFails }),
+  };
+}
+
+/** The config of a call: its own, or the one that the limiter has under this name. */
+export function configOf(
+  configs: ReadonlyMap<string, RateLimitConfig>,
+  name: string,
+  inline: RateLimitConfig | undefined,
+): RateLimitConfig {
+  const named = configs.get(name);
+  if (inline !== undefined) {
+    if (named === undefined) validateName(name);
+    validateConfig(inline);
+    return withPolicies(inline, named);
+  }
+  if (named !== undefined) return named;
+  throw new RateLimitInputError(
+    "name",
+    `unknown rate limit ${describe(name)}: add it to the limiter's limits, or give the call a config`,
+  );
+}
+
+/**
+ * @param storedKey the key of its rows. The start of a window is derived from it, so that `prune`
+ * and `list`, which know only rows, derive the same one.
+ */
+export function resolveLimit(
+  name: string,
+  key: string | undefined,
+  storedKey: string | undefined,
+  given: RateLimitConfig,
+): ResolvedLimit {
+  // Clients get the config. It must not tell attackers that an outage opens the limit.
+  const { whenStoreFails, ...shown } = withStart(given, name, storedKey);
+  const config: RateLimitConfig = shown;
+  const part = shardConfig(config);
+  return {
+    name,
+    key,
+    config,
+    part,
+    floor: floorOf(part, false),
+    isPlain: isInRangeOfSql(part),
+    failsOpen: whenStoreFails === "allow",
+    seen: [],
+    rows: [rowId(name, storedKey ?? "", 0, part)],
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * The choice between the plain path and the general one. On the plain path, one statement takes
+ * tokens by itself, on the lock of the row. On the general path, the decision runs here, and what it
+ * writes is guarded. Every condition that leads to one or the other is in this file.
+ */
+import {
+  capacityOf,
+  type PeriodicConfig,
+  type RateLimitConfig,
+  reservableOf,
+} from "../../core/config.js";
+import type { BatchEvent } from "./batch-event.js";
+import type { Decision, RowId } from "./store.js";
+
+/**
+ * Whether SQL can calculate the formulas of `core` for this config. They have to stay clear of
+ * overflow and underflow. There, databases raise an error, and JavaScript goes on with `Infinity` or
+ * 0. Months are left to `core`, too.
+ */
+export function isInRangeOfSql(config: RateLimitConfig): config is PeriodicConfig {
+  const { rate } = config;
+  const largest = Math.max(rate, capacityOf(config), reservableOf(config));
+  return config.period !== "month" && rate >= 2 ** -64 && largest <= 2 ** 128;
+}
+
+interface Tokens {
+  /** `isPlain` is {@link isInRangeOfSql} of `part`. */
+  limit: { readonly isPlain: boolean; readonly part: RateLimitConfig };
+  rows: readonly RowId[];
+  count: number;
+  /** The least that may be left in a row. */
+  floor: number;
+  /** @default Infinity */
+  maxWait?: number | undefined;
+}
+
+/** Called several times for each call, so it reads no more than it needs. */
+export function canTakePlainly(tokens: Tokens): boolean {
+  const { limit, rows, count, maxWait = Infinity } = tokens;
+  // A statement cannot compute how long a wait will be, so a bounded wait is not plain.
+  if (!limit.isPlain || !(count > 0) || maxWait !== Infinity) return false;
+  // A call for more than one shard can hold takes from both.
+  return rows.length === 1 || capacityOf(limit.part) - count >= tokens.floor;
+}
+
+/** A charge of several rows is spread over them, and one of more than a row can owe is refused. */
+export function canChargePlainly({ limit, rows, count, floor }: Tokens): boolean {
+  return limit.isPlain && rows.length === 1 && count > 0 && capacityOf(limit.part) - count >= floor;
+}
+
+/**
+ * The way of a call.
+ *
+ * @param detour the way on which it has to be decided again, after a first try. `"take"` begins anew.
+ * @param isSpent whether the row is known to have no tokens. A denial then costs one read.
+ */
+export function wayOf(
+  { plain, rows }: Decision<unknown>,
+  serializable: boolean,
+  detour: Way | undefined,
+  isSpent: (row: RowId, clock: () => number) => boolean,
+): Way {
+  if (serializable) return "lock";
+  if (detour !== undefined && detour !== "take") return detour;
+  if (plain === undefined) return "decide";
+  return isSpent(rows[0]!, plain.clock) ? "decide" : "take";
+}
+
+type Way = BatchEvent["way"];

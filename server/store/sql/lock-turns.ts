@@ -1,0 +1,87 @@
+/**
+ * Turns for the locks of rows, for databases in which the wait for a row outdates the snapshot of a
+ * Serializable transaction. A second transaction waits instead. Its lock keeps `using` callers out,
+ * and lets the first transaction pass, whose snapshot is taken only then.
+ */
+import type { RateLimitState } from "../../../core/calculate.js";
+import type { RowStatements } from "../row-access.js";
+import { type RowId, rowKey } from "../store.js";
+import { startTimer } from "../../timers/timer.js";
+import { boundLockWaits, inside, type Dialect } from "./dialect.js";
+import type { SqlConnection, SqlDriver } from "./driver.js";
+
+/** How long to wait for a row's turn, ms. */
+const TURN_WAIT = 2000;
+/**
+ * The same for several rows. Less than PostgreSQL's `deadlock_timeout`, so that the wait ends
+ * before the database looks for a victim, which could be the application's.
+ */
+const TURNS_WAIT = 500;
+/**
+ * For how long the second transaction keeps others out, ms and in round trips. Without a bound, the
+ * first one could wait behind a transaction that waits for the second one, until a time-out ends the
+ * circle. No database sees it, because it closes in this process.
+ */
+const HOLD_FOR = 50;
+const HOLD_FOR_TRIPS = 3;
+
+/**
+ * Locks rows when it is their turn. Resolves with their states, which the first transaction has read.
+ *
+ * @param first the connection of the transaction that gets the locks.
+ * @param single begins the second transaction.
+ */
+export function lockInTurn(
+  dialect: Dialect,
+  first: SqlConnection,
+  single: SqlDriver,
+  rows: readonly RowId[],
+): Promise<Map<string, RateLimitState>> {
+  return new Promise((resolve, reject) => {
+    const second = single.transaction!(
+      async (other) => {
+        const connection = single.within(other);
+        const sentAt = performance.now();
+        await boundLockWaits(dialect, connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
+        const trip = performance.now() - sentAt;
+        await dialect.read(inside(connection, "hold"), rows);
+        const entered = dialect.read(inside(first, "enter"), rows);
+        // Nothing waits for the end of the second transaction, because the rows are locked then.
+        entered.then(resolve, reject);
+        await endOf(entered, HOLD_FOR + HOLD_FOR_TRIPS * trip);
+      },
+      { isolationLevel: "ReadCommitted" },
+    );
+    second.catch(reject);
+  });
+}
+
+/** The first read gets these states. It saves a round trip while the rows are locked. */
+export function startingWith(
+  locked: Map<string, RateLimitState>,
+  rows: readonly RowId[],
+  statements: RowStatements,
+): RowStatements {
+  const ids = new Set(rows.map(rowKey));
+  let known: typeof locked | undefined = locked;
+  return {
+    ...statements,
+    read(wanted) {
+      const states = wanted.every((row) => ids.has(rowKey(row))) ? known : undefined;
+      known = undefined;
+      return states === undefined ? statements.read(wanted) : Promise.resolve(states);
+    },
+  };
+}
+
+/** Resolves when the work has ended, however it did, and after `ms` at the latest. */
+function endOf(work: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = startTimer(resolve, ms);
+    const end = () => {
+      timer.stop();
+      resolve();
+    };
+    work.then(end, end);
+  });
+}

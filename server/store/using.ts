@@ -1,0 +1,52 @@
+/** Joins transactions that the application owns. */
+import type { RateLimitStore } from "./store.js";
+import type { TransactionStore } from "./transaction-store.js";
+
+export interface UsingOptions<TTransaction> {
+  join(tx: TTransaction): TransactionStore;
+  /** Whether the database has rolled the transaction back, or may have, with this error. */
+  endsTransaction(error: unknown): boolean;
+}
+
+/** The calls that are under way in a transaction. */
+interface Joined {
+  store: TransactionStore;
+  calls: number;
+}
+
+export function createUsing<TTransaction>({
+  join,
+  endsTransaction,
+}: UsingOptions<TTransaction>): NonNullable<RateLimitStore<TTransaction>["using"]> {
+  /**
+   * Concurrent calls in one transaction run one after the other, also if each of them called `using`
+   * itself. Not kept longer: the next transaction can have the same connection, and so the same key.
+   */
+  const underWay = new Map<TTransaction, Joined>();
+
+  return (tx) => {
+    // At once, because it throws for what is no transaction.
+    const store = join(tx);
+    let ended: { error: unknown } | undefined;
+    return {
+      async apply(decisions) {
+        if (ended !== undefined) throw ended.error;
+        const joined = underWay.get(tx) ?? { store, calls: 0 };
+        underWay.set(tx, joined);
+        joined.calls++;
+        try {
+          return await joined.store.apply(decisions);
+        } catch (error) {
+          if (endsTransaction(error)) {
+            ended = { error };
+            joined.store.end(error);
+          }
+          throw error;
+        } finally {
+          joined.calls--;
+          if (joined.calls === 0) underWay.delete(tx);
+        }
+      },
+    };
+  };
+}

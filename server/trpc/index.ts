@@ -1,0 +1,20 @@
+export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./create-rate-limit-trpc.js";
+export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
+export type { ConfigResolver, ConfigResolverOptions } from "./config-for-caller.js";
+export {
+  type KeyAnswer,
+  type KeyResolver,
+  type KeyResolverOptions,
+  SHARED_BUCKET,
+  type SharedBucket,
+} from "./key-for-caller.js";
+export type {
+  ChargeOnErrorOptions,
+  Granted,
+  RateLimited,
+  RateLimitedCall,
+  RateLimitedOptions,
+  SettledCounts,
+} from "./rate-limited-types.js";
+export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./response-headers.js";
+export type { AuthorizeOptions } from "./router.js";

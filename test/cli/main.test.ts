@@ -1,0 +1,25 @@
+/** The command, when the program that reads its output goes away. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, it } from "vitest";
+import { MAIN } from "../support/run-init.js";
+import { makeFolder } from "../support/scaffold.js";
+
+it("ends without an error when its reader closes the pipe, as head does", async () => {
+  await using app = await makeFolder({ "package.json": `{ "dependencies": { "pg": "8" } }` });
+  const child = spawn(process.execPath, [MAIN, "init", "--yes"], {
+    cwd: app.root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stdout.destroy();
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  // What it had begun to write is complete.
+  expect(Object.keys(await app.readAll()).toSorted()).toEqual([
+    "package.json",
+    "server/limits.mjs",
+    "server/rate-limit.sql",
+  ]);
+});

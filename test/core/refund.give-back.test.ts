@@ -1,0 +1,185 @@
+/**
+ * The promise of a limit holds where tokens are given back, too: in any span of time, the calls that
+ * kept their tokens got at most the capacity plus the refill. Calls count at the instant at which
+ * their work may be done, which is later for reservations.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { RateLimitState } from "../../core/calculate.js";
+import { capacityOf, type PeriodicConfig } from "../../core/config.js";
+import { decideRateLimit } from "../../core/decide.js";
+import { refundTaken, type TakenTokens } from "../../core/refund.js";
+
+const T = Date.UTC(2030, 0, 1);
+const bucket: PeriodicConfig = { kind: "token bucket", rate: 10, period: 1000, capacity: 2 };
+const window: PeriodicConfig = { kind: "fixed window", rate: 2, period: 1000, start: 0 };
+
+/** A limit in memory. `take` returns what `back` needs to give the tokens back. */
+function createRow(config: PeriodicConfig, row: RateLimitState | null = null) {
+  return {
+    take(ms: number, count: number, reserve = false) {
+      const { result, next } = decideRateLimit(row, config, T + ms, count, reserve);
+      if (next === undefined) return undefined;
+      row = next;
+      return { ...next, count, readyAt: ms + (result.retryAfter ?? 0) };
+    },
+    back(ms: number, taken: TakenTokens): number {
+      const { next, rest } = refundTaken([row], config, T + ms, taken.count, [taken]);
+      row = next[0] ?? row;
+      return taken.count - rest;
+    },
+  };
+}
+
+describe("tokens that are given back", () => {
+  it("come back whole in the same window", () => {
+    const row = createRow(window);
+    const taken = row.take(100, 1)!;
+    row.take(200, 1);
+    expect(row.back(900, taken)).toBe(1);
+    expect(row.take(950, 1)).toBeDefined();
+  });
+
+  it("do not come back in a window that has replaced them", () => {
+    const row = createRow(window);
+    const taken = row.take(900, 1)!;
+    row.take(1100, 2);
+    expect(row.back(1200, taken)).toBe(0);
+    expect(row.take(1200, 1)).toBeUndefined();
+  });
+
+  it("come back but for what was refilled meanwhile", () => {
+    const row = createRow(bucket);
+    const taken = row.take(0, 2)!;
+    expect(row.back(50, taken)).toBe(1.5);
+  });
+
+  it("come back whole while a bucket is in debt, if no other call has reserved since", () => {
+    const row = createRow(bucket, { value: 0, ts: T });
+    const taken = row.take(0, 2, true)!;
+    expect(row.back(0, taken)).toBe(2);
+  });
+
+  it("do not come back where a later reservation relies on them", () => {
+    const row = createRow(bucket, { value: 0, ts: T });
+    const first = row.take(0, 2, true)!;
+    expect(row.take(0, 2, true)).toMatchObject({ readyAt: 400 });
+    expect(row.back(0, first)).toBe(0);
+    expect(row.take(0, 2, true)).toMatchObject({ readyAt: 600 });
+  });
+
+  it("are bounded also where another call has given back before", () => {
+    const row = createRow(bucket);
+    const first = row.take(0, 1)!;
+    const second = row.take(0, 1)!;
+    expect(row.back(0, first)).toBe(1);
+    expect(row.take(100, 2)).toBeDefined();
+    expect(row.back(100, second)).toBe(0);
+    expect(row.take(100, 1)).toBeUndefined();
+  });
+});
+
+interface Step {
+  ms: number;
+  count: number;
+  reserve: boolean;
+  /** Chooses one of the calls whose tokens can be given back, instead of a new call. */
+  back: number | undefined;
+}
+
+interface Schedule {
+  config: PeriodicConfig;
+  steps: Step[];
+}
+
+const anySchedule = (kind: PeriodicConfig["kind"], reserve: fc.Arbitrary<boolean>) =>
+  fc
+    .record({
+      rate: fc.integer({ min: 1, max: 4 }),
+      burst: fc.integer({ min: 0, max: 4 }),
+      maxReserved: fc.integer({ min: 0, max: 8 }),
+    })
+    .chain(({ rate, burst, maxReserved }): fc.Arbitrary<Schedule> => {
+      const capacity = rate + burst;
+      const common = { rate, period: 12, capacity, maxReserved };
+      const config: PeriodicConfig =
+        kind === "token bucket" ? { kind, ...common } : { kind, ...common, start: 0 };
+      const step = fc.record({
+        ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 14 })),
+        // Reservations of several windows' tokens share an instant, with or without giving back.
+        count: kind === "token bucket" ? fc.integer({ min: 1, max: capacity }) : fc.constant(1),
+        reserve,
+        back: fc.option(fc.nat(), { freq: 2, nil: undefined }),
+      });
+      return fc.record({
+        config: fc.constant(config),
+        steps: fc.array(step, { minLength: 4, maxLength: 40 }),
+      });
+    });
+
+/** Replays a schedule, then takes what is left. Returns the calls that kept their tokens. */
+function replay({ config, steps }: Schedule): { readyAt: number; count: number }[] {
+  const row = createRow(config);
+  const calls: (TakenTokens & { readyAt: number; takenAt: number })[] = [];
+  let now = 0;
+  for (const { ms, count, reserve, back } of steps) {
+    now += ms;
+    if (back === undefined) {
+      const taken = row.take(now, count, reserve);
+      if (taken !== undefined) calls.push({ ...taken, takenAt: now });
+      continue;
+    }
+    // Work that has begun late can be aborted until its turn; other work can fail at any time.
+    const open = calls.filter(({ readyAt, takenAt }) => readyAt === takenAt || now < readyAt);
+    if (open.length === 0) continue;
+    const given = open[back % open.length]!;
+    row.back(now, given);
+    calls.splice(calls.indexOf(given), 1);
+  }
+  const kept: { readyAt: number; count: number }[] = [...calls];
+  for (let last; (last = row.take(now, 1)) !== undefined;) kept.push(last);
+  return kept;
+}
+
+function expectNoExcess(kept: readonly { readyAt: number; count: number }[], schedule: Schedule) {
+  const { config } = schedule;
+  const periods = (ms: number) =>
+    config.kind === "token bucket" ? ms / config.period : Math.floor((T + ms) / config.period);
+  for (const { readyAt: from } of kept) {
+    for (const { readyAt: to } of kept) {
+      if (to < from) continue;
+      const inSpan = kept.filter(({ readyAt }) => from <= readyAt && readyAt <= to);
+      const granted = inSpan.reduce((sum, { count }) => sum + count, 0);
+      // A reservation's turn is rounded up to a whole ms, so two turns may be a ms too close.
+      const slack = config.kind === "token bucket" ? config.rate / config.period : 0;
+      const allowed = capacityOf(config) + config.rate * (periods(to) - periods(from)) + slack;
+      if (granted > allowed + 1e-6) expect.fail(`${granted} from ${from} to ${to}, not ${allowed}`);
+    }
+  }
+}
+
+describe("the calls that keep their tokens", () => {
+  it.each(["token bucket", "fixed window"] as const)(
+    "never exceed capacity plus refill, of a %s",
+    (kind) => {
+      fc.assert(
+        fc.property(anySchedule(kind, fc.constant(false)), (schedule) => {
+          expectNoExcess(replay(schedule), schedule);
+        }),
+        { numRuns: 5000 },
+      );
+    },
+  );
+
+  it.each(["token bucket", "fixed window"] as const)(
+    "never exceed capacity plus refill where reservations are aborted, of a %s",
+    (kind) => {
+      fc.assert(
+        fc.property(anySchedule(kind, fc.boolean()), (schedule) => {
+          expectNoExcess(replay(schedule), schedule);
+        }),
+        { numRuns: 5000 },
+      );
+    },
+  );
+});

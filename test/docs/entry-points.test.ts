@@ -1,0 +1,93 @@
+/** Each entry point beside the peers that it needs, and nothing else: its code and its types. */
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { ROOT } from "./pages.js";
+
+const run = promisify(execFile);
+const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
+
+const PEERS: Record<string, readonly string[]> = {
+  ".": [],
+  "./server": [],
+  "./trpc": ["@trpc/server", "zod"],
+  "./drizzle": ["drizzle-orm"],
+  "./kysely": ["kysely"],
+  "./otel": ["@opentelemetry/api"],
+  "./client": ["@trpc/client", "@trpc/server"],
+  "./react": ["@tanstack/react-query", "@trpc/client", "@trpc/server", "react"],
+  "./devtools": ["@trpc/client", "@trpc/server", "react"],
+  "./testing": [],
+};
+/** What comes with a peer for TypeScript. No code is found there. */
+const TYPES: Record<string, readonly string[]> = { react: ["@types/react"] };
+
+describe("the entry point", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "entry-points-"));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** An application that has installed the package, and these others. */
+  async function applicationWith(packages: readonly string[]): Promise<string> {
+    const root = await mkdtemp(join(folder, "application-"));
+    const installed = join(root, "node_modules");
+    await mkdir(join(installed, "trpc-rate-limit"), { recursive: true });
+    for (const part of ["dist", "package.json"]) {
+      await cp(join(ROOT, part), join(installed, "trpc-rate-limit", part), { recursive: true });
+    }
+    for (const name of packages) {
+      await mkdir(dirname(join(installed, name)), { recursive: true });
+      await symlink(join(ROOT, "node_modules", name), join(installed, name), "dir");
+    }
+    await writeFile(join(root, "package.json"), JSON.stringify({ type: "module" }));
+    return root;
+  }
+
+  /** What Node says about an import of the entry point. */
+  function importIn(root: string, specifier: string): Promise<string> {
+    const code = `console.log(Object.keys(await import("${specifier}")).length > 0)`;
+    const args = ["--input-type=module", "--eval", code];
+    return run(process.execPath, args, { cwd: root }).then(
+      ({ stdout }) => stdout.trim(),
+      ({ stderr }: { stderr: string }) => /Cannot find package '[^']+'/.exec(stderr)?.[0] ?? stderr,
+    );
+  }
+
+  it("is in the table", async () => {
+    const manifest = await readFile(join(ROOT, "package.json"), "utf8");
+    const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
+    const withCode = Object.keys(exports).filter((path) => path !== "./package.json");
+    expect(Object.keys(PEERS).sort()).toEqual(withCode.sort());
+  });
+
+  it.each(Object.entries(PEERS))("%s loads beside nothing but %j", async (path, peers) => {
+    const specifier = join("trpc-rate-limit", path);
+    const root = await applicationWith([...peers, ...peers.flatMap((name) => TYPES[name] ?? [])]);
+    expect(await importIn(root, specifier)).toBe("true");
+    await writeFile(join(root, "index.ts"), `export * from "${specifier}";\n`);
+    expect(await typeErrorsIn(root)).toEqual([]);
+  });
+});
+
+/** Those of the file and of the package: what is wrong in a peer's own types is not looked at. */
+async function typeErrorsIn(root: string): Promise<string[]> {
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2022",
+    lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+    jsx: "react-jsx",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: [],
+  };
+  await writeFile(join(root, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  const { stdout } = await run(process.execPath, [TSC, "-p", root], { cwd: root }).catch(
+    (error: { stdout: string }) => error,
+  );
+  return stdout
+    .split("\n")
+    .filter((line) => /^(?:index\.ts|node_modules\/trpc-rate-limit\/).*: error TS/.test(line));
+}

@@ -1,0 +1,300 @@
+/** How many streams a caller may have open, what each one follows, and when it ends. */
+import { initTRPC, TRPCError } from "@trpc/server";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  createRateLimiter,
+  memoryStore,
+  MINUTE,
+  type RateLimitConfig,
+  type RateLimitSnapshot,
+} from "../../../server/index.js";
+import {
+  createRateLimitTRPC,
+  type KeyResolverOptions,
+  SHARED_BUCKET,
+} from "../../../server/trpc/index.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const config = { kind: "token bucket", rate: 100, period: MINUTE } as const;
+type Name = "own" | "team" | "all";
+type Items = { name: Name; key?: string }[];
+type Resolver = (options: KeyResolverOptions<{ user: string }, Name>) => string | null;
+
+/** Every caller has a key of its own, one shared bucket, and may request the teams that it names. */
+function start(options: { maxStreams?: number; keyInterval?: number } = {}) {
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: { own: config, team: config, all: config },
+  });
+  const t = initTRPC.context<{ user: string }>().create();
+  const resolver = vi.fn<Resolver>(({ ctx, requested }) => requested ?? ctx.user);
+  const configs = vi.fn<(name: Name) => RateLimitConfig | undefined>();
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    ...options,
+    config: ({ name }) => configs(name),
+    key: (call) => {
+      const key = resolver(call);
+      return call.name === "all" ? SHARED_BUCKET : key;
+    },
+  });
+  const createCaller = t.createCallerFactory(rl.router);
+
+  /** Opens a stream, and ends it by its signal, as a closed connection does. */
+  async function open(user: string, items: Items) {
+    const connection = new AbortController();
+    const { watch } = createCaller({ user }, { signal: connection.signal });
+    const seen: RateLimitSnapshot[] = [];
+    const stream = {
+      seen,
+      /** `true` once the stream has ended by itself, or the error that it ended with. */
+      ended: undefined as unknown,
+      async close() {
+        connection.abort();
+        await vi.advanceTimersByTimeAsync(0);
+      },
+    };
+    void (async () => {
+      for await (const snapshot of await watch({ items })) seen.push(snapshot);
+    })().then(
+      () => (stream.ended = true),
+      (error: unknown) => (stream.ended = error),
+    );
+    await vi.advanceTimersByTimeAsync(100);
+    return stream;
+  }
+  const openMany = async (count: number, user: string, items: Items) => {
+    const streams = [];
+    for (let i = 0; i < count; i++) streams.push(await open(user, items));
+    return streams;
+  };
+  return { limiter, resolver, configs, open, openMany };
+}
+
+const tooMany = (max: number) => ({
+  code: "CONFLICT",
+  message: `This caller has ${max} streams open, and may not have more`,
+});
+
+describe("copies of one limit in a stream", () => {
+  it("are merged: one call of the resolver, and one snapshot per change", async () => {
+    const { limiter, resolver, open } = start();
+    const copies = Array.from({ length: 100 }, () => ({ name: "own" }) as const);
+    const { seen } = await open("ada", copies);
+    expect(seen).toHaveLength(1);
+    expect(resolver).toHaveBeenCalledTimes(1);
+    await limiter.limit("own", { key: "ada" });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(seen.map(({ value }) => Math.floor(value))).toEqual([100, 99]);
+  });
+
+  it("stay apart where the client asks with a key and without one", async () => {
+    const { open } = start();
+    const { seen } = await open("ada", [{ name: "own" }, { name: "own", key: "ada" }]);
+    expect(seen.map(({ key }) => key)).toEqual([undefined, "ada"]);
+  });
+});
+
+describe("the streams of one caller", () => {
+  it("are ten at most by default, and others have ten of their own", async () => {
+    const { open, openMany } = start();
+    const streams = await openMany(10, "mallory", [{ name: "own" }]);
+    expect(streams.map(({ ended }) => ended)).toEqual(Array(10).fill(undefined));
+    const refused = await openMany(10, "mallory", [{ name: "own" }]);
+    for (const { ended, seen } of refused) {
+      expect(ended).toMatchObject(tooMany(10));
+      expect(seen).toEqual([]);
+    }
+    expect((await open("ada", [{ name: "own" }])).seen).toHaveLength(1);
+    await streams[4]!.close();
+    expect((await open("mallory", [{ name: "own" }])).seen).toHaveLength(1);
+    expect((await open("mallory", [{ name: "own" }])).ended).toMatchObject(tooMany(10));
+  });
+
+  it("are no longer counted once they are closed", async () => {
+    const { open } = start({ maxStreams: 1 });
+    for (let i = 0; i < 3; i++) {
+      const stream = await open("ada", [{ name: "own" }]);
+      expect(stream.seen).toHaveLength(1);
+      await stream.close();
+    }
+  });
+
+  it("count for the caller whatever they follow, and not for the keys they request", async () => {
+    const { open } = start({ maxStreams: 2 });
+    await open("mallory", [{ name: "team", key: "reds" }]);
+    await open("mallory", [{ name: "team", key: "blues" }]);
+    const third = await open("mallory", [{ name: "team", key: "greens" }, { name: "all" }]);
+    expect(third.ended).toMatchObject(tooMany(2));
+    for (const user of ["ada", "bob", "cleo"]) {
+      expect((await open(user, [{ name: "team", key: "reds" }])).seen).toHaveLength(1);
+    }
+  });
+
+  it("count for the requested key where the caller has no other one", async () => {
+    const { open, resolver } = start({ maxStreams: 2 });
+    resolver.mockImplementation(({ requested }) => requested ?? null);
+    await open("ada", [{ name: "team", key: "reds" }]);
+    await open("bob", [{ name: "team", key: "reds" }]);
+    const third = await open("cleo", [{ name: "team", key: "reds" }]);
+    expect(third.ended).toMatchObject(tooMany(2));
+    expect((await open("cleo", [{ name: "team", key: "blues" }])).seen).toHaveLength(1);
+  });
+
+  it("are not counted where they follow only the shared bucket", async () => {
+    const { openMany } = start({ maxStreams: 1 });
+    const streams = await openMany(5, "ada", [{ name: "all" }]);
+    expect(streams.map(({ seen }) => seen.length)).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it("are not counted when they were rejected for another reason", async () => {
+    const { open, resolver } = start({ maxStreams: 1 });
+    resolver.mockReturnValueOnce(null);
+    expect((await open("ada", [{ name: "own" }])).ended).toMatchObject({ code: "BAD_REQUEST" });
+    expect((await open("ada", [{ name: "own" }])).seen).toHaveLength(1);
+  });
+});
+
+describe("the keys of an open stream are resolved again", () => {
+  const items: Items = [{ name: "own" }, { name: "team", key: "reds" }];
+
+  it("once a minute, and the stream goes on while they are the same", async () => {
+    const { limiter, resolver, open } = start();
+    const stream = await open("ada", items);
+    resolver.mockClear();
+    await vi.advanceTimersByTimeAsync(2 * MINUTE);
+    expect(resolver.mock.calls.map(([{ name }]) => name)).toEqual(["own", "team", "own", "team"]);
+    await limiter.limit("team", { key: "reds" });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(stream.seen).toHaveLength(3);
+    await stream.close();
+    // The limiter's own timer ends meanwhile.
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([stream.ended, vi.getTimerCount()]).toEqual([true, 0]);
+  });
+
+  it.each([
+    ["is rejected with null", () => null, { code: "BAD_REQUEST" }],
+    [
+      "is forbidden",
+      () => {
+        throw new TRPCError({ code: "FORBIDDEN" });
+      },
+      { code: "FORBIDDEN" },
+    ],
+    [
+      "cannot be looked up",
+      () => {
+        throw new Error("the database is down");
+      },
+      { message: "the database is down" },
+    ],
+  ])("the stream ends with an error when one %s", async (_what, answer, error) => {
+    const { limiter, resolver, open } = start({ keyInterval: 1000 });
+    const stream = await open("ada", items);
+    resolver.mockImplementation(({ ctx, name }) => (name === "team" ? answer() : ctx.user));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stream.ended).toMatchObject(error);
+    await limiter.limit("own", { key: "ada" });
+    await limiter.limit("team", { key: "reds" });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(stream.seen).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("the stream ends without an error when one has changed", async () => {
+    const { resolver, open } = start({ keyInterval: 1000 });
+    const stream = await open("ada", items);
+    resolver.mockImplementation(({ requested, ctx }) => requested ?? `${ctx.user}, renamed`);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stream.ended).toBe(true);
+  });
+
+  it("one resolution at a time, and none with an interval of Infinity", async () => {
+    const slow = start({ keyInterval: 1000 });
+    await slow.open("ada", [{ name: "own" }]);
+    slow.resolver.mockClear();
+    slow.resolver.mockReturnValue(new Promise(() => {}) as never);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(slow.resolver).toHaveBeenCalledTimes(1);
+    const never = start({ keyInterval: Infinity });
+    await never.open("ada", [{ name: "own" }]);
+    never.resolver.mockClear();
+    await vi.advanceTimersByTimeAsync(5 * MINUTE);
+    expect(never.resolver).not.toHaveBeenCalled();
+  });
+});
+
+describe("the configs of an open stream are resolved again", () => {
+  const items: Items = [{ name: "own" }, { name: "team", key: "reds" }];
+  const paid = { ...config, rate: 1000 };
+  const shown = ({ seen }: { seen: RateLimitSnapshot[] }) =>
+    seen.map(({ name, value, config: { rate } }) => `${name} ${Math.floor(value)} of ${rate}`);
+
+  it("with the keys, and the stream goes on by a config that has changed", async () => {
+    const { limiter, configs, open } = start({ keyInterval: 1000 });
+    const stream = await open("ada", items);
+    configs.mockImplementation((name) => (name === "team" ? { ...paid } : undefined));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(shown(stream)).toContain("team 1000 of 1000");
+    expect(shown(stream)).not.toContain("own 1000 of 1000");
+    const before = stream.seen.length;
+    // An equal config is no change.
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(stream.seen).toHaveLength(before);
+    await limiter.limit("team", { key: "reds", config: paid, count: 5 });
+    await limiter.limit("own", { key: "ada", count: 5 });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(shown(stream).slice(before).toSorted()).toEqual(["own 95 of 100", "team 995 of 1000"]);
+    configs.mockReturnValue(undefined);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(shown(stream)).toContain("team 100 of 100");
+    await stream.close();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([stream.ended, vi.getTimerCount()]).toEqual([true, 0]);
+  });
+
+  it("and the stream ends with an error when one is not valid", async () => {
+    const { configs, open } = start({ keyInterval: 1000 });
+    const stream = await open("ada", items);
+    configs.mockReturnValue({ ...paid, rate: NaN });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(stream.ended).toMatchObject({ code: "INTERNAL_SERVER_ERROR" });
+    expect((stream.ended as Error).message).not.toContain("NaN");
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("and streams with equal configs share what is read, in one query per tick", async () => {
+    const { limiter, configs, open } = start();
+    const snapshots = vi.spyOn(limiter, "snapshots");
+    // The limit's own config, the same in another object, and another one twice.
+    for (const answer of [undefined, { ...config }, paid, { ...paid }]) {
+      configs.mockReturnValue(answer);
+      await open("ada", [{ name: "own" }]);
+    }
+    snapshots.mockClear();
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(snapshots.mock.calls.map(([read]) => read.length)).toEqual([2, 2, 2]);
+  });
+
+  it("and an equal config in another order is no change", async () => {
+    const { configs, open } = start({ keyInterval: 1000 });
+    configs.mockReturnValue(paid);
+    const stream = await open("ada", items);
+    configs.mockReturnValue({ period: paid.period, rate: paid.rate, kind: paid.kind });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(stream.seen).toHaveLength(2);
+  });
+});
+
+it.each([0, 1.5, NaN])("an option maxStreams of %d is rejected at construction", (maxStreams) => {
+  expect(() => start({ maxStreams })).toThrow("maxStreams must be a whole number of at least 1");
+});
+
+it.each([0, -1, NaN])("an option keyInterval of %d is rejected at construction", (keyInterval) => {
+  expect(() => start({ keyInterval })).toThrow("keyInterval must be a number of ms above 0");
+});

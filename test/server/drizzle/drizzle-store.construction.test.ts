@@ -1,0 +1,152 @@
+import { BetterSQLiteSession } from "drizzle-orm/better-sqlite3/session";
+import { drizzle as drizzleD1 } from "drizzle-orm/d1";
+import { drizzle as drizzleLibsql } from "drizzle-orm/libsql";
+import { drizzle as drizzleMysql } from "drizzle-orm/mysql2";
+import { drizzle as drizzleMysqlProxy } from "drizzle-orm/mysql-proxy";
+import { drizzle as drizzlePg } from "drizzle-orm/node-postgres";
+import { pgSchema, pgTable, text, withReplicas } from "drizzle-orm/pg-core";
+import { drizzle as drizzlePgProxy } from "drizzle-orm/pg-proxy";
+import { drizzle as drizzleSqliteProxy } from "drizzle-orm/sqlite-proxy";
+import { drizzle as drizzleSqlJs } from "drizzle-orm/sql-js";
+import { BaseSQLiteDatabase, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
+import mysql from "mysql2";
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { drizzleStore } from "../../../server/drizzle/index.js";
+import { createRateLimiter, HOUR } from "../../../server/index.js";
+import { connectPool } from "../../support/connect-pool.js";
+import { createPostgres } from "../../support/database.js";
+import { connectLibsql } from "../../support/open-orm.js";
+
+const limits = {
+  few: { kind: "token bucket", rate: 10, period: HOUR, maxReserved: 5 },
+} as const;
+
+const nothing = { prepare() {} } as never;
+const answerNothing = () => Promise.resolve({ rows: [] });
+
+/** What drizzle-orm/better-sqlite3 makes, which needs better-sqlite3 to be installed. */
+function betterSqlite3() {
+  const dialect = new SQLiteSyncDialect();
+  const session = new BetterSQLiteSession(nothing, dialect, undefined);
+  return new BaseSQLiteDatabase("sync", dialect, session, undefined);
+}
+
+describe("drizzleStore refuses", () => {
+  it.each([
+    [
+      "better-sqlite3",
+      betterSqlite3(),
+      /BetterSQLiteSession are synchronous; use drizzle-orm\/libsql, or sqliteStore\(db.\$client\)/,
+    ],
+    ["sql.js", drizzleSqlJs(nothing), /SQLJsSession are synchronous; use drizzle-orm\/libsql/],
+    ["D1", drizzleD1(nothing), /D1 has no transactions; use drizzle-orm\/libsql/],
+    ["sqlite-proxy", drizzleSqliteProxy(answerNothing), /one connection for all/],
+    ["mysql-proxy", drizzleMysqlProxy(answerNothing), /no transactions; use drizzle-orm\/mysql2/],
+    [
+      "a single connection of pg",
+      drizzlePg(new pg.Client()),
+      /one connection.*give Drizzle a pg.Pool/,
+    ],
+    ["something else", {} as ReturnType<typeof drizzlePg>, /must be what drizzle\(\) returns/],
+  ])("%s, and says why", (_, db, message) => {
+    expect(() => drizzleStore(db)).toThrow(message);
+    expect(() => drizzleStore(db)).toThrow(expect.objectContaining({ kind: "InvalidConfig" }));
+  });
+
+  it("a single connection of mysql2", () => {
+    const connection = mysql.createConnection({ host: "127.0.0.1", port: 1 });
+    connection.on("error", () => {});
+    onTestFinished(() => connection.destroy());
+    const db = drizzleMysql({ client: connection });
+    expect(() => drizzleStore(db)).toThrow(/give Drizzle a pool of mysql2/);
+  });
+
+  it("a table without the columns of a limit", () => {
+    const table = pgTable("limits", { name: text("name"), key: text("user_id") });
+    const db = drizzlePg(new pg.Pool());
+    expect(() => drizzleStore(db, { table })).toThrow(
+      'table "limits" must have the columns name, key, shard, value, ts; it lacks key, shard, value, ts',
+    );
+    expect(() => drizzleStore(db, { table: 5 as never })).toThrow(/a Drizzle table, or the name/);
+  });
+
+  it("Serializable decisions on a driver without transactions", () => {
+    const db = drizzlePgProxy(answerNothing);
+    expect(() => drizzleStore(db, { isolation: "serializable" })).toThrow(
+      "PgRemoteSession of drizzle-orm has no transactions, so leave isolation out",
+    );
+  });
+});
+
+describe("drizzleStore", () => {
+  async function setUp() {
+    const database = await createPostgres();
+    const pool = connectPool(database.url);
+    onTestFinished(async () => {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    });
+    return pool;
+  }
+
+  it("follows the name and the schema of a Drizzle table", async () => {
+    const pool = await setUp();
+    await pool.query('CREATE SCHEMA app; CREATE TABLE app.limits (LIKE "RateLimit" INCLUDING ALL)');
+    const columns = Object.fromEntries(
+      ["name", "key", "shard", "value", "ts"].map((name) => [name, text(name)]),
+    );
+    const db = drizzlePg(pool);
+    const stores = [
+      drizzleStore(db, { table: pgSchema("app").table("limits", columns) }),
+      drizzleStore(db, { table: "limits", schema: "app" }),
+    ];
+    for (const store of stores) await createRateLimiter({ store, limits }).limit("few");
+    const { rows } = await pool.query("SELECT name, value FROM app.limits");
+    expect(rows).toEqual([{ name: "few", value: expect.closeTo(8, 1) }]);
+    expect((await pool.query('SELECT 1 FROM "RateLimit"')).rowCount).toBe(0);
+  });
+
+  it("decides on a driver without transactions, and says what does not work", async () => {
+    const pool = await setUp();
+    const db = drizzlePgProxy(async (query, params) => pool.query(query, params));
+    const limiter = createRateLimiter({ store: drizzleStore(db), limits });
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        i % 3 === 0 ? limiter.limit("few", { reserve: true }) : limiter.limit("few"),
+      ),
+    );
+    const granted = results.filter(({ ok }) => ok).length;
+    expect(granted).toBeGreaterThanOrEqual(10);
+    expect(granted).toBeLessThanOrEqual(15);
+    await limiter.reset("few");
+    expect((await limiter.getValue("few")).value).toBe(10);
+    const both = [{ name: "few" }, { name: "few", key: "ann" }] as const;
+    await limiter.limit("few");
+    // One row is updated, and the other one inserted.
+    expect(await limiter.limitAll(both)).toMatchObject({ ok: true });
+    await expect(limiter.transaction(async () => {})).rejects.toThrow(
+      "transaction() needs a transaction, and this driver has none",
+    );
+  });
+
+  it("works on a libsql client in memory that is shared", async () => {
+    const client = connectLibsql("file::memory:?cache=shared");
+    onTestFinished(() => client.close());
+    await client.execute(
+      `CREATE TABLE "RateLimit" (name TEXT, key TEXT, shard INTEGER, value REAL, ts REAL, PRIMARY KEY (name, key, shard))`,
+    );
+    const limiter = createRateLimiter({ store: drizzleStore(drizzleLibsql(client)), limits });
+    expect(await limiter.limit("few")).toMatchObject({ ok: true });
+  });
+
+  it("works on a database with read replicas, and reads the primary", async () => {
+    const pool = await setUp();
+    const unused = drizzlePg(connectPool("postgresql://127.0.0.1:1/none"));
+    const db = withReplicas(drizzlePg(pool), [unused]);
+    const limiter = createRateLimiter({ store: drizzleStore(db), limits });
+    await limiter.limit("few", { count: 4 });
+    await db.transaction((tx) => limiter.using(tx).limit("few"));
+    expect(Math.floor((await limiter.getValue("few")).value)).toBe(5);
+  });
+});

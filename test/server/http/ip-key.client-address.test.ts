@@ -1,0 +1,88 @@
+/** Which address each host takes for the visitor's if the visitor forges X-Forwarded-For. */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import { fileURLToPath } from "node:url";
+import express from "express";
+import fastify from "fastify";
+import { afterAll, describe, expect, it } from "vitest";
+import { ipKey } from "../../../server/index.js";
+import { blocksOf, readPage } from "../../docs/pages.js";
+import { type Host, listen, serveFetch } from "../../support/serve-fetch.js";
+
+const WORK = fileURLToPath(new URL(".tmp/", import.meta.url));
+afterAll(() => rm(WORK, { recursive: true, force: true }));
+
+/** The function of docs/visitors.md. */
+async function fromTheDocs() {
+  const blocks = blocksOf(await readPage("docs/visitors.md"));
+  const { code } = blocks.find(({ path }) => path === "server/client-address.ts")!;
+  await mkdir(WORK, { recursive: true });
+  await writeFile(`${WORK}client-address.ts`, code);
+  return (await import(/* @vite-ignore */ `${WORK}client-address.ts`)) as {
+    clientAddress(headers: Headers, proxies: number): string | undefined;
+  };
+}
+
+const { clientAddress } = await fromTheDocs();
+
+const VISITOR = "198.51.100.7";
+/** How the proxy beside the application sees the one before it. */
+const SECOND_PROXY = "10.0.0.2";
+
+/** Hosts that answer with the key of the visitor, behind so many proxies. */
+const hosts: Record<string, (proxies: number | true) => Promise<Host>> = {
+  express(proxies) {
+    const app = express().set("trust proxy", proxies);
+    app.get("/", (req, res) => void res.send(ipKey(req.ip)));
+    return listen(createServer(app));
+  },
+  async fastify(proxies) {
+    const addresses = ["127.0.0.1", SECOND_PROXY].slice(0, Number(proxies));
+    const app = fastify({ trustProxy: proxies === true || addresses, forceCloseConnections: true });
+    app.get("/", (req, reply) => reply.send(ipKey(req.ip)));
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    return { url, [Symbol.asyncDispose]: () => app.close() };
+  },
+  "the function of the documentation": (proxies) =>
+    serveFetch(({ headers }) => new Response(ipKey(clientAddress(headers, Number(proxies))))),
+};
+
+/** A proxy that does what proxies do: it appends the address of its peer, here a made-up one. */
+function proxy(target: string, peer: string): Promise<Host> {
+  return listen(
+    createServer((req, res) => {
+      const before = req.headers["x-forwarded-for"];
+      const forwarded = before === undefined ? peer : `${String(before)}, ${peer}`;
+      request(target, { headers: { "x-forwarded-for": forwarded } }, (answer) => {
+        res.writeHead(answer.statusCode!);
+        answer.pipe(res);
+      }).end();
+    }),
+  );
+}
+
+async function keyOf(url: string, claimed?: string): Promise<string> {
+  const headers = claimed === undefined ? {} : { "x-forwarded-for": claimed };
+  return (await fetch(url, { headers })).text();
+}
+
+describe.each(Object.entries(hosts))("%s", (_name, start) => {
+  it.each([1, 2])(
+    "finds the visitor behind %i proxies, whatever the visitor claims",
+    async (proxies) => {
+      await using app = await start(proxies);
+      await using near = await proxy(app.url, proxies === 1 ? VISITOR : SECOND_PROXY);
+      await using far = await proxy(near.url, VISITOR);
+      const { url } = proxies === 1 ? near : far;
+      for (const claimed of [undefined, "203.0.113.9", "203.0.113.9, 10.0.0.9", "unknown"]) {
+        expect(await keyOf(url, claimed)).toBe(VISITOR);
+      }
+    },
+  );
+});
+
+it.each(["express", "fastify"])("believes the visitor if %s trusts every proxy", async (name) => {
+  await using app = await hosts[name]!(true);
+  await using near = await proxy(app.url, VISITOR);
+  expect(await keyOf(near.url, "203.0.113.9")).toBe("203.0.113.9");
+});

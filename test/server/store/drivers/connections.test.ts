@@ -1,0 +1,98 @@
+/** Which errors close a connection of a pool, and which ones keep it. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createRateLimiter, DAY, mysqlStore, pgStore } from "../../../../server/index.js";
+import type { PgClientLike } from "../../../../server/store/drivers/pg-client.js";
+import { createPgConnections } from "../../../../server/store/drivers/pg-connections.js";
+import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
+import { connectPool } from "../../../support/connect-pool.js";
+import { connectMysql2 } from "../../../support/open-mysql.js";
+
+const limits = { few: { kind: "fixed window", rate: 10, period: DAY, start: 0 } } as const;
+
+/** A pool whose only connection has become read-only, as that to a former primary. */
+const failedOver = {
+  async pg() {
+    const database = await createPostgres();
+    const pool = connectPool(database.url, 1);
+    onTestFinished(async () => {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    });
+    const limiter = createRateLimiter({ store: pgStore(pool), limits, logger: false });
+    await limiter.limit("few");
+    await pool.query("SET default_transaction_read_only = on");
+    return limiter;
+  },
+  async mysql2() {
+    const database = await createMysql();
+    const pool = connectMysql2(database.url, { connectionLimit: 1 });
+    onTestFinished(async () => {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    });
+    const limiter = createRateLimiter({ store: mysqlStore(pool), limits, logger: false });
+    await limiter.limit("few");
+    await pool.query("SET SESSION TRANSACTION READ ONLY");
+    return limiter;
+  },
+};
+
+const kinds = (["pg", "mysql2"] as const).filter((kind) => kind === "pg" || mysqlUrl);
+
+describe.each(kinds)("a connection that has become read-only (%s)", (kind) => {
+  it("is replaced after a call has failed on it", async () => {
+    const limiter = await failedOver[kind]();
+    await expect(limiter.limit("few")).rejects.toThrow(/read.only/i);
+    expect(await limiter.limit("few")).toMatchObject({ ok: true, value: 8 });
+  });
+
+  it("is replaced after a transaction has failed on it", async () => {
+    const limiter = await failedOver[kind]();
+    const take = () => limiter.transaction(({ limit }) => limit("few"));
+    await expect(take()).rejects.toThrow(/read.only/i);
+    expect(await take()).toMatchObject({ ok: true, value: 8 });
+  });
+});
+
+describe("a connection of pg", () => {
+  /** Whether a connection is closed after an error of a statement. */
+  async function isClosedAfter(error: object): Promise<boolean> {
+    let isClosed: boolean | undefined;
+    const client = {
+      query: () => Promise.reject(Object.assign(new Error("failed"), error)),
+      release: (reason) => void (isClosed = Boolean(reason)),
+      on() {},
+      removeListener() {},
+    } satisfies PgClientLike as PgClientLike;
+    const { runAlone } = createPgConnections({
+      query: client.query,
+      connect: (callback) => callback(undefined, client),
+    });
+    await runAlone((lent) => lent.query({ text: "SELECT 1" })).catch(() => {});
+    return isClosed!;
+  }
+
+  it.each([
+    ["a conflict", "40001"],
+    ["a deadlock", "40P01"],
+    ["a missing table", "42P01"],
+    ["a cancelled statement", "57014"],
+  ])("is kept after %s, in any language of the server", async (_what, code) => {
+    expect(await isClosedAfter({ severity: "ERROR", code })).toBe(false);
+    expect(await isClosedAfter({ severity: "FEHLER", code })).toBe(false);
+  });
+
+  it.each([
+    ["a shutdown of the server", { severity: "FATAL", code: "57P01" }],
+    ["a shutdown, where the server says ERROR", { severity: "ERROR", code: "57P01" }],
+    ["too long an idle transaction", { severity: "FATAL", code: "25P03" }],
+    ["an error of a pooler", { severity: "FATAL", code: "08P01" }],
+    ["an internal error of the server", { severity: "PANIC", code: "XX000" }],
+    ["an answer of a standby", { severity: "ERROR", code: "25006" }],
+    ["a reset connection", { code: "ECONNRESET" }],
+    ["a broken pipe, whose code looks like one of PostgreSQL", { code: "EPIPE" }],
+    ["an error of the client", {}],
+  ])("is closed after %s", async (_what, error) => {
+    expect(await isClosedAfter(error)).toBe(true);
+  });
+});

@@ -1,0 +1,167 @@
+/**
+ * Compares the plain take of a dialect with `takeTokens`, on random configs, states, counts and
+ * times. Many cases are one bit away from the limit between a grant and a denial. The statement has
+ * to write exactly what `core` calculates, to the last bit.
+ */
+import { takeTokens } from "../../../../core/decide.js";
+import type { PeriodicConfig, RateLimitState } from "../../../../core/index.js";
+import type { TakeLine, TakeTerms } from "../../../../server/store/row-access.js";
+import type { Dialect } from "../../../../server/store/sql/dialect.js";
+import type { SqlConnection } from "../../../../server/store/sql/driver.js";
+import { rowId, rowKey } from "../../../../server/store/store.js";
+
+export interface Subject {
+  dialect: Dialect;
+  connection: SqlConnection;
+  /** Whether the statement inserts rows that do not exist yet. */
+  inserts: boolean;
+  empty(): Promise<unknown>;
+}
+
+export interface Mismatch {
+  terms: TakeTerms;
+  state: RateLimitState | null;
+  total: number;
+  expected: RateLimitState | undefined;
+  actual: RateLimitState | undefined;
+}
+
+/** Some dialects depend on the version of the database. */
+export async function prepareDialect(dialect: Dialect, connection: SqlConnection): Promise<void> {
+  if (dialect.prepare === undefined) return;
+  const [row] = await connection.query("SELECT version() AS version", []);
+  dialect.prepare(String(row!["version"]));
+}
+
+/** @returns the first cases in which SQL and core disagree. */
+export async function findMismatches(
+  { dialect, connection, inserts, empty }: Subject,
+  { cases, batchSize = 500, seed = 1 }: { cases: number; batchSize?: number; seed?: number },
+): Promise<Mismatch[]> {
+  const random = xorshift(seed);
+  const mismatches: Mismatch[] = [];
+  const insertConnection = { ...connection, onLocked: "skip" as const };
+  for (let done = 0; done < cases && mismatches.length === 0;) {
+    const terms = randomTerms(random);
+    // Sometimes send a single line, because a single line has its own statement.
+    const count = random() < 0.02 ? 1 : batchSize;
+    const testCases = Array.from({ length: count }, (_, i) => randomCase(random, terms, i));
+    done += count;
+    await empty();
+    const rows = testCases.flatMap(({ line, state }) =>
+      state === null ? [] : [{ row: line.row, was: null, next: state }],
+    );
+    if (rows.length > 0) await dialect.insert(insertConnection, rows);
+    const results = await dialect.take(
+      connection,
+      terms,
+      testCases.map(({ line }) => line),
+      { mayWait: random() < 0.5, isWanted: () => true },
+    );
+    for (const { line, state } of testCases) {
+      const { total } = line;
+      const expected =
+        state === null && !inserts
+          ? undefined
+          : takeTokens(state, terms.config, terms.now, total, terms.floor);
+      const actual = results.get(rowKey(line.row));
+      const isSame =
+        Object.is(expected?.value, actual?.value) && Object.is(expected?.ts, actual?.ts);
+      if (!isSame) mismatches.push({ terms, state, total, expected, actual });
+    }
+  }
+  return mismatches;
+}
+
+function randomTerms(random: () => number): TakeTerms {
+  const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
+  const integer = (max: number) => 1 + Math.floor(random() * max);
+  const rate = pick(
+    integer(10),
+    integer(1e6),
+    1 / 3,
+    random() * 100,
+    random() / 1e6,
+    2 ** 40 * random(),
+  );
+  const period = pick(1, 7, integer(1000), 60_000, integer(1e9), integer(1e11));
+  const capacity = pick(rate, integer(10), integer(1e6), random() * 50, 0);
+  const now = Date.UTC(2030, 0, 1) + Math.floor(random() * 1e10) + pick(0, 0, random());
+  const floor = pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
+  const config: PeriodicConfig =
+    random() < 0.5
+      ? { kind: "token bucket", rate, period, capacity }
+      : { kind: "fixed window", rate, period, capacity, start: integer(1e6) };
+  return { config, floor, now };
+}
+
+function randomCase(
+  random: () => number,
+  { config, floor, now }: TakeTerms,
+  index: number,
+): { line: TakeLine; state: RateLimitState | null } {
+  const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
+  const { capacity = config.rate, period } = config;
+  const age = pick(
+    0,
+    random() * period,
+    Math.floor(random() * 50) * period,
+    random() * 1e12,
+    -random() * 1e6,
+  );
+  const ts = pick(Math.floor(now - age), now - age);
+  const value = pick(
+    capacity * random(),
+    Math.floor(capacity * random()),
+    floor * random(),
+    (capacity - floor) * random() + floor,
+    0,
+  );
+  const state = random() < 0.1 ? null : { value, ts };
+  const available = takeTokens(state, config, now, 0, -Infinity)!.value;
+  // The largest total that is granted.
+  const threshold = available - floor;
+  const total = Math.abs(
+    pick(
+      1,
+      1 + Math.floor(random() * 5),
+      random() * 3,
+      threshold,
+      neighbour(threshold, 1),
+      neighbour(threshold, -1),
+    ),
+  );
+  const validTotal = total > 0 && Number.isFinite(total) ? total : 1;
+  const row = rowId("differential", `key ${index}`, 0);
+  const fresh = takeTokens(null, config, now, validTotal, -Infinity)!;
+  // A store never sends a line that even a full bucket denies. Use a tiny total instead.
+  if (fresh.value < floor) {
+    const untouched = takeTokens(null, config, now, 0, -Infinity)!;
+    const smallLine = {
+      row,
+      total: 2 ** -30,
+      fresh: { ...untouched, value: untouched.value - 2 ** -30 },
+    };
+    if (smallLine.fresh.value >= floor) return { line: smallLine, state };
+    return { line: { row, total: validTotal, fresh }, state: state ?? { value: 0, ts: now } };
+  }
+  return { line: { row, total: validTotal, fresh }, state };
+}
+
+/** The next larger or smaller double. */
+export function neighbour(value: number, step: 1 | -1): number {
+  const bits = new BigInt64Array(new Float64Array([value]).buffer);
+  bits[0]! += BigInt(value < 0 ? -step : step);
+  return new Float64Array(bits.buffer)[0]!;
+}
+
+/** George Marsaglia's xorshift32. */
+export function xorshift(seed: number): () => number {
+  let x = seed | 0 || 1;
+  return () => {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    return (x >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,164 @@
+/**
+ * Compares the plain take of each database with `core`. `DIFFERENTIAL_CASES` sets the number of
+ * cases per database. The default is a few thousand, so that the suite stays quick.
+ */
+import { expect, it } from "vitest";
+import type { MysqlPoolLike } from "../../../../server/index.js";
+import { mysqlDriver } from "../../../../server/store/drivers/mysql.js";
+import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import type { CreateDialect } from "../../../../server/store/sql/dialect.js";
+import { mysql } from "../../../../server/store/sql/mysql.js";
+import { postgresql } from "../../../../server/store/sql/postgresql.js";
+import { sqlite } from "../../../../server/store/sql/sqlite.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
+import { connectMariadb, connectMysql2 } from "../../../support/open-mysql.js";
+import { connectPool } from "../../../support/open-store.js";
+import { findMismatches, prepareDialect, type Subject } from "./differential.js";
+
+const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 8000);
+const timeout = 20_000 + cases;
+
+interface OpenSubject extends Subject {
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+async function onPostgres(): Promise<OpenSubject> {
+  const database = await createPostgres();
+  const pool = connectPool(database.url, 1);
+  const run = async (text: string, values: readonly unknown[]) =>
+    pool.query(text, values as unknown[]);
+  return {
+    dialect: postgresql({ name: "RateLimit" }, createDatabaseClock()),
+    connection: {
+      query: async (text, params) => (await run(text, params)).rows,
+      execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
+    },
+    inserts: true,
+    empty: () => pool.query(`DELETE FROM "RateLimit"`),
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function onPrisma(
+  opening: ReturnType<typeof createSqlite | typeof createMysql>,
+  make: CreateDialect,
+  inserts: boolean,
+): Promise<OpenSubject> {
+  const database = await opening;
+  const client = database.prisma as Awaited<ReturnType<typeof createSqlite>>["prisma"];
+  const dialect = make({ name: "RateLimit" }, createDatabaseClock());
+  const connection: Subject["connection"] = {
+    query: (text, params) => client.$queryRawUnsafe(text, ...params),
+    execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
+  };
+  await prepareDialect(dialect, connection);
+  return {
+    dialect,
+    connection,
+    inserts,
+    empty: () => client.$executeRawUnsafe("DELETE FROM RateLimit"),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+/** @param isPrepared whether numbers are sent as doubles, or as text */
+async function onDriver(
+  connect: (url: string, options: { connectionLimit: number }) => MysqlPoolLike & Ended,
+  isPrepared: boolean,
+): Promise<OpenSubject> {
+  const database = await createMysql();
+  const pool = connect(database.url, { connectionLimit: 1 });
+  const driver = mysqlDriver(pool, { prepare: isPrepared });
+  const dialect = mysql({ name: "RateLimit" }, createDatabaseClock());
+  await prepareDialect(dialect, driver);
+  return {
+    dialect,
+    connection: driver,
+    inserts: false,
+    empty: () => driver.execute("DELETE FROM RateLimit", []),
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Ended {
+  end(): Promise<void>;
+}
+
+/** Each database, with faults to inject: a pattern in the statement and its replacement. */
+const subjects: [name: string, () => Promise<OpenSubject>, faults: [RegExp, string][]][] = [
+  [
+    "PostgreSQL",
+    onPostgres,
+    [
+      [/>= \$9/, "> $9"],
+      [/\* \$6 \/ \$7/g, "* ($6::float8 / $7::float8)"],
+      [/"ts" = GREATEST\(t\."ts", \$10\)/, `"ts" = $10`],
+      [/GREATEST\(0, \$10 - t\."ts"\)/g, `($10 - t."ts")`],
+    ],
+  ],
+  [
+    "SQLite",
+    () => onPrisma(createSqlite(), sqlite, true),
+    [
+      [/"next" >= "floor"/, `"next" > "floor"`],
+      [/\* c\."rate" \/ c\."period"/g, `* (c."rate" / c."period")`],
+      [/max\(0\.0, c\."now" - t\."ts"\)/g, `(c."now" - t."ts")`],
+    ],
+  ],
+  ...(mysqlUrl === undefined
+    ? []
+    : ([
+        [
+          "MariaDB",
+          () => onPrisma(createMysql(), mysql, false),
+          [
+            [/>= (i\.`floor`|CAST)/, "> $1"],
+            [/\* i\.`rate` \/ i\.`period`/g, "* (i.`rate` / i.`period`)"],
+            [/GREATEST\(0, (i\.`now`|CAST\(\? AS DOUBLE\)) - t\.`ts`\)/g, "($1 - t.`ts`)"],
+          ],
+        ],
+        ["MariaDB through mysql2", () => onDriver(connectMysql2, true), []],
+        ["MariaDB through mysql2, not prepared", () => onDriver(connectMysql2, false), []],
+        ["MariaDB through mariadb", () => onDriver(connectMariadb, true), []],
+        ["MariaDB through mariadb, not prepared", () => onDriver(connectMariadb, false), []],
+      ] satisfies [string, () => Promise<OpenSubject>, [RegExp, string][]][])),
+];
+
+it.each(subjects)(
+  "the plain take on %s writes exactly what core calculates, to the last bit",
+  { timeout },
+  async (_, open) => {
+    await using subject = await open();
+    expect((await findMismatches(subject, { cases, seed: 7 })).slice(0, 3)).toEqual([]);
+  },
+);
+
+it.each(
+  subjects.flatMap(([name, open, faults]) =>
+    faults.map(([pattern, replacement]) => ({ name, open, pattern, replacement })),
+  ),
+)(
+  "detects a statement on $name with $pattern replaced",
+  { timeout },
+  async ({ open, pattern, replacement }) => {
+    await using subject = await open();
+    let injected = 0;
+    const connection: Subject["connection"] = {
+      ...subject.connection,
+      query(text, params) {
+        const faultyText = text.replace(pattern, replacement);
+        if (faultyText !== text) injected++;
+        return subject.connection.query(faultyText, params);
+      },
+    };
+    const mismatches = await findMismatches({ ...subject, connection }, { cases: 8000, seed: 3 });
+    expect(injected).toBeGreaterThan(0);
+    expect(mismatches.length).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,130 @@
+/** The databases whose models are compared with them. */
+import mysql2 from "mysql2/promise";
+import pg from "pg";
+import { mysqlDriver } from "../../../server/store/drivers/mysql.js";
+import { pgDriver } from "../../../server/store/drivers/pg.js";
+import type { DatabaseClock } from "../../../server/store/sql/database-clock.js";
+import type { CreateDialect } from "../../../server/store/sql/dialect.js";
+import { mysql } from "../../../server/store/sql/mysql.js";
+import { postgresql } from "../../../server/store/sql/postgresql.js";
+import { MysqlServer } from "../model/mysql.js";
+import { PostgresqlServer } from "../model/postgresql.js";
+import type { ModelServer } from "../model/server.js";
+import type { Timeline } from "../timeline.js";
+import type { RealSession } from "./tandem.js";
+
+export type LevelName = "READ COMMITTED" | "REPEATABLE READ" | "SERIALIZABLE";
+
+export interface Backend {
+  name: "postgresql" | "mariadb";
+  /** The name of the table, quoted. */
+  table: string;
+  dialect: CreateDialect;
+  version: string;
+  /** The levels of transactions that the package or its applications use. */
+  levels: readonly LevelName[];
+  begin(level: LevelName): string[];
+  model(timeline: Timeline): ModelServer;
+  connect(): Promise<RealSession>;
+  /** Lets no wait end by itself, because the two do not have the same time. */
+  edit(text: string): string;
+  /** Whether those that wait for one transaction go on in the order in which they came. */
+  keepsLine: boolean;
+  reasonOf(error: Error): string;
+  /**
+   * Resolves when nothing of the transactions before is left.
+   *
+   * @param most ms to wait for that; an open snapshot is in its way.
+   */
+  rest(session: RealSession, most: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** So that results carry the clock as they do now and then. It is not compared. */
+export function everyOtherTime(): DatabaseClock {
+  let calls = 0;
+  return {
+    now: () => 0,
+    isKnown: true,
+    isInDoubt: false,
+    query: (run) => run(calls++ % 2 === 1),
+  };
+}
+
+const REASONS: Record<string, string> = {
+  "40001": "serialization failure",
+  "40P01": "deadlock",
+  "55P03": "lock not available",
+  "25P02": "transaction aborted",
+  "22003": "out of range",
+  ER_LOCK_DEADLOCK: "deadlock",
+  ER_LOCK_WAIT_TIMEOUT: "lock wait time-out",
+  ER_DATA_OUT_OF_RANGE: "out of range",
+};
+
+function reasonOf(error: Error): string {
+  const code = String((error as { code?: unknown }).code);
+  return REASONS[code] ?? `${code} ${error.message}`;
+}
+
+export function postgresqlBackend(url: string): Backend {
+  const clients: pg.Client[] = [];
+  const driver = pgDriver(new pg.Pool({ connectionString: url }) as never);
+  return {
+    name: "postgresql",
+    table: '"RateLimit"',
+    dialect: postgresql,
+    version: "PostgreSQL 15",
+    keepsLine: false,
+    levels: ["READ COMMITTED", "SERIALIZABLE"],
+    begin: (level) => [`BEGIN ISOLATION LEVEL ${level}`],
+    model: (timeline) => new PostgresqlServer(timeline, () => 0),
+    async connect() {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      clients.push(client);
+      await client.query("SET deadlock_timeout = '5ms'");
+      return { ...driver.within(client as never), run: (text) => client.query(text) };
+    },
+    edit: (text) => text.replace(/('lock_timeout', )'\d+'/g, "$1'2000000'"),
+    reasonOf,
+    rest: async () => {},
+    close: async () => void (await Promise.all(clients.map((client) => client.end()))),
+  };
+}
+
+export function mariadbBackend(url: string): Backend {
+  const connections: mysql2.Connection[] = [];
+  const driver = mysqlDriver({} as never);
+  return {
+    name: "mariadb",
+    table: "`RateLimit`",
+    dialect: mysql,
+    version: "10.11 MariaDB",
+    keepsLine: true,
+    levels: ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"],
+    begin: (level) => [`SET TRANSACTION ISOLATION LEVEL ${level}`, "START TRANSACTION"],
+    model: (timeline) => new MysqlServer(timeline, () => 0, "mariadb"),
+    async connect() {
+      const connection = await mysql2.createConnection(url);
+      connections.push(connection);
+      return { ...driver.within(connection as never), run: (text) => connection.query(text) };
+    },
+    edit: (text) => text.replace(/(innodb_lock_wait_timeout =) 1 /g, "$1 2000 "),
+    reasonOf,
+    // A deleted record keeps its place until the purge.
+    async rest(session, most) {
+      const until = performance.now() + most;
+      while (performance.now() < until) {
+        const rows = await session.query(
+          "SELECT VARIABLE_VALUE AS `left` FROM information_schema.GLOBAL_STATUS " +
+            "WHERE VARIABLE_NAME = 'INNODB_HISTORY_LIST_LENGTH'",
+          [],
+        );
+        if (Number(rows[0]?.["left"]) === 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    close: async () => void (await Promise.all(connections.map((each) => each.end()))),
+  };
+}

@@ -1,0 +1,231 @@
+/** Runs a schedule on a model and on the real database, step by step, and stops where they differ. */
+import { createRandom } from "../random.js";
+import type { ModelServer } from "../model/server.js";
+import { idOf, type Stored } from "../model/rows.js";
+import { settle, Timeline } from "../timeline.js";
+import { type Backend, everyOtherTime } from "./backends.js";
+import { type Actor, type Context, nextAction, rowsOf } from "./schedule.js";
+import { type Pending, type RealSession, Tandem } from "./tandem.js";
+
+/** How long a statement has to be without an answer to count as one that waits, ms. */
+const PATIENCE = 40;
+/** How long an answer that must come may take, ms. */
+const LATEST = 5000;
+const STEPS = 14;
+const DEADLOCK = "error: deadlock";
+
+/** How a schedule ended. */
+export type Ending =
+  | "agreed"
+  /** PostgreSQL has found a conflict between what was read and what was written, on a page. */
+  | "stricter"
+  /** The model has found one that PostgreSQL can order. */
+  | "weaker"
+  /** They have chosen another victim of a deadlock. */
+  | "other victim"
+  /** Two statements that have waited for the end of one transaction went on in another order. */
+  | "other order"
+  | "disagreed";
+
+export interface Compared {
+  ending: Ending;
+  statements: number;
+  waits: number;
+  errors: string[];
+  /** What was sent and answered, to see where they disagree. */
+  log: string[];
+}
+
+class Ended extends Error {
+  constructor(readonly ending: Ending) {
+    super(ending);
+  }
+}
+
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @param sessions the first one only prepares and looks. */
+export async function compare(
+  backend: Backend,
+  [admin, ...sessions]: readonly RealSession[],
+  seed: number,
+): Promise<Compared> {
+  const compared: Compared = { ending: "agreed", statements: 0, waits: 0, errors: [], log: [] };
+  const run = new Run(backend, admin!, compared, seed);
+  await run.prepare();
+  try {
+    await run.all(sessions);
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
+    compared.ending = error.ending;
+    run.noteRest();
+  }
+  await Promise.all(sessions.map((session) => session.run("ROLLBACK")));
+  return compared;
+}
+
+class Run {
+  readonly #timeline = new Timeline();
+  readonly #model: ModelServer;
+  readonly #pending: Pending[] = [];
+  #hasDeleted = false;
+  readonly #random;
+  readonly #ids;
+
+  constructor(
+    readonly backend: Backend,
+    readonly admin: RealSession,
+    readonly compared: Compared,
+    seed: number,
+  ) {
+    this.#model = backend.model(this.#timeline);
+    this.#random = createRandom(seed);
+    this.#ids = rowsOf(seed);
+  }
+
+  async prepare(): Promise<void> {
+    const { admin, backend } = this;
+    const states = new Map<string, Stored>();
+    for (const { name, key, shard } of this.#ids) {
+      if (this.#random.chance(0.4)) continue;
+      const state = { value: this.#random.between(0, 9), ts: 1000 };
+      states.set(idOf(name, key, shard), state);
+      await admin.run(
+        `INSERT INTO ${backend.table} VALUES ('${name}', '${key}', ${shard}, ${state.value}, ${state.ts})`,
+      );
+    }
+    this.#model.rows.restore(states);
+    this.compared.log.push(`begins with ${JSON.stringify([...states])}`);
+  }
+
+  async all(sessions: readonly RealSession[]): Promise<void> {
+    const { backend } = this;
+    const random = this.#random;
+    const dialect = backend.dialect({ name: "RateLimit" }, everyOtherTime());
+    dialect.prepare?.(backend.version);
+    const context: Context = { backend, dialect, rows: this.#model.rows, ids: this.#ids, random };
+    const actors = sessions.map((session, connection): Actor => {
+      const { edit, reasonOf } = backend;
+      const onSend = (pending: Pending) => {
+        this.compared.log.push(`${connection} sends ${pending.text.slice(0, 30)}`);
+        this.#pending.push(pending);
+        this.compared.statements++;
+        if (pending.text.includes("DELETE")) this.#hasDeleted = true;
+      };
+      const options = { edit, reasonOf, onSend };
+      const tandem = new Tandem(connection, this.#model.connect(), session, options);
+      return { tandem, level: undefined, hasFailed: false, isBusy: false };
+    });
+    for (let step = 0; step < STEPS; step++) {
+      const idle = actors.filter(({ isBusy }) => !isBusy);
+      if (idle.length === 0) break;
+      const actor = random.pick(idle);
+      await this.#act(actor, nextAction(actor, context));
+    }
+    for (;;) {
+      const left = actors.find(({ isBusy, level }) => !isBusy && level !== undefined);
+      if (left === undefined) break;
+      const command = random.chance(0.7) && !left.hasFailed ? "COMMIT" : "ROLLBACK";
+      await this.#act(left, () => left.tandem.run(command));
+    }
+    await this.#compareTables();
+  }
+
+  async #act(actor: Actor, run: () => Promise<unknown>): Promise<void> {
+    actor.isBusy = true;
+    void run()
+      .catch(() => (actor.hasFailed = true))
+      .finally(() => {
+        actor.isBusy = false;
+        if (!actor.tandem.model.isInTransaction) {
+          actor.level = undefined;
+          actor.hasFailed = false;
+        }
+      });
+    await this.#quiesce();
+    if (this.#hasDeleted) await this.backend.rest(this.admin, 100);
+  }
+
+  /** Until each statement is answered, or waits on both sides. */
+  async #quiesce(): Promise<void> {
+    for (;;) {
+      // Beyond the time after which a deadlock is looked for, and short of any bound of a wait.
+      await this.#timeline.run(this.#timeline.now + 1500);
+      await settle();
+      const answered = this.#pending.findLast(({ model }) => model !== undefined);
+      if (answered !== undefined) {
+        await this.#compareOutcomes(answered);
+        this.#pending.splice(this.#pending.indexOf(answered), 1);
+        answered.settle();
+        await settle();
+        continue;
+      }
+      if (this.#pending.length === 0) return;
+      await delay(PATIENCE);
+      const early = this.#pending.find(({ real }) => real !== undefined);
+      if (early === undefined) {
+        this.compared.waits += this.#pending.length;
+        for (const pending of this.#pending) pending.hasWaited = true;
+        return;
+      }
+      this.#note(early);
+      const { real } = early;
+      if (real!.kind === "error" && isOfReads(real!.error)) throw new Ended("stricter");
+      throw new Ended("disagreed");
+    }
+  }
+
+  async #compareOutcomes(answered: Pending): Promise<void> {
+    const model = answered.model!;
+    const others = this.#pending.filter((each) => each !== answered);
+    const isDeadlock = model.shown === DEADLOCK;
+    const hasOther = () => isDeadlock && others.some(({ real }) => real?.shown === DEADLOCK);
+    const until = performance.now() + LATEST;
+    while (answered.real === undefined && !hasOther() && performance.now() < until) await delay(1);
+    this.#note(answered);
+    const { real, text } = answered;
+    if (model.kind === "error") this.compared.errors.push(model.shown);
+    if (real === undefined && hasOther()) throw new Ended("other victim");
+    if (real?.shown === model.shown) return;
+    const isOthers = others.some((each) => each.model?.shown === DEADLOCK);
+    if (real?.shown === DEADLOCK && isOthers) throw new Ended("other victim");
+    const areFree = answered.hasWaited && others.some((each) => each.hasWaited && each.model);
+    if (areFree && !this.backend.keepsLine) throw new Ended("other order");
+    if (real?.kind === "error" && isOfReads(real.error)) throw new Ended("stricter");
+    const isModels = model.shown === "error: serialization failure" && text === "COMMIT";
+    throw new Ended(isModels ? "weaker" : "disagreed");
+  }
+
+  /** What was not answered on both sides. */
+  noteRest(): void {
+    this.compared.log.push("without an answer:");
+    for (const pending of this.#pending) this.#note(pending);
+  }
+
+  #note({ connection, text, params, model, real }: Pending): void {
+    const short = text.replaceAll(/\s+/g, " ").trim();
+    this.compared.log.push(
+      `${connection}: ${short} ${JSON.stringify(params)}\n` +
+        `   model: ${model?.shown ?? "waits"}\n   real:  ${real?.shown ?? "waits"}`,
+    );
+  }
+
+  async #compareTables(): Promise<void> {
+    const found = await this.admin.query(
+      `SELECT * FROM ${this.backend.table} WHERE name = '${this.#ids[0]!.name}'`,
+      [],
+    );
+    const real = found.map((row) => {
+      return `${idOf(row["name"], row["key"], row["shard"])} ${Number(row["value"])} ${Number(row["ts"])}`;
+    });
+    const model = this.#model.rows.all().map(([id, { value, ts }]) => `${id} ${value} ${ts}`);
+    if (real.sort().join() === model.sort().join()) return;
+    this.compared.log.push(`at the end\n   model: ${model.join()}\n   real:  ${real.join()}`);
+    throw new Ended("disagreed");
+  }
+}
+
+/** Whether PostgreSQL has failed because of what was read, and not because of a changed row. */
+function isOfReads(error: Error): boolean {
+  return error.message.includes("read/write dependencies");
+}

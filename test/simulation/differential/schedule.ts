@@ -1,0 +1,143 @@
+/**
+ * A random schedule: what some connections do one after the other, some of them inside transactions.
+ * A connection whose statement waits is left alone until it has its answer.
+ */
+import type { RateLimitState } from "../../../core/calculate.js";
+import type { PeriodicConfig } from "../../../core/config.js";
+import type { Write } from "../../../server/store/plan-writes.js";
+import { type Connection, type Dialect, inside } from "../../../server/store/sql/dialect.js";
+import { compareLockOrder, type RowId } from "../../../server/store/store.js";
+import { idOf, type ModelRows } from "../model/rows.js";
+import type { Random } from "../random.js";
+import type { Backend, LevelName } from "./backends.js";
+import type { Tandem } from "./tandem.js";
+
+/** Each schedule has rows of its own, because a database is slow to forget those that were deleted. */
+export function rowsOf(seed: number): readonly RowId[] {
+  const name = `schedule ${seed}`;
+  return [
+    { name, key: "a", shard: 0 },
+    { name, key: "b", shard: 0 },
+    { name, key: "b", shard: 1 },
+    { name, key: "c", shard: 0 },
+  ];
+}
+
+const CONFIGS: readonly PeriodicConfig[] = [
+  { kind: "token bucket", rate: 10, period: 1000, capacity: 10 },
+  { kind: "fixed window", rate: 5, period: 1000, capacity: 10 },
+];
+
+export interface Actor {
+  tandem: Tandem;
+  level: LevelName | undefined;
+  hasFailed: boolean;
+  /** What it does is not answered yet. */
+  isBusy: boolean;
+}
+
+export interface Context {
+  backend: Backend;
+  dialect: Dialect;
+  rows: ModelRows;
+  /** The rows that it is about. */
+  ids: readonly RowId[];
+  random: Random;
+}
+
+/** @returns what the actor does next. */
+export function nextAction(actor: Actor, context: Context): () => Promise<unknown> {
+  const { backend, random } = context;
+  const { tandem, level } = actor;
+  if (level === undefined) {
+    if (random.chance(0.4)) return alone(tandem, context);
+    const next = random.pick(backend.levels);
+    return async () => {
+      for (const text of backend.begin(next)) await tandem.run(text);
+      actor.level = next;
+    };
+  }
+  if (actor.hasFailed && random.chance(0.9)) return () => tandem.run("ROLLBACK");
+  if (random.chance(0.25)) return () => tandem.run(random.chance(0.75) ? "COMMIT" : "ROLLBACK");
+  const connection = inside(tandem, random.pick(ON_LOCKED[backend.name][level]));
+  return write(connection, context);
+}
+
+type OnLocked = Connection["onLocked"];
+
+/** What the package chooses in transactions of each level, and `using` in any. */
+const ON_LOCKED: Record<Backend["name"], Record<LevelName, readonly OnLocked[]>> = {
+  postgresql: {
+    "READ COMMITTED": ["skip", "wait", "wait briefly", "wait hurriedly", "hold", "enter", "pass"],
+    "REPEATABLE READ": ["wait"],
+    SERIALIZABLE: ["fail", "wait", "enter", "pass"],
+  },
+  mariadb: {
+    "READ COMMITTED": ["skip", "wait", "wait briefly", "wait hurriedly"],
+    "REPEATABLE READ": ["wait"],
+    SERIALIZABLE: ["fail", "wait", "wait briefly"],
+  },
+};
+
+/** A statement, or a short transaction, of the store itself. */
+function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
+  const { backend, dialect, random } = context;
+  const own: Connection = {
+    ...inside(tandem, "skip"),
+    async transaction(run) {
+      for (const text of backend.begin("READ COMMITTED")) await tandem.run(text);
+      try {
+        const result = await run(inside(tandem, "skip"));
+        await tandem.run("COMMIT");
+        return result;
+      } catch (error) {
+        await tandem.run("ROLLBACK");
+        throw error;
+      }
+    },
+  };
+  if (random.chance(0.5)) return write(own, context);
+  const config = random.pick(CONFIGS);
+  const total = random.between(1, 6);
+  const lines = some(context).map((row) => {
+    return { row, total, fresh: { value: config.capacity! - total, ts: 1000 } };
+  });
+  const terms = { config, floor: 0, now: random.pick([1000, 1700, 2900]) };
+  const options = { mayWait: random.chance(0.5), isWanted: () => true };
+  return () => dialect.take(tandem, terms, lines, options);
+}
+
+function write(connection: Connection, context: Context): () => Promise<unknown> {
+  const { dialect, random } = context;
+  const rows = some(context);
+  const dice = random.next();
+  if (dice < 0.35) return () => dialect.read(connection, rows);
+  const known = rows.map((row): Write => ({
+    row,
+    was: stateOf(row, context),
+    next: { value: random.between(0, 9), ts: random.pick([1000, 2000]) },
+  }));
+  if (dice < 0.65) {
+    const groups = random.chance(0.5)
+      ? [{ writes: known, decisions: [0] }]
+      : known.map((each, i) => ({ writes: [each], decisions: [i] }));
+    return () => dialect.update(connection, groups);
+  }
+  if (dice < 0.87) return () => dialect.insert(connection, known);
+  return () => dialect.remove(connection, known);
+}
+
+/** One row or two, in the order in which the package locks them. */
+function some({ random, ids }: Context): RowId[] {
+  const rows = [random.pick(ids)];
+  const other = random.pick(ids);
+  if (random.chance(0.4) && !rows.includes(other)) rows.push(other);
+  return rows.sort(compareLockOrder);
+}
+
+/** Mostly as the row is, so that guards hold. */
+function stateOf({ name, key, shard }: RowId, { rows, random }: Context): RateLimitState {
+  const id = idOf(name, key, shard);
+  const state = rows.writerOf(id)?.writes.get(id) ?? rows.newest(id);
+  return state === null || random.chance(0.15) ? { value: 3, ts: 500 } : state;
+}

@@ -1,0 +1,136 @@
+/** What has to be true after a simulation. */
+import { findOrder } from "../histories/find-order.js";
+import { partsOf } from "../histories/parts.js";
+import { Tally } from "./faults.js";
+import { isCalm } from "./scenario.js";
+import type { World } from "./simulate.js";
+import { CAPACITY, CROWD, LIVE, type LiveName } from "./workloads/context.js";
+import { explains } from "./workloads/crowd.js";
+import type { Grant } from "./workloads/live.js";
+
+/** @returns what was reached inside of the database. */
+export function check(world: World): Tally<string> {
+  checkOrder(world);
+  checkGrants(world);
+  checkErrors(world);
+  checkQuiet(world);
+  checkCrowd(world);
+  checkRest(world);
+  const reached = new Tally<string>();
+  const { locks } = world.network.server.rows;
+  reached.note("waits for locks", locks.waits);
+  reached.note("deadlocks", locks.deadlocks);
+  reached.note("failed calls", world.failures.size);
+  return reached;
+}
+
+/** There is an order of all calls on the shared buckets that explains every answer. */
+function checkOrder({ history, problems, hasLost }: World): void {
+  if (hasLost) return;
+  for (const { keys, operations } of partsOf(history)) {
+    const initial = keys.map(() => CAPACITY);
+    const found = findOrder(operations, {
+      keys,
+      initial,
+      capacity: CAPACITY,
+      maxConfigurations: 50_000,
+    });
+    if (found.kind !== "inexplicable") continue;
+    const { process, action, items, answer, start } = found.failedAt;
+    problems.push(
+      `no order of the calls explains ${action} ${JSON.stringify(items)} of ${process} at ${start}: ${JSON.stringify(answer)}`,
+    );
+  }
+}
+
+/** In every span, no more was granted than the capacity, and what refills in it. */
+function checkGrants(world: World): void {
+  const { grants, problems, scenario, databaseClockError, faults, hasLost } = world;
+  if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
+  const byKey = new Map<string, Grant[]>();
+  for (const grant of grants) {
+    byKey.set(grant.key, [...(byKey.get(grant.key) ?? []), grant]);
+  }
+  // How far a process can be from the clock of the database: what its slowest statement leaves open.
+  const isSlow = [...faults.counts.keys()].some((fault) => /slow|frozen|busy/.test(fault));
+  const error = isSlow ? 8000 : 4 * scenario.delay.most + 5;
+  for (const [key, all] of byKey) {
+    const {
+      rate,
+      period,
+      capacity = rate,
+    } = LIVE[all[0]!.name as LiveName] as {
+      rate: number;
+      period: number;
+      capacity?: number;
+    };
+    const isWindow = LIVE[all[0]!.name].kind === "fixed window";
+    for (const first of all) {
+      let granted = 0;
+      const after = all.filter((grant) => grant.start >= first.start).sort((a, b) => a.end - b.end);
+      for (const { count, end } of after) {
+        granted += count;
+        const span = end - first.start + 2 * error;
+        const refilled = isWindow
+          ? rate * (Math.floor(span / period) + 1)
+          : Math.floor((span * rate) / period);
+        if (granted <= capacity + refilled) continue;
+        problems.push(`${key}: ${granted} granted in ${span.toFixed(0)} ms`);
+        return;
+      }
+    }
+  }
+}
+
+/** While nothing fails, no call fails because of the store. */
+function checkErrors({ scenario, failures, problems }: World): void {
+  if (!isCalm(scenario)) return;
+  for (const [what, error] of failures) {
+    if (isDeadlock(what, error)) continue;
+    problems.push(`${what} failed although nothing else did: ${String(error)}`);
+  }
+}
+
+/** The buckets of the crowd have lost what was granted, and no more than was asked for. */
+function checkCrowd({ crowd, network, problems, hasLost }: World): void {
+  if (hasLost) return;
+  for (const [key, taken] of crowd) {
+    const left = network.server.rows.newest(["crowd", key, 0].join("\0"))?.value ?? CROWD;
+    if (explains(taken, left)) continue;
+    problems.push(`${key} has lost ${CROWD - left} tokens: ${JSON.stringify(taken)}`);
+  }
+}
+
+/** What was told to have failed sends nothing any more. */
+function checkQuiet({ ownWrites, quiet, problems }: World): void {
+  for (const { key, from, to } of quiet) {
+    const write = ownWrites.find(
+      (each) => each.key === key && each.sentAt > from && each.sentAt < to,
+    );
+    if (write === undefined) continue;
+    problems.push(
+      `${key} was written by a statement sent at ${write.sentAt}, after its call had failed at ${from}`,
+    );
+  }
+}
+
+/** A deadlock ends a transaction of the application, which has to retry it. */
+function isDeadlock(what: string, error: unknown): boolean {
+  const { cause } = error as Error;
+  return what === "using" && (cause as { errno?: unknown } | undefined)?.errno === 1213;
+}
+
+/** Nothing is left when all callers have ended. */
+function checkRest({ members, network, problems }: World): void {
+  for (const { id, callers, pool, process } of members.running) {
+    if (callers > 0) problems.push(`${callers} callers of ${id} have not ended`);
+    if (pool.lent > 0) problems.push(`${pool.lent} connections of ${id} were not given back`);
+    if (process.timers > 0) problems.push(`${process.timers} timers of ${id} are left`);
+    if (pool.unheard !== undefined) {
+      problems.push(`${id} would have ended: nobody listened to ${String(pool.unheard)}`);
+    }
+  }
+  const { rows } = network.server;
+  if (rows.open.size > 0) problems.push(`${rows.open.size} transactions are open`);
+  if (rows.locks.heldCount > 0) problems.push(`${rows.locks.heldCount} rows are locked`);
+}

@@ -1,0 +1,124 @@
+/** The processes of a simulation, with their limiters, pools and callers. */
+import { Process } from "./process.js";
+import type { Random } from "./random.js";
+import type { StartShipped } from "./shipped.js";
+import { isCalm } from "./scenario.js";
+import type { World } from "./simulate.js";
+import { type Backend, createBackend } from "./databases.js";
+import { alone } from "./workloads/alone.js";
+import { type Caller, FROZEN, LIVE, type Member, type Workload } from "./workloads/context.js";
+import { createCrowd } from "./workloads/crowd.js";
+import { createLive, waits } from "./workloads/live.js";
+import { shared } from "./workloads/shared.js";
+
+export interface Running extends Member {
+  pool: Backend["pool"];
+  /** Callers that have not ended. */
+  callers: number;
+  /** When it was last busy or stopped, ms. */
+  pausedUntil: number;
+}
+
+export interface Members {
+  running: Running[];
+  all: Running[];
+  /** Another process in the place of one that was killed. */
+  add(): void;
+}
+
+/** Epoch ms. Nothing refills on the clock that stands still. */
+const FROZEN_AT = Date.UTC(2030, 0, 1);
+
+export function createMembers(world: World, start: StartShipped, random: Random): Members {
+  const { scenario, timeline, network } = world;
+  const workloads: [Workload, number][] = [
+    [shared, scenario.callers.shared],
+    [alone, scenario.callers.alone],
+    [createLive(world.grants), scenario.callers.live],
+    [waits, scenario.callers.waits],
+    [createCrowd(world.crowd), scenario.callers.crowd],
+  ];
+  const members: Members = {
+    running: [],
+    all: [],
+    add() {
+      const clockError = (2 * random.next() - 1) * scenario.clockError;
+      const process = new Process({ timeline, random: random.fork(), clockError });
+      const shipped = start(process.globals());
+      const { pool, store, borrow } = createBackend(scenario, shipped, network, process);
+      const globals = process.globals() as unknown as Pick<typeof globalThis, "setTimeout">;
+      const member: Running = {
+        id: `p${members.all.length}`,
+        process,
+        shipped,
+        pool,
+        callers: 0,
+        pausedUntil: 0,
+        frozen: shipped.createRateLimiter({
+          store,
+          limits: FROZEN,
+          clock: () => FROZEN_AT,
+          logger: false,
+        }),
+        live: shipped.createRateLimiter({ store, limits: LIVE, logger: false }),
+        borrow: () =>
+          borrow().catch((error: Error) => {
+            throw Object.assign(error, { kind: "StoreFailure" });
+          }),
+        sleep: (ms) => new Promise((resolve) => void globals.setTimeout(() => resolve(), ms)),
+      };
+      members.running.push(member);
+      members.all.push(member);
+      for (const [workload, count] of workloads) {
+        for (let i = 0; i < count; i++) startCaller(world, member, random.fork(), workload);
+      }
+    },
+  };
+  for (let i = 0; i < scenario.processes; i++) members.add();
+  return members;
+}
+
+function startCaller(world: World, member: Running, random: Random, workload: Workload): void {
+  const { timeline } = world;
+  const report = (problem: string) => {
+    world.problems.push(`${problem} (${member.id}, at ${timeline.now.toFixed(2)} ms)`);
+  };
+  const caller: Caller = {
+    member,
+    timeline,
+    random,
+    isCalm: isCalm(world.scenario),
+    hasLost: () => world.hasLost,
+    clockError: 6 * world.scenario.delay.most + 5,
+    isOn: () => world.isOn,
+    report,
+    tally: world.calls,
+    history: world.history,
+    quiet(key) {
+      const interval = { key, from: timeline.now, to: Infinity };
+      world.quiet.push(interval);
+      return { end: () => (interval.to = timeline.now) };
+    },
+    failed: (error, what) => void world.failures.set(what, error),
+    async timed(what, most, call) {
+      const begunAt = timeline.now;
+      try {
+        return await call();
+      } finally {
+        const took = timeline.now - begunAt;
+        const wasPaused = member.pausedUntil >= begunAt;
+        if (took > most + 60 && !wasPaused) report(`${what} took ${took.toFixed(0)} ms`);
+      }
+    },
+  };
+  member.callers++;
+  member.process.read(() => {
+    workload(caller).then(
+      () => member.callers--,
+      (error: unknown) => {
+        member.callers--;
+        report(`a caller failed: ${String(error)} ${(error as Error).stack ?? ""}`);
+      },
+    );
+  });
+}

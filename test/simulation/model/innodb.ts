@@ -1,0 +1,179 @@
+/**
+ * How InnoDB locks and writes rows. A locking read sees the newest version and locks it; at REPEATABLE
+ * READ and above it locks the gap of a row that is missing, which keeps others from inserting it. A
+ * statement that fails is undone and leaves its locks; after a deadlock the whole transaction is.
+ */
+import type { Timeline } from "../timeline.js";
+import { LockTable } from "./locks.js";
+import { ModelError, ModelRows, ModelTransaction, type Stored } from "./rows.js";
+
+export type WhenLocked = "wait" | "nowait" | "skip";
+
+export class InnodbTransaction extends ModelTransaction {
+  /** The records that it has put into the index. */
+  readonly inserted = new Set<string>();
+  /** How many rows it has written. */
+  undo = 0;
+  /** Whether its statement updates duplicates. */
+  updatesDuplicates = false;
+
+  get locksGaps(): boolean {
+    return this.level !== "read committed";
+  }
+}
+
+/** What undoes a statement. */
+export interface Savepoint {
+  writes: Map<string, Stored>;
+  inserted: Set<string>;
+}
+
+export class Innodb {
+  readonly rows: ModelRows;
+  readonly #locks: LockTable<ModelTransaction>;
+  /** Deleted records, and the commits that have deleted them. */
+  readonly #deleted = new Map<string, number>();
+
+  constructor(timeline: Timeline) {
+    this.#locks = new LockTable({
+      timeline,
+      deadlockTimeout: 0,
+      timedOut: "lock wait time-out",
+      victimOf: (circle, finder) => this.#victimOf(circle, finder),
+    });
+    this.rows = new ModelRows(this.#locks);
+    this.rows.onRestore = (ids) => this.#locks.gaps.begin(ids);
+  }
+
+  begin(level: ModelTransaction["level"]): InnodbTransaction {
+    const tx = new InnodbTransaction(this.rows, level);
+    this.rows.open.add(tx);
+    return tx;
+  }
+
+  finish(tx: InnodbTransaction, commits: boolean): void {
+    if (!this.rows.open.has(tx)) return;
+    this.rows.finish(tx, commits);
+    if (!commits) for (const id of tx.inserted) this.#remove(id);
+    else {
+      const deleted = [...tx.writes].filter(([, state]) => state === null);
+      for (const [id] of deleted) this.#deleted.set(id, tx.committedAs!);
+    }
+    this.#purge();
+  }
+
+  /** A deleted record stays in the index for as long as there is a snapshot that has the row. */
+  #purge(): void {
+    const snapshots = [...this.rows.open].map(({ snapshot }) => snapshot ?? Infinity);
+    const oldest = Math.min(Infinity, ...snapshots);
+    for (const [id, commit] of this.#deleted) {
+      if (this.rows.writerOf(id) !== undefined || commit > oldest) continue;
+      this.#deleted.delete(id);
+      if (this.rows.newest(id) === null) this.#remove(id);
+    }
+  }
+
+  savepoint(tx: InnodbTransaction): Savepoint {
+    return { writes: new Map(tx.writes), inserted: new Set(tx.inserted) };
+  }
+
+  /** Its locks stay. */
+  undo(tx: InnodbTransaction, { writes, inserted }: Savepoint): void {
+    if (!this.rows.open.has(tx)) return;
+    const gone = [...tx.inserted].filter((id) => !inserted.has(id));
+    for (const id of gone) tx.inserted.delete(id);
+    tx.writes.clear();
+    for (const [id, state] of writes) tx.writes.set(id, state);
+    for (const id of gone) this.#remove(id);
+  }
+
+  /**
+   * A locking read. At REPEATABLE READ and above, what is missing leaves the lock of a gap.
+   *
+   * @returns the newest state, or `undefined` if the row is to be skipped.
+   */
+  async lock(
+    tx: InnodbTransaction,
+    id: string,
+    mode: "share" | "update",
+    whenLocked: WhenLocked,
+  ): Promise<Stored | undefined> {
+    const { gaps } = this.#locks;
+    while (gaps.has(id)) {
+      if (whenLocked === "wait") await this.rows.lock(tx, id, mode);
+      else if (!this.#locks.tryLock(tx, id, mode)) {
+        if (whenLocked === "skip") {
+          // The search goes on to the next record, and finds that it is another one.
+          if (tx.locksGaps) gaps.lockBehind(tx, id);
+          return undefined;
+        }
+        throw new ModelError("lock not available");
+      }
+      // It may have been a row that is gone now.
+      if (!gaps.has(id)) continue;
+      return tx.readLocked(id);
+    }
+    if (tx.locksGaps) gaps.lock(tx, id);
+    return null;
+  }
+
+  holds(tx: InnodbTransaction, id: string): boolean {
+    return this.#locks.holds(tx, id);
+  }
+
+  /** Releases a row that turned out not to be meant. Only READ COMMITTED does. */
+  release(tx: InnodbTransaction, id: string): void {
+    if (!tx.locksGaps) this.#locks.release(tx, id);
+  }
+
+  /** @returns false if there is such a row, which is locked then. */
+  async insert(tx: InnodbTransaction, id: string, state: Stored): Promise<boolean> {
+    const { gaps } = this.#locks;
+    for (;;) {
+      if (gaps.has(id)) {
+        await this.rows.lock(tx, id, "update");
+        if (!gaps.has(id)) continue;
+        if (tx.readLocked(id) !== null) return false;
+        break;
+      }
+      if (gaps.holdersAt(id, tx).length === 0) {
+        gaps.addRecord(id);
+        this.#locks.tryLock(tx, id, "update");
+        tx.inserted.add(id);
+        break;
+      }
+      await this.rows.lockForInsert(tx, id);
+    }
+    this.write(tx, id, state);
+    return true;
+  }
+
+  write(tx: InnodbTransaction, id: string, state: Stored): void {
+    tx.write(id, state);
+    tx.undo++;
+  }
+
+  /** A record leaves the index. Locks of it become locks of the gap. */
+  #remove(id: string): void {
+    const found = this.#locks.forget(id);
+    const heirs = found.filter(([owner, mode]) => {
+      const { locksGaps, updatesDuplicates } = owner as InnodbTransaction;
+      return locksGaps || (mode === "update" && updatesDuplicates);
+    });
+    this.#locks.gaps.removeRecord(
+      id,
+      // The lock of the one who has inserted it exists only if another has asked for it.
+      found.length > 1 ? heirs.map(([owner]) => owner) : [],
+    );
+  }
+
+  /** The one that has done least, and among equals the one that has found it. */
+  #victimOf(circle: readonly ModelTransaction[], finder: ModelTransaction): ModelTransaction {
+    const weigh = (tx: ModelTransaction) => {
+      const modes = this.#locks.modesOf(tx).size;
+      return (tx as InnodbTransaction).undo + 2 * modes + (this.#locks.gaps.holds(tx) ? 1 : 0);
+    };
+    const least = Math.min(...circle.map(weigh));
+    return weigh(finder) === least ? finder : circle.find((tx) => weigh(tx) === least)!;
+  }
+}

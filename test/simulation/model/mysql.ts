@@ -1,0 +1,276 @@
+/**
+ * MySQL and MariaDB as far as the statements of the package can tell. They are known by their shape;
+ * what is not known is an error, so that a new statement has to be modelled before it is simulated.
+ */
+import type { PeriodicConfig } from "../../../core/config.js";
+import { takeTokens } from "../../../core/decide.js";
+import type { Timeline } from "../timeline.js";
+import { Innodb, type InnodbTransaction, type WhenLocked } from "./innodb.js";
+import { columnsOf, idOf, ModelError, type ModelRows, type Reason } from "./rows.js";
+import { MysqlSession } from "./mysql-session.js";
+import { type Answer, answer, byText, type ModelServer, type Statement } from "./server.js";
+
+export type Flavour = "mariadb" | "mysql";
+
+interface ServerError {
+  errno: number;
+  code: string;
+  sqlState: string;
+}
+
+const ERRORS: Record<Reason, ServerError> = {
+  deadlock: { errno: 1213, code: "ER_LOCK_DEADLOCK", sqlState: "40001" },
+  "lock wait time-out": { errno: 1205, code: "ER_LOCK_WAIT_TIMEOUT", sqlState: "HY000" },
+  "lock not available": { errno: 3572, code: "ER_LOCK_NOWAIT", sqlState: "HY000" },
+  "out of range": { errno: 1690, code: "ER_DATA_OUT_OF_RANGE", sqlState: "22003" },
+  "read-only": { errno: 1290, code: "ER_OPTION_PREVENTS_STATEMENT", sqlState: "HY000" },
+  "transaction aborted": { errno: 1317, code: "ER_QUERY_INTERRUPTED", sqlState: "70100" },
+  "serialization failure": { errno: 1020, code: "ER_CHECKREAD", sqlState: "HY000" },
+};
+
+/** What the database reports. */
+const VERSIONS: Record<Flavour, string> = {
+  mariadb: "10.11.19-MariaDB (model)",
+  mysql: "8.0.36 MySQL (model)",
+};
+
+const LOCKING: Record<string, WhenLocked> = { "": "wait", NOWAIT: "nowait", "SKIP LOCKED": "skip" };
+
+/** The parameters of a take of one row, in the order of the text. */
+const TAKE_ONE: Record<PeriodicConfig["kind"], string[]> = {
+  "token bucket": "now rate period capacity total now name key shard".split(" "),
+  "fixed window": "now period rate capacity total now period period name key shard".split(" "),
+};
+
+export class MysqlServer implements ModelServer {
+  readonly innodb: Innodb;
+  isReadOnly = false;
+  readonly statementOf = byText((text) => this.#understand(text));
+
+  /** @param clock epoch ms. */
+  constructor(
+    timeline: Timeline,
+    readonly clock: () => number,
+    readonly flavour: Flavour,
+  ) {
+    this.innodb = new Innodb(timeline);
+  }
+
+  get rows(): ModelRows {
+    return this.innodb.rows;
+  }
+
+  connect(): MysqlSession {
+    return new MysqlSession(this);
+  }
+
+  hold(id: string): () => void {
+    const tx = this.innodb.begin("read committed");
+    this.rows.locks.tryLock(tx, id, "update");
+    return () => this.innodb.finish(tx, false);
+  }
+
+  errorOf(reason: Reason): Error {
+    const isNowait = reason === "lock not available" && this.flavour === "mariadb";
+    return Object.assign(
+      new Error(`model: ${reason}`),
+      ERRORS[isNowait ? "lock wait time-out" : reason],
+    );
+  }
+
+  #understand(text: string): Statement<InnodbTransaction> {
+    const withClock = text.includes("UTC_TIMESTAMP");
+    const clock = (): Record<string, unknown> => (withClock ? { clock: this.clock() } : {});
+    const isMariaDbs = text.startsWith("SET STATEMENT") || text.includes(" RETURNING ");
+    if (isMariaDbs && this.flavour === "mysql") {
+      throw new Error(`MySQL does not know this statement: ${text}`);
+    }
+    const patience = /^SET STATEMENT innodb_lock_wait_timeout = (\d+) FOR (.*)$/.exec(text);
+    if (patience) {
+      const statement = this.#understand(patience[2]!);
+      return async (tx, params) => {
+        const before = tx.lockTimeout;
+        tx.lockTimeout = 1000 * Number(patience[1]);
+        try {
+          return await statement(tx, params);
+        } finally {
+          tx.lockTimeout = before;
+        }
+      };
+    }
+    const locks = / FOR UPDATE ?(NOWAIT|SKIP LOCKED)?$/.exec(text);
+    const whenLocked = locks ? LOCKING[locks[1] ?? ""] : undefined;
+    if (text === "SELECT 1") return async () => answer([{}]);
+    if (text.includes("FROM information_schema.COLUMNS")) {
+      const version = VERSIONS[this.flavour];
+      return async () => answer(TABLE.map((row) => ({ ...row, version, ...clock() })));
+    }
+    if (/^SELECT t\.`name`.* FROM \(SELECT i\.`name`/.test(text)) {
+      return (tx, params) => this.#lockExisting(tx, params, clock());
+    }
+    if (/^SELECT t\.`name`.* FROM JSON_TABLE\(/.test(text)) {
+      return (tx, params) => this.#read(tx, params, whenLocked, clock());
+    }
+    if (text.includes("ON DUPLICATE KEY UPDATE `ts` = EXP(9999")) {
+      return (tx, params) => this.#insert(tx, params);
+    }
+    if (/^INSERT INTO .* RETURNING /.test(text)) return this.#take(text, clock);
+    if (text.startsWith("UPDATE (SELECT")) return (tx, params) => this.#update(tx, params);
+    if (text.startsWith("UPDATE JSON_TABLE(")) return (tx, params) => this.#updateAll(tx, params);
+    if (text.startsWith("DELETE t FROM (SELECT")) return (tx, params) => this.#remove(tx, params);
+    throw new Error(`the model does not know this statement: ${text}`);
+  }
+
+  async #read(
+    tx: InnodbTransaction,
+    params: readonly unknown[],
+    whenLocked: WhenLocked | undefined,
+    clock: Record<string, unknown>,
+  ): Promise<Answer> {
+    const rows: Record<string, unknown>[] = [];
+    for (const { id } of linesOf(params)) {
+      const state = await (whenLocked === undefined
+        ? this.#look(tx, id)
+        : this.innodb.lock(tx, id, "update", whenLocked));
+      if (state) rows.push({ ...shown(id, state), ...clock });
+      else if ("clock" in clock) rows.push({ name: null, ...clock });
+    }
+    return answer(rows);
+  }
+
+  /** A read without FOR UPDATE. At SERIALIZABLE it locks, too. */
+  async #look(tx: InnodbTransaction, id: string) {
+    return tx.level === "serializable" ? this.innodb.lock(tx, id, "share", "wait") : tx.read(id);
+  }
+
+  async #lockExisting(
+    tx: InnodbTransaction,
+    params: readonly unknown[],
+    clock: Record<string, unknown>,
+  ): Promise<Answer> {
+    const rows: Record<string, unknown>[] = [];
+    for (const { id } of linesOf(params)) {
+      if (!(await this.#look(tx, id))) continue;
+      const state = await this.innodb.lock(tx, id, "update", "wait");
+      if (state) rows.push({ ...shown(id, state), ...clock });
+    }
+    return answer(rows);
+  }
+
+  async #insert(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
+    const lines = linesOf(params).sort((a, b) => (a.id < b.id ? -1 : 1));
+    tx.updatesDuplicates = true;
+    try {
+      for (const { id, numbers } of lines) {
+        const [value, ts] = numbers;
+        const isNew = await this.innodb.insert(tx, id, { value: value!, ts: ts! });
+        if (!isNew) throw new ModelError("out of range");
+      }
+    } finally {
+      tx.updatesDuplicates = false;
+    }
+    return done(lines.length);
+  }
+
+  #take(text: string, clock: () => Record<string, unknown>): Statement<InnodbTransaction> {
+    const kind = text.includes("FLOOR(") ? "fixed window" : "token bucket";
+    const isOne = !text.includes("JSON_TABLE(");
+    const whenLocked = text.includes("FOR UPDATE SKIP LOCKED") ? "skip" : "wait";
+    return async (tx, params) => {
+      // The time at which the statement began.
+      const time = clock();
+      const lines = isOne ? [lineOfOne(kind, params)] : linesOf(params);
+      const taken: [string, { value: number; ts: number }][] = [];
+      for (const { id, numbers } of lines) {
+        const [total, rate, period, capacity, floor, now] = numbers;
+        const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
+        const found = await this.innodb.lock(tx, id, "update", whenLocked);
+        const next = found ? takeTokens(found, config, now!, total!, floor!) : undefined;
+        if (next !== undefined) taken.push([id, { value: next.value, ts: next.ts }]);
+      }
+      for (const [id, state] of taken) this.innodb.write(tx, id, state);
+      return answer(taken.map(([id, state]) => ({ ...shown(id, state), ...time })));
+    };
+  }
+
+  async #update(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
+    const id = idOf(params[0], params[1], params[2]);
+    const [value, ts, wasValue, wasTs] = params.slice(3).map(Number);
+    const found = await this.innodb.lock(tx, id, "update", "skip");
+    if (!found || found.value !== wasValue || found.ts !== wasTs) return done(0);
+    this.innodb.write(tx, id, { value: value!, ts: ts! });
+    return done(1);
+  }
+
+  async #updateAll(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
+    let found = 0;
+    for (const { id, numbers } of linesOf(params)) {
+      const [value, ts, wasValue, wasTs] = numbers;
+      const held = this.innodb.holds(tx, id);
+      const state = await this.innodb.lock(tx, id, "update", "wait");
+      if (state && state.value === wasValue && state.ts === wasTs) {
+        this.innodb.write(tx, id, { value: value!, ts: ts! });
+        found++;
+      } else if (!held) this.innodb.release(tx, id);
+    }
+    return done(found);
+  }
+
+  async #remove(tx: InnodbTransaction, params: readonly unknown[]): Promise<Answer> {
+    const id = idOf(params[0], params[1], params[2]);
+    const [wasValue, wasTs] = params.slice(3).map(Number);
+    const found = await this.innodb.lock(tx, id, "update", "skip");
+    if (!found || found.value !== wasValue || found.ts !== wasTs) return done(0);
+    this.innodb.write(tx, id, null);
+    return done(1);
+  }
+}
+
+/** What the check of the table finds. */
+const TABLE = [
+  ["name", "varchar"],
+  ["key", "varchar"],
+  ["shard", "int"],
+  ["value", "double"],
+  ["ts", "double"],
+].map(([name, type]) => ({
+  name,
+  type,
+  collation: type === "varchar" ? "utf8mb4_bin" : null,
+  sent: "utf8mb4",
+  received: "utf8mb4",
+  primary: "name,key,shard",
+}));
+
+export function done(rowCount: number): Answer {
+  return { rows: [], rowCount, command: "" };
+}
+
+/** A row as a result shows it: its numbers are texts. */
+function shown(id: string, state: { value: number; ts: number }): Record<string, unknown> {
+  const { value, ts, ...rest } = columnsOf(id, state);
+  return { ...rest, value: String(value), ts: String(ts) };
+}
+
+interface Line {
+  id: string;
+  numbers: number[];
+}
+
+/** The rows of a list, and the numbers behind each. */
+function linesOf([json]: readonly unknown[]): Line[] {
+  return (JSON.parse(String(json)) as unknown[][]).map(([name, key, shard, ...numbers]) => ({
+    id: idOf(name, key, shard),
+    numbers: numbers.map(Number),
+  }));
+}
+
+function lineOfOne(kind: PeriodicConfig["kind"], params: readonly unknown[]): Line {
+  const given = new Map(TAKE_ONE[kind].map((name, i) => [name, params[i]]));
+  given.set("floor", params.at(-1));
+  const names = ["total", "rate", "period", "capacity", "floor", "now"];
+  return {
+    id: idOf(given.get("name"), given.get("key"), given.get("shard")),
+    numbers: names.map((name) => Number(given.get(name))),
+  };
+}

@@ -1,0 +1,312 @@
+/**
+ * PostgreSQL as far as the statements of the package can tell. They are known by their shape; what is
+ * not known is an error, so that a new statement has to be modelled before it is simulated.
+ */
+import type { PeriodicConfig } from "../../../core/config.js";
+import { takeTokens } from "../../../core/decide.js";
+import { LockTable, type LockMode } from "./locks.js";
+import {
+  columnsOf,
+  idOf,
+  ModelError,
+  ModelRows,
+  type ModelTransaction,
+  type Reason,
+  type Stored,
+} from "./rows.js";
+import type { Timeline } from "../timeline.js";
+import { PostgresqlSession } from "./postgresql-session.js";
+import { type Answer, answer, byText, type ModelServer, type Statement } from "./server.js";
+
+/** SQLSTATE by reason. */
+const CODES: Record<Reason, string> = {
+  "serialization failure": "40001",
+  deadlock: "40P01",
+  "lock not available": "55P03",
+  "lock wait time-out": "55P03",
+  "transaction aborted": "25P02",
+  "read-only": "25006",
+  "out of range": "22003",
+};
+
+const MODES: Record<string, LockMode> = {
+  UPDATE: "update",
+  "NO KEY UPDATE": "change",
+  "KEY SHARE": "share",
+};
+
+export class PostgresqlServer implements ModelServer {
+  readonly rows: ModelRows;
+  isReadOnly = false;
+  /** Epoch ms. */
+  readonly clock: () => number;
+  readonly statementOf = byText((text) => this.#understand(text));
+
+  constructor(timeline: Timeline, clock: () => number) {
+    this.clock = clock;
+    this.rows = new ModelRows(
+      new LockTable({
+        timeline,
+        deadlockTimeout: 1000,
+        overtakes: true,
+        timedOut: "lock not available",
+      }),
+    );
+  }
+
+  connect(): PostgresqlSession {
+    return new PostgresqlSession(this);
+  }
+
+  hold(id: string): () => void {
+    const tx = this.rows.begin("read committed");
+    this.rows.locks.tryLock(tx, id, "update");
+    return () => this.rows.finish(tx, false);
+  }
+
+  errorOf(reason: Reason): Error {
+    const fields = { severity: "ERROR", code: CODES[reason] };
+    return Object.assign(new Error(`model: ${reason}`), fields);
+  }
+
+  #understand(text: string): Statement<ModelTransaction> {
+    const withClock = text.includes("clock_timestamp()");
+    const clock = (): Record<string, unknown> => (withClock ? { clock: this.clock() } : {});
+    if (text === "SELECT 1") return async () => answer([{}]);
+    if (text.includes("FROM pg_class"))
+      return async () => answer(TABLE.map((row) => ({ ...row, ...clock() })));
+    const bound = /set_config\('lock_timeout', '(\d+)', true\)/.exec(text);
+    const bounded = (tx: ModelTransaction) => {
+      if (bound) tx.lockTimeout = Number(bound[1]);
+    };
+    if (text.startsWith("SELECT current_setting('lock_timeout')")) {
+      return async (tx) => {
+        const timeout = tx.lockTimeout === Infinity ? "0" : `${tx.lockTimeout}ms`;
+        bounded(tx);
+        return answer([{ timeout }]);
+      };
+    }
+    if (text.startsWith("SELECT set_config('lock_timeout', $1")) {
+      return async (tx, [value]) => {
+        tx.lockTimeout = Number.parseInt(String(value), 10) || Infinity;
+        return answer([{}]);
+      };
+    }
+    if (/^SELECT t\."name".* FROM unnest\(\$1::text\[\]/.test(text)) {
+      const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
+      return (tx, params) => this.#read(tx, idsOf(params), bounded, lock, clock);
+    }
+    if (text.includes("ON CONFLICT DO NOTHING")) {
+      return (tx, params) => {
+        bounded(tx);
+        return this.#insert(tx, params);
+      };
+    }
+    if (text.includes("DO UPDATE SET")) return this.#take(text, bounded, clock);
+    if (/UPDATE "\w+" AS t SET/.test(text)) {
+      return (tx, params) => this.#update(tx, params, text.includes('IN ( SELECT i."group"'));
+    }
+    if (text.includes("DELETE FROM")) return (tx, params) => this.#remove(tx, params);
+    throw new Error(`the model does not know this statement: ${text}`);
+  }
+
+  /** Locks a row that is visible. @returns false if it is to be skipped. */
+  async #lock(tx: ModelTransaction, id: string, mode: LockMode, wait: "wait" | "nowait" | "skip") {
+    const { locks } = this.rows;
+    if (wait === "wait") await this.rows.lock(tx, id, mode);
+    else if (!locks.tryLock(tx, id, mode)) {
+      if (wait === "skip") return false;
+      throw new ModelError("lock not available");
+    }
+    if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
+    return true;
+  }
+
+  async #read(
+    tx: ModelTransaction,
+    ids: readonly string[],
+    bounded: (tx: ModelTransaction) => void,
+    lock: RegExpExecArray | null,
+    clock: () => Record<string, unknown>,
+  ): Promise<Answer> {
+    const seen = tx.see();
+    const rows: Record<string, unknown>[] = [];
+    for (const id of ids) {
+      let state = tx.writes.has(id) ? tx.writes.get(id)! : this.rows.asOf(id, seen);
+      tx.reads.add(id);
+      if (state !== null && lock !== null) {
+        bounded(tx);
+        await this.#lock(tx, id, MODES[lock[1]!]!, lock[2] === undefined ? "wait" : "nowait");
+        state = tx.readLocked(id);
+      }
+      if (state !== null) rows.push({ ...columnsOf(id, state), ...clock() });
+      else if ("clock" in clock()) rows.push({ name: null, ...clock() });
+    }
+    return answer(rows);
+  }
+
+  /**
+   * Waits for another transaction that has inserted, changed or deleted the row. A lock alone is not
+   * waited for. @returns the state that it finds then, without a lock; a new row is locked.
+   */
+  async #lockForInsert(tx: ModelTransaction, id: string): Promise<Stored> {
+    for (;;) {
+      const writer = this.rows.writerOf(id);
+      if (writer !== undefined && writer !== tx) await this.rows.waitForEnd(tx, writer, id);
+      else if (tx.readLocked(id) !== null) return tx.readLocked(id);
+      else if (this.rows.locks.tryLock(tx, id, "update")) return null;
+      else await this.rows.lock(tx, id, "update");
+    }
+  }
+
+  async #insert(tx: ModelTransaction, params: readonly unknown[]): Promise<Answer> {
+    const ids = idsOf(params);
+    const [values, times] = numbersOf(params, 3, 2);
+    tx.see();
+    const rows: Record<string, unknown>[] = [];
+    for (const [i, id] of ids.entries()) {
+      const found = await this.#lockForInsert(tx, id);
+      if (found !== null) {
+        const isHidden = tx.keepsSnapshot && !tx.writes.has(id) && tx.isOutdated(id);
+        if (isHidden) throw new ModelError("serialization failure");
+        continue;
+      }
+      const state = { value: values![i]!, ts: times![i]! };
+      tx.write(id, state);
+      rows.push(rowOf(id));
+    }
+    return answer(rows);
+  }
+
+  #take(
+    text: string,
+    bounded: (tx: ModelTransaction) => void,
+    clock: () => Record<string, unknown>,
+  ): Statement<ModelTransaction> {
+    const kind = text.includes("floor(") ? "fixed window" : "token bucket";
+    const isOne = text.includes("VALUES ($1");
+    const hasTotals = text.includes("$11::jsonb");
+    return async (tx, params) => {
+      bounded(tx);
+      tx.see();
+      const ids = isOne ? [idOf(params[0], params[1], params[2])] : idsOf(params);
+      const [rate, period, capacity, floor, now] = params.slice(5, 10) as number[];
+      const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
+      const rows: Record<string, unknown>[] = [];
+      for (const [i, id] of ids.entries()) {
+        const fresh = isOne
+          ? { value: Number(params[3]), ts: Number(params[4]) }
+          : { value: numbersOf(params, 3, 1)[0]![i]!, ts: numbersOf(params, 4, 1)[0]![i]! };
+        const total = isOne
+          ? Number(params[10])
+          : hasTotals
+            ? totalOf(String(params[10]), id)
+            : capacity! - fresh.value;
+        let found = await this.#lockForInsert(tx, id);
+        if (found !== null) {
+          await this.rows.lock(tx, id, "change");
+          found = tx.readLocked(id);
+          if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
+        }
+        const next = found === null ? fresh : takeTokens(found, config, now!, total, floor!);
+        if (next === undefined) continue;
+        tx.write(id, { value: next.value, ts: next.ts });
+        const shown = isOne ? { value: next.value, ts: next.ts } : columnsOf(id, next);
+        rows.push({ ...shown, ...clock() });
+      }
+      return answer(rows);
+    };
+  }
+
+  async #update(
+    tx: ModelTransaction,
+    params: readonly unknown[],
+    inGroups: boolean,
+  ): Promise<Answer> {
+    const ids = idsOf(params);
+    const [wasValues, wasTimes, values, times] = numbersOf(params, 3, 4);
+    const groups = params[7] as number[];
+    const locked = await this.#lockSame(tx, ids, wasValues!, wasTimes!, "change");
+    const lostGroups = new Set(groups.filter((_, i) => !locked.has(i)));
+    const rows: Record<string, unknown>[] = [];
+    for (const i of locked) {
+      if (inGroups && lostGroups.has(groups[i]!)) continue;
+      const state = { value: values![i]!, ts: times![i]! };
+      tx.write(ids[i]!, state);
+      rows.push(rowOf(ids[i]!));
+    }
+    return answer(rows);
+  }
+
+  async #remove(tx: ModelTransaction, params: readonly unknown[]): Promise<Answer> {
+    const ids = idsOf(params);
+    const [wasValues, wasTimes] = numbersOf(params, 3, 2);
+    const locked = await this.#lockSame(tx, ids, wasValues!, wasTimes!, "update");
+    const rows = [...locked].map((i) => rowOf(ids[i]!));
+    for (const i of locked) tx.write(ids[i]!, null);
+    return answer(rows);
+  }
+
+  /** Locks the rows that are as they were, and skips those that others have locked. */
+  async #lockSame(
+    tx: ModelTransaction,
+    ids: readonly string[],
+    wasValues: readonly number[],
+    wasTimes: readonly number[],
+    mode: LockMode,
+  ): Promise<Set<number>> {
+    const seen = tx.see();
+    const locked = new Set<number>();
+    const isSame = (state: Stored, i: number) =>
+      state !== null && state.value === wasValues[i] && state.ts === wasTimes[i];
+    for (const [i, id] of ids.entries()) {
+      tx.reads.add(id);
+      const visible = tx.writes.has(id) ? tx.writes.get(id)! : this.rows.asOf(id, seen);
+      if (!isSame(visible, i)) continue;
+      if (!(await this.#lock(tx, id, mode, "skip"))) continue;
+      if (isSame(tx.readLocked(id), i)) locked.add(i);
+    }
+    return locked;
+  }
+}
+
+/** What the check of the table finds. */
+const TABLE = [
+  ["name", "text"],
+  ["key", "text"],
+  ["shard", "int4"],
+  ["value", "float8"],
+  ["ts", "float8"],
+].map(([name, type]) => ({
+  schema: "public",
+  name,
+  type,
+  collation: type === "text" ? "C" : null,
+  deterministic: "true",
+  hasKey: true,
+  found: true,
+  searched: "public",
+  encoding: "UTF8",
+  version: "PostgreSQL 15.5 (model)",
+}));
+
+/** The row without its state. */
+function rowOf(id: string): Record<string, unknown> {
+  const [name, key, shard] = id.split("\0");
+  return { name, key, shard: Number(shard) };
+}
+
+function idsOf(params: readonly unknown[]): string[] {
+  const [names, keys, shards] = params as [string[], string[], number[]];
+  return names.map((name, i) => idOf(name, keys[i], shards[i]));
+}
+
+function numbersOf(params: readonly unknown[], from: number, count: number): number[][] {
+  return params.slice(from, from + count) as number[][];
+}
+
+function totalOf(totals: string, id: string): number {
+  const [name, key, shard] = id.split("\0");
+  const all = JSON.parse(totals) as Record<string, Record<string, string>>;
+  return Number(all[name!]![`${shard} ${key}`]);
+}

@@ -1,0 +1,219 @@
+/**
+ * The way between processes and a database: connections with a delay, that break, fall silent or are
+ * slow. One connection keeps the order of its messages; two do not keep that of each other.
+ */
+import { type Fault, type FaultPlan, faultOfStatement, type Tally } from "./faults.js";
+import type { ModelTransaction } from "./model/rows.js";
+import type { Answer, ModelServer, ModelSession } from "./model/server.js";
+import type { Process } from "./process.js";
+import type { Random } from "./random.js";
+import type { Timeline } from "./timeline.js";
+
+export interface NetworkOptions {
+  timeline: Timeline;
+  random: Random;
+  /** One way, ms. */
+  delay: { least: number; most: number };
+  plan: FaultPlan;
+  tally: Tally<Fault>;
+}
+
+/** How long until a server notices that the other side of a connection is gone, ms. A client takes twice as long. */
+const KEEPALIVE = 30_000;
+
+export class Network {
+  readonly options: NetworkOptions;
+  server: ModelServer;
+  readonly links = new Set<Link>();
+  /** Nothing arrives at the server, or leaves it, before this instant. */
+  frozenUntil = 0;
+  /** New connections are refused before this instant. */
+  refusedUntil = 0;
+  /** Called for each commit that has written something. */
+  onCommit: ((tx: ModelTransaction) => void) | undefined;
+  /** Faults of statements happen while this is true. */
+  isFaulty = true;
+  constructor(server: ModelServer, options: NetworkOptions) {
+    this.server = server;
+    this.options = options;
+  }
+
+  delay(): number {
+    const { random, delay } = this.options;
+    const span = delay.most - delay.least;
+    // Most messages are quick. Some take several times as long.
+    return delay.least + span * random.next() ** 3;
+  }
+
+  /** Opens a connection. */
+  connect(process: Process, done: (error: Error | undefined, link?: Link) => void): void {
+    const { timeline } = this.options;
+    timeline.plan(3 * this.delay(), () => {
+      if (timeline.now < this.refusedUntil) {
+        const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+        return process.read(() => done(refused));
+      }
+      const link = new Link(this, process);
+      this.links.add(link);
+      process.read(() => done(undefined, link));
+    });
+  }
+
+  /** Breaks connections, so that both sides know. */
+  reset(which: (link: Link) => boolean = () => true): void {
+    for (const link of this.links) if (which(link)) link.reset();
+  }
+
+  /** The connections of a process that has ended. */
+  forget(process: Process): void {
+    this.reset((link) => link.process === process);
+  }
+
+  /** Lets connections fall silent. The server notices after a while. */
+  silence(which: (link: Link) => boolean): void {
+    for (const link of this.links) if (which(link)) link.silence();
+  }
+}
+
+interface Pending {
+  resolve(answer: Answer): void;
+  reject(error: Error): void;
+}
+
+export class Link {
+  readonly #network: Network;
+  readonly process: Process;
+  readonly #session: ModelSession;
+  readonly #pending = new Set<Pending>();
+  #state: "open" | "silent" | "closed" = "open";
+  /** No message arrives before the one that was sent before it. */
+  #requestsUntil = 0;
+  #answersUntil = 0;
+  #line: Promise<unknown> = Promise.resolve();
+  /** Called when the connection breaks. */
+  onBreak: ((error: Error) => void) | undefined;
+
+  constructor(network: Network, process: Process) {
+    this.#network = network;
+    this.process = process;
+    network.server.rows.onCommit = (tx) => network.onCommit?.(tx);
+    this.#session = network.server.connect();
+  }
+
+  get isInTransaction(): boolean {
+    return this.#session.isInTransaction;
+  }
+
+  /** Sends a statement. Rejects with the error of the database, or of the connection. */
+  send(text: string, params: readonly unknown[]): Promise<Answer> {
+    const network = this.#network;
+    const { timeline, random, plan, tally } = network.options;
+    if (this.#state === "closed") return Promise.reject(connectionError());
+    const fault = network.isFaulty ? faultOfStatement(plan, random) : undefined;
+    if (fault) tally.note(fault);
+    const sentAt = timeline.now;
+    return new Promise((resolve, reject) => {
+      const pending = { resolve, reject };
+      this.#pending.add(pending);
+      if (fault === "silent before") this.silence();
+      if (this.#state === "silent") return;
+      const extra = fault === "slow request" ? random.between(50, 6000) : 0;
+      const arrival = this.#arrival(this.#requestsUntil, extra);
+      this.#requestsUntil = arrival;
+      timeline.plan(arrival - timeline.now, () => {
+        if (fault === "reset before") return this.reset();
+        if (this.#state !== "open") return;
+        this.#line = this.#line.then(() => this.#execute(text, params, pending, fault, sentAt));
+      });
+    });
+  }
+
+  async #execute(
+    text: string,
+    params: readonly unknown[],
+    pending: Pending,
+    fault: Fault | undefined,
+    sentAt: number,
+  ): Promise<void> {
+    if (this.#state === "closed") return;
+    const { timeline, random } = this.#network.options;
+    let settle: () => void;
+    try {
+      const answer = await this.#session.query(text, params, sentAt);
+      settle = () => pending.resolve(answer);
+    } catch (error) {
+      settle = () => pending.reject(error as Error);
+    }
+    if (fault === "reset after") return this.reset();
+    if (fault === "silent after") this.silence();
+    if (this.#state !== "open") return;
+    const extra = fault === "slow answer" ? random.between(50, 6000) : 0;
+    const arrival = this.#arrival(this.#answersUntil, extra);
+    this.#answersUntil = arrival;
+    timeline.plan(arrival - timeline.now, () => {
+      if (this.#state !== "open") return;
+      this.process.read(() => {
+        if (this.#pending.delete(pending)) settle();
+      });
+    });
+  }
+
+  #arrival(notBefore: number, extra: number): number {
+    const { timeline } = this.#network.options;
+    const base = Math.max(timeline.now, this.#network.frozenUntil);
+    return Math.max(notBefore, base + this.#network.delay() + extra);
+  }
+
+  /** Both sides learn that the connection is broken. */
+  reset(): void {
+    if (this.#state === "closed") return;
+    const wasSilent = this.#state === "silent";
+    this.#close();
+    if (wasSilent) return;
+    const { timeline } = this.#network.options;
+    timeline.plan(this.#network.delay(), () => {
+      this.process.read(() => this.#break());
+    });
+  }
+
+  #break(): void {
+    const error = connectionError();
+    for (const pending of this.#pending) pending.reject(error);
+    this.#pending.clear();
+    this.onBreak?.(error);
+  }
+
+  silence(): void {
+    if (this.#state !== "open") return;
+    this.#state = "silent";
+    const { timeline } = this.#network.options;
+    timeline.plan(KEEPALIVE, () => this.#close());
+    timeline.plan(2 * KEEPALIVE, () => this.process.read(() => this.#break()));
+  }
+
+  /** The process closes it. */
+  end(): void {
+    const isHeard = this.#state === "open";
+    const { timeline } = this.#network.options;
+    const error = connectionError();
+    const left = [...this.#pending];
+    this.#pending.clear();
+    this.process.read(() => left.forEach(({ reject }) => reject(error)));
+    if (!isHeard) return;
+    // What was sent before arrives before.
+    timeline.plan(Math.max(this.#network.delay(), this.#requestsUntil - timeline.now), () =>
+      this.#close(),
+    );
+  }
+
+  #close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#session.close();
+    this.#network.links.delete(this);
+  }
+}
+
+function connectionError(): Error {
+  return Object.assign(new Error("Connection terminated unexpectedly"), { code: "ECONNRESET" });
+}

@@ -1,0 +1,153 @@
+/**
+ * Defects that the package has had, or could have, as changes of its sources. A simulation of the
+ * changed package has to find each of them.
+ */
+
+import { explore, seedsFrom } from "./explore.js";
+import { loadShipped } from "./shipped.js";
+
+export interface Planted {
+  /** What is wrong then. */
+  defect: string;
+  /** The end of the path of the source. */
+  file: string;
+  from: string;
+  to: string;
+  /** What is left out, where the defect is rare. */
+  without?: readonly string[];
+}
+
+export const PLANTED: readonly Planted[] = [
+  {
+    defect: "one in 10,000 writes that lost is taken for one that won",
+    file: "store/sql/write-groups.ts",
+    from: "rows.has(rowKey(row))))",
+    to: "rows.has(rowKey(row)) || Math.random() < 0.0001))",
+    without: ["alone", "live", "waits", "frozen database", "frozen process", "held rows"],
+  },
+  {
+    defect: "a call that has timed out is sent all the same",
+    file: "store/drivers/connections.ts",
+    from: "if (isWanted !== undefined && !isWanted())",
+    to: "if (isWanted !== undefined && isWanted === null)",
+  },
+  {
+    defect: "calls that have timed out stay in the queue",
+    file: "store/group-commit/batch-queue.ts",
+    from: "if (!job.expired) return true;",
+    to: "return true;",
+  },
+  {
+    defect: "a result forgets what was given back of it",
+    file: "limiter/settle.ts",
+    from: "taken.countIn(scope)",
+    to: "taken.countIn(scope) + 1",
+  },
+  {
+    defect: "an aborted wait keeps its tokens",
+    file: "limiter/acquire.ts",
+    from: "await refund(context, name, { ...request, result }).catch(() => {});",
+    to: "",
+  },
+  {
+    defect: "a late timer does not wait once more",
+    file: "timers/timer.ts",
+    from: "if (late > ON_TIME && !isSecond)",
+    to: "if (late > ON_TIME && isSecond)",
+  },
+  {
+    defect: "a read-only connection stays in the pool",
+    file: "store/drivers/pg-connections.ts",
+    from: " && !isReadOnly(error)",
+    to: "",
+  },
+  {
+    defect: "nobody listens to the pool",
+    file: "store/drivers/pg.ts",
+    from: "onPoolError: listenToPool(pool),",
+    to: "",
+  },
+  {
+    defect: "a silent connection is never destroyed",
+    file: "store/drivers/connections.ts",
+    from: "pool.release(client, error);\n      // Not every",
+    to: "// Not every",
+  },
+  {
+    defect: "a group is written if one of its rows is as it was",
+    file: "store/sql/postgresql.ts",
+    from: "const isWhole = groups.length === writes.length;",
+    to: "const isWhole = true;",
+  },
+  {
+    defect: "a conflict inside a transaction is not retried",
+    file: "store/transaction-runner.ts",
+    from: "if (conflict !== undefined) throw conflict.error;",
+    to: "",
+  },
+  {
+    defect: "decisions of one batch do not see each other's writes",
+    file: "store/plan-writes.ts",
+    from: "if (next !== undefined) entry.next = next;",
+    to: "if (next !== undefined && entry.next === entry.was) entry.next = next;",
+  },
+  {
+    defect: "the clock of the process is believed, and not that of the database",
+    file: "store/sql/database-clock.ts",
+    from: "offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);",
+    to: "offset = Date.now() - receivedAt;",
+  },
+  {
+    defect: "a connection of a late transaction is not given back",
+    file: "store/drivers/pg.ts",
+    from: "        client.release();\n        return result;",
+    to: "        return result;",
+  },
+  {
+    defect: "the wait after a denial is a ms too short",
+    file: "core/calculate.ts",
+    from: "return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes));",
+    to: "return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes)) - 30;",
+  },
+];
+
+/** The source with the defect. */
+export function plant({ file, from, to }: Planted): (path: string, code: string) => string {
+  return (path, code) => {
+    if (!path.endsWith(`/${file}`)) return code;
+    if (code.split(from).length !== 2) throw new Error(`${file} has not exactly one ${from}`);
+    return code.replace(from, () => to);
+  };
+}
+
+export interface Found {
+  defect: string;
+  /** `undefined`: it was not found. */
+  seed: number | undefined;
+  problem: string;
+  seeds: number;
+  calls: number;
+  seconds: number;
+}
+
+/** @param within how long to look, s. */
+export async function find(planted: Planted, within: number): Promise<Found> {
+  const startedAt = performance.now();
+  const start = await loadShipped(plant(planted));
+  const explored = await explore(start, {
+    seeds: seedsFrom(1, 1),
+    shouldContinue: (soFar) =>
+      soFar.failures.length === 0 && performance.now() - startedAt < within * 1000,
+    shrinks: false,
+    cut: { duration: 5000, without: ["crowd", ...(planted.without ?? [])] },
+  });
+  const [failure] = explored.failures;
+  return {
+    defect: planted.defect,
+    seed: failure?.seed,
+    problem: failure?.problem ?? "",
+    seeds: explored.seeds,
+    calls: explored.calls,
+    seconds: (performance.now() - startedAt) / 1000,
+  };
+}

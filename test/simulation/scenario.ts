@@ -1,0 +1,112 @@
+/** What a seed decides before a simulation begins. */
+import { DATABASES, type DatabaseKind } from "./databases.js";
+import { type FaultPlan } from "./faults.js";
+import { createRandom, type Random } from "./random.js";
+
+export interface Scenario {
+  seed: number;
+  database: DatabaseKind;
+  processes: number;
+  /** Callers of each workload, in each process. */
+  callers: { shared: number; alone: number; live: number; waits: number; crowd: number };
+  /** The most connections of each process. */
+  pool: number;
+  /** One way between a process and the database, ms. */
+  delay: { least: number; most: number };
+  /** How far the clocks of the processes are from the true time at most, ms. */
+  clockError: number;
+  isolation: "serializable" | undefined;
+  faults: FaultPlan;
+  /** How long callers go on, ms. */
+  duration: number;
+}
+
+/** Changes to a scenario, to find what a failure needs. */
+export interface Cut {
+  database?: DatabaseKind;
+  processes?: number;
+  duration?: number;
+  /** Faults that do not happen, and workloads that have no callers. */
+  without?: readonly string[];
+}
+
+export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
+  const random = createRandom(seed);
+  const hasFaults = random.chance(0.7);
+  const far = random.chance(0.25);
+  const processes = random.between(1, 4);
+  const scenario: Scenario = {
+    seed,
+    // Of a generator of its own, so that the rest of a seed stays as it is.
+    database: cut.database ?? createRandom(seed ^ 0x3c6ef372).pick(DATABASES),
+    processes,
+    callers: {
+      shared: random.between(0, 4),
+      alone: random.between(1, 3),
+      live: random.between(0, 4),
+      waits: hasFaults ? 0 : random.between(0, 2),
+      crowd: random.chance(0.2) ? random.pick([20, 100, 400]) : 0,
+    },
+    pool: random.pick([2, 3, 5, 10]),
+    delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
+    clockError: random.pick([0, 0, 50, 3_600_000]),
+    isolation: random.chance(0.15) ? "serializable" : undefined,
+    faults: hasFaults ? faultsOf(random, processes === 1) : { perStatement: {}, every: {} },
+    duration: random.between(5, 40) * 1000,
+  };
+  const { duration = scenario.duration, without = [] } = cut;
+  for (const fault of without) {
+    delete scenario.faults.perStatement[fault as keyof FaultPlan["perStatement"]];
+    delete scenario.faults.every[fault as keyof FaultPlan["every"]];
+    if (fault in scenario.callers) scenario.callers[fault as keyof Scenario["callers"]] = 0;
+  }
+  return { ...scenario, processes: cut.processes ?? processes, duration };
+}
+
+/** Whether no call may fail. */
+export function isCalm({ processes, delay, faults: { perStatement, every } }: Scenario): boolean {
+  // So many transactions on so few rows, so far away, take longer than calls wait.
+  if (delay.least > 1) return false;
+  const harmless = new Set(["busy process", "process clock set", "database clock set"]);
+  // What stands still may hold rows. That is in the way of others only.
+  if (processes === 1) harmless.add("frozen process");
+  return [...Object.keys(perStatement), ...Object.keys(every)].every((name) => harmless.has(name));
+}
+
+/** A few kinds of faults at a time: with all of them at once, few calls would get anywhere. */
+function faultsOf(random: Random, isAlone: boolean): FaultPlan {
+  // A process that is busy, and clocks that are set, are no reason for a call to fail.
+  if (random.chance(0.15)) {
+    const every: FaultPlan["every"] = { "busy process": 1500, "process clock set": 3000 };
+    return { perStatement: {}, every: isAlone ? { ...every, "frozen process": 4000 } : every };
+  }
+  const perStatement: FaultPlan["perStatement"] = {};
+  const every: FaultPlan["every"] = {};
+  const some = <TName extends string>(names: readonly TName[], chance: number) =>
+    names.filter(() => random.chance(chance));
+  const ofStatements = [
+    "slow request",
+    "slow answer",
+    "reset before",
+    "reset after",
+    "silent before",
+    "silent after",
+  ] as const;
+  for (const fault of some(ofStatements, 0.3))
+    perStatement[fault] = random.pick([0.001, 0.01, 0.05]);
+  const ofHosts = [
+    "busy process",
+    "frozen process",
+    "killed process",
+    "process clock set",
+    "frozen database",
+    "failover",
+    "held rows",
+  ] as const;
+  for (const fault of some(ofHosts, 0.25)) every[fault] = random.between(500, 8000);
+  // What is lost, and what a clock brings, is in the way of exact answers. So each comes alone.
+  const dice = random.next();
+  if (dice < 0.1) every["failover with loss"] = random.between(200, 4000);
+  else if (dice < 0.2) every["database clock set"] = random.between(600, 6000);
+  return { perStatement, every };
+}

@@ -1,0 +1,67 @@
+/**
+ * The package as it is shipped, once per process of a simulation, with the globals of that process.
+ * All sources become one function. Each global is a parameter of it: those of the language are given
+ * as they are, those of the host come from the simulation, and every other one is undefined. So what
+ * takes the time, a timer or a random number from elsewhere fails.
+ */
+import { fileURLToPath } from "node:url";
+import { build, type Rollup } from "vite";
+import type * as Entry from "./entry.js";
+
+export type Shipped = typeof Entry;
+
+/** What is the same everywhere and at all times. */
+const LANGUAGE = new Set(
+  (
+    "AbortController AbortSignal AggregateError Array ArrayBuffer BigInt BigInt64Array Boolean DataView " +
+    "DOMException Error EvalError Event EventTarget Float64Array Headers Infinity Int32Array Intl JSON Map NaN " +
+    "Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Response Set String Symbol " +
+    "SyntaxError TextDecoder TextEncoder TypeError URIError URL Uint32Array Uint8Array WeakMap WeakRef WeakSet " +
+    "decodeURIComponent encodeURIComponent isFinite isNaN parseFloat parseInt structuredClone undefined"
+  ).split(" "),
+);
+/** They cannot be parameters of a function. */
+const RESERVED = new Set(["undefined", "NaN", "Infinity", "eval", "arguments"]);
+
+const NAMES = Object.getOwnPropertyNames(globalThis).filter(
+  (name) => /^[A-Za-z_$][\w$]*$/.test(name) && !RESERVED.has(name),
+);
+
+export type StartShipped = (globals: Record<string, unknown>) => Shipped;
+
+/** @param edit changes a source, to see a simulation find it. */
+export async function loadShipped(
+  edit?: (path: string, code: string) => string,
+): Promise<StartShipped> {
+  const result = (await build({
+    configFile: false,
+    logLevel: "silent",
+    root: fileURLToPath(new URL(".", import.meta.url)),
+    build: {
+      ssr: fileURLToPath(new URL("entry.ts", import.meta.url)),
+      write: false,
+      minify: false,
+      target: "es2023",
+      rollupOptions: { output: { format: "cjs" } },
+    },
+    ssr: { noExternal: true },
+    plugins: edit
+      ? [{ name: "edit", enforce: "pre", transform: (code, id) => edit(id, code) }]
+      : [],
+  })) as Rollup.RollupOutput;
+  const { code } = result.output[0];
+  // oxlint-disable-next-line typescript/no-implied-eval -- The globals are its parameters.
+  const start = new Function("exports", "require", ...NAMES, `"use strict";\n${code}`);
+  return (globals) => {
+    const exports = {};
+    const given = (name: string) =>
+      globals[name] ??
+      (name === "globalThis" ? globals : undefined) ??
+      (LANGUAGE.has(name) ? globalThis[name as keyof typeof globalThis] : undefined);
+    const require = (name: string): never => {
+      throw new Error(`the simulation has no module ${name}`);
+    };
+    start(exports, require, ...NAMES.map(given));
+    return exports as Shipped;
+  };
+}

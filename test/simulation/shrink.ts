@@ -1,0 +1,55 @@
+/** Finds the least that a failure needs: fewer processes, fewer kinds of faults, less time. */
+import { FAULTS } from "./faults.js";
+import { type Cut, scenarioOf } from "./scenario.js";
+import { type Report, simulate } from "./simulate.js";
+import type { StartShipped } from "./shipped.js";
+
+export async function shrink(
+  start: StartShipped,
+  failed: Report,
+): Promise<{ cut: Cut; report: Report }> {
+  const { seed } = failed.scenario;
+  let cut: Cut = { database: failed.scenario.database };
+  let report = failed;
+
+  async function attempt(next: Cut): Promise<boolean> {
+    const tried = await simulate(start, seed, next);
+    if (tried.problems.length === 0) return false;
+    cut = next;
+    report = tried;
+    return true;
+  }
+
+  const { faults, callers } = scenarioOf(seed);
+  for (const fault of FAULTS) {
+    if (fault in faults.perStatement || fault in faults.every) {
+      await attempt({ ...cut, without: [...(cut.without ?? []), fault] });
+    }
+  }
+  for (const workload of Object.keys(callers)) {
+    if (callers[workload as keyof typeof callers] > 0) {
+      await attempt({ ...cut, without: [...(cut.without ?? []), workload] });
+    }
+  }
+  for (let { processes } = scenarioOf(seed); processes > 1; processes--) {
+    if (!(await attempt({ ...cut, processes: processes - 1 }))) break;
+  }
+  for (let { duration } = scenarioOf(seed); duration > 50; duration = Math.floor(duration / 2)) {
+    if (!(await attempt({ ...cut, duration: Math.floor(duration / 2) }))) break;
+  }
+  return { cut, report };
+}
+
+/** The arguments that replay it. */
+export function argumentsOf(
+  seed: number,
+  { database, processes, duration, without = [] }: Cut,
+): string {
+  return [
+    `--seed ${seed}`,
+    ...(database === undefined ? [] : [`--database ${database}`]),
+    ...(processes === undefined ? [] : [`--processes ${processes}`]),
+    ...(duration === undefined ? [] : [`--duration ${duration}`]),
+    ...without.map((name) => `--without "${name}"`),
+  ].join(" ");
+}

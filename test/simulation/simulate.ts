@@ -1,0 +1,141 @@
+/** One simulation: a seed decides everything that happens in it. */
+import { check as checkAll } from "./invariants.js";
+import { type Fault, Tally } from "./faults.js";
+import { planFaults } from "./plan-faults.js";
+import { createServer } from "./databases.js";
+import { Network } from "./network.js";
+import { EPOCH } from "./process.js";
+import { createRandom } from "./random.js";
+import { type Cut, type Scenario, scenarioOf } from "./scenario.js";
+import type { StartShipped } from "./shipped.js";
+import { settle, Timeline } from "./timeline.js";
+import { createMembers, type Members } from "./members.js";
+import type { Taken } from "./workloads/crowd.js";
+import type { Grant } from "./workloads/live.js";
+import type { Operation } from "../histories/operation.js";
+
+export interface World {
+  scenario: Scenario;
+  timeline: Timeline;
+  network: Network;
+  members: Members;
+  history: Operation[];
+  grants: Grant[];
+  problems: string[];
+  faults: Tally<Fault>;
+  calls: Tally<string>;
+  /** Writes of buckets that one caller has alone: when their statements were sent, by the key. */
+  ownWrites: { key: string; sentAt: number }[];
+  /** When the caller of such a bucket had no call under way after one that had failed. */
+  quiet: { key: string; from: number; to: number }[];
+  /** What the crowd has taken, by key. */
+  crowd: Map<string, Taken>;
+  /** Calls that failed because of the store, by what they were. */
+  failures: Map<string, unknown>;
+  /** By how much the clock of the database was set, ms. */
+  databaseClockError: number;
+  /** Whether commits were lost by a failover. */
+  hasLost: boolean;
+  isOn: boolean;
+}
+
+export interface Report {
+  scenario: Scenario;
+  problems: string[];
+  faults: Tally<Fault>;
+  calls: Tally<string>;
+  events: number;
+  /** What was reached inside. */
+  reached: Tally<string>;
+}
+
+/** How long everything is given to come to rest, ms. No fault happens meanwhile. */
+const REST = 180_000;
+
+export async function simulate(start: StartShipped, seed: number, cut?: Cut): Promise<Report> {
+  const scenario = scenarioOf(seed, cut);
+  const random = createRandom(seed ^ 0x5bd1e995);
+  const timeline = new Timeline();
+  const faults = new Tally<Fault>();
+  const server = createServer(
+    scenario.database,
+    timeline,
+    () => EPOCH + timeline.now + world.databaseClockError,
+  );
+  const network = new Network(server, {
+    timeline,
+    random: random.fork(),
+    delay: scenario.delay,
+    plan: scenario.faults,
+    tally: faults,
+  });
+  const world: World = {
+    scenario,
+    timeline,
+    network,
+    members: undefined as unknown as Members,
+    history: [],
+    grants: [],
+    problems: [],
+    faults,
+    calls: new Tally(),
+    ownWrites: [],
+    quiet: [],
+    crowd: new Map(),
+    failures: new Map(),
+    databaseClockError: 0,
+    hasLost: false,
+    isOn: true,
+  };
+  network.onCommit = ({ writtenBy }) => {
+    for (const [id, sentAt] of writtenBy) {
+      const key = id.split("\0")[1]!;
+      if (key.startsWith("own ")) world.ownWrites.push({ key, sentAt });
+    }
+  };
+  world.members = createMembers(world, start, random.fork());
+  planFaults(world, random.fork());
+  try {
+    await timeline.run(scenario.duration);
+    world.isOn = false;
+    network.isFaulty = false;
+    await timeline.run(scenario.duration + REST / 2);
+    probe(world);
+    await timeline.run(scenario.duration + REST);
+  } catch (error) {
+    world.problems.push(String(error));
+  }
+  await settle();
+  const reached = checkAll(world);
+  return {
+    scenario,
+    problems: world.problems,
+    faults,
+    calls: world.calls,
+    events: timeline.events,
+    reached,
+  };
+}
+
+/**
+ * When nothing fails any more, every process serves again. A connection to a server that has become
+ * read-only is only found out when it is used, so each of them may cost a call.
+ */
+function probe({ members, problems }: World): void {
+  for (const { id, process, live, pool } of members.running) {
+    const call = async () => {
+      for (let left = pool.max; ; left--) {
+        try {
+          const { ok } = await live.limit("quick", { key: `probe ${id}` });
+          if (!ok) problems.push(`${id} denies the first call on a new key`);
+          return;
+        } catch (error) {
+          if (left > 0) continue;
+          problems.push(`${id} does not serve again: ${String(error)}`);
+          return;
+        }
+      }
+    };
+    process.read(() => void call());
+  }
+}

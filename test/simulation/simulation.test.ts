@@ -1,0 +1,61 @@
+/** Simulations with fixed seeds, and that they find what is wrong. */
+import { describe, expect, it } from "vitest";
+import { explore, seedsFrom } from "./explore.js";
+import { FAULTS } from "./faults.js";
+import { find, PLANTED } from "./planted.js";
+import { loadShipped } from "./shipped.js";
+import { simulate } from "./simulate.js";
+
+/** More of them, and new ones: `npm run simulate -- --minutes 5`. */
+const SEEDS = 200;
+
+describe("the package as it is shipped", async () => {
+  const start = await loadShipped();
+
+  it(
+    `passes ${SEEDS} simulations, in which every fault happens`,
+    { timeout: 120_000 },
+    async () => {
+      let left = SEEDS;
+      const { failures, faults } = await explore(start, {
+        seeds: seedsFrom(1, 1),
+        shouldContinue: () => --left > 0,
+        shrinks: false,
+        cut: { duration: 800, without: ["crowd"] },
+      });
+      expect(failures).toEqual([]);
+      expect(FAULTS.filter((fault) => !faults.counts.has(fault))).toEqual([]);
+    },
+  );
+
+  it("does the same again with the same seed", async () => {
+    const once = async () => {
+      const { events, calls, faults } = await simulate(start, 7, { duration: 3000 });
+      return { events, calls: [...calls.counts], faults: [...faults.counts] };
+    };
+    expect(await once()).toEqual(await once());
+  });
+
+  it("takes no time, no timer and no random number but those it is given", async () => {
+    const takesTime = await loadShipped((path, code) =>
+      path.endsWith("/limiter/create-rate-limiter.ts")
+        ? `const bootedAt = process.hrtime();\n${code}`
+        : code,
+    );
+    await expect(simulate(takesTime, 1, { duration: 100 })).rejects.toThrow("hrtime");
+  });
+});
+
+/** Those that are found within a few seeds. `npm run simulate -- --planted` looks for all. */
+const QUICK = new Set([
+  "a result forgets what was given back of it",
+  "a group is written if one of its rows is as it was",
+  "decisions of one batch do not see each other's writes",
+]);
+
+it.each(PLANTED.filter(({ defect }) => QUICK.has(defect)))(
+  "a simulation finds out that $defect",
+  async (planted) => {
+    expect(await find(planted, 20)).toMatchObject({ seed: expect.any(Number) as number });
+  },
+);

@@ -1,0 +1,44 @@
+/**
+ * Many callers at once, as in a flood: batches are large then. The bucket has to have lost exactly
+ * what was granted.
+ */
+import { type Caller, CROWD, isStoreFailure, type Workload } from "./context.js";
+
+/** What the calls on one bucket have taken. */
+export interface Taken {
+  granted: number;
+  /** Tokens of calls without an answer: taken or not. */
+  uncertain: number;
+}
+
+const KEYS = 3;
+/** A seed should not take long. */
+const MOST_CALLS = 300;
+
+export function createCrowd(takenByKey: Map<string, Taken>): Workload {
+  return async (caller: Caller) => {
+    const { member, random } = caller;
+    for (let i = 0; i < MOST_CALLS && caller.isOn(); i++) {
+      const key = `crowd ${random.below(KEYS)}`;
+      const taken = takenByKey.get(key) ?? { granted: 0, uncertain: 0 };
+      takenByKey.set(key, taken);
+      const count = random.between(1, 3);
+      caller.tally.note("crowd");
+      try {
+        const { ok } = await member.frozen.limit("crowd", { key, count });
+        if (ok) taken.granted += count;
+        else await member.sleep(100);
+      } catch (error) {
+        if (!isStoreFailure(error)) throw error;
+        caller.failed(error, "crowd");
+        taken.uncertain += count;
+      }
+    }
+  };
+}
+
+/** @param left what the bucket holds at the end. */
+export function explains({ granted, uncertain }: Taken, left: number): boolean {
+  const gone = CROWD - left;
+  return gone >= granted && gone <= granted + uncertain;
+}

@@ -1,0 +1,155 @@
+/**
+ * Limits for tests of components: a real observer of a server that does not exist. The test sets the
+ * state of each limit. For `<RateLimitProvider observer={…}>`.
+ */
+import { capacityOf, type RateLimitConfig } from "../core/config.js";
+import { describe } from "../core/errors.js";
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { windowAt } from "../core/windows.js";
+import { snapshotOfDenial } from "../client/denial.js";
+import { idOf } from "../client/limit-entry.js";
+import { createRateLimitObserver } from "../client/observer.js";
+import type { RateLimitItem, RateLimitObserver } from "../client/types.js";
+
+/** The options of `createFakeRateLimits`. */
+export interface FakeRateLimitsOptions<TName extends string = string> {
+  /**
+   * The configs of the limits, such as the server's own. With them, `deny` and `fill` reject other
+   * names.
+   * @default every name, each with one token a second and a capacity of one
+   */
+  limits?: { readonly [TLimit in TName]?: RateLimitConfig };
+  /** This machine's time, epoch ms. A test runner's fake timers move the default. @default Date.now */
+  clock?: () => number;
+}
+
+/** Every call is granted until the test changes a limit. Wrap changes in React's `act`. */
+export interface FakeRateLimits<TName extends string = string> extends RateLimitObserver {
+  /**
+   * A limit denies calls from now until `retryAt`, epoch ms.
+   *
+   * @param count calls for as many tokens or more. @default 1
+   * @throws RangeError for a `retryAt` that has passed, for a `key` that is there and `undefined`, and for a
+   * name that is not in `limits`.
+   */
+  deny(limit: TName | RateLimitItem<TName>, retryAt: number, count?: number): void;
+  /**
+   * A limit holds `value` tokens now.
+   *
+   * @param value its capacity by default.
+   * @throws RangeError for a `key` that is there and `undefined`, and for a name that is not in
+   * `limits`.
+   */
+  fill(limit: TName | RateLimitItem<TName>, value?: number): void;
+}
+
+/** A limiter, as far as its names are concerned. */
+interface NamedLimits {
+  readonly limits: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * An observer for tests of components, without a server. Give it to
+ * `<RateLimitProvider observer={…}>`.
+ *
+ * @typeParam TName the names of the limits; those of `limits` by default, and any name without
+ * `limits`.
+ */
+export function createFakeRateLimits<const TName extends string = string>(
+  options?: FakeRateLimitsOptions<TName>,
+): FakeRateLimits<TName>;
+/**
+ * An observer for tests of components, without a server. Give it to
+ * `<RateLimitProvider observer={…}>`.
+ *
+ * @typeParam TLimiter the type of the server's limiter, `typeof limiter`. Other names do not compile.
+ */
+export function createFakeRateLimits<TLimiter extends NamedLimits>(
+  options?: FakeRateLimitsOptions<keyof TLimiter["limits"] & string>,
+): FakeRateLimits<keyof TLimiter["limits"] & string>;
+export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeRateLimits {
+  const { clock = () => Date.now() } = options;
+  const limits: Readonly<Record<string, RateLimitConfig | undefined>> | undefined = options.limits;
+  const states = new Map<string, RateLimitSnapshot>();
+
+  function stateOf(item: RateLimitItem): RateLimitSnapshot {
+    const id = idOf(item);
+    const state = states.get(id) ?? filled(item);
+    states.set(id, state);
+    // The state is old, and is read now.
+    return { ...state, now: clock() };
+  }
+
+  function configOf(name: string): RateLimitConfig {
+    return limits?.[name] ?? { kind: "token bucket", rate: 1, period: 1000 };
+  }
+
+  function filled({ name, key }: RateLimitItem, value?: number): RateLimitSnapshot {
+    const [config, now] = [configOf(name), clock()];
+    const held = { value: value ?? capacityOf(config), ts: windowStart(config, now) };
+    return { name, ...(key !== undefined && { key }), ...held, config, now };
+  }
+
+  const observer = createRateLimitObserver({
+    clock,
+    transport: {
+      status: (item) => Promise.resolve(stateOf(item)),
+      watch(items, { onSnapshot }) {
+        for (const item of items) onSnapshot(stateOf(item));
+        return () => {};
+      },
+    },
+  });
+
+  /** Follows a limit before a component does, so that the first render shows it. */
+  function followed<TItem extends RateLimitItem>(item: TItem): TItem {
+    if (observer.config(item) === undefined) {
+      observer.observe(item, 0, () => {});
+      observer.receive(stateOf(item));
+    }
+    return item;
+  }
+
+  function knownItem(limit: string | RateLimitItem): RateLimitItem {
+    const item = typeof limit === "string" ? { name: limit } : limit;
+    if (item.key === undefined && "key" in item) {
+      throw new RangeError("key must not be undefined: leave it out for the visitor's own bucket");
+    }
+    if (limits === undefined || Object.hasOwn(limits, item.name)) return item;
+    const known = Object.keys(limits).join(", ");
+    throw new RangeError(
+      `unknown rate limit ${describe(item.name)}: the limits of createFakeRateLimits() are ${known}`,
+    );
+  }
+
+  function set(snapshot: RateLimitSnapshot): void {
+    states.set(idOf(snapshot), snapshot);
+    observer.receive(stateOf(followed(snapshot)));
+  }
+
+  return {
+    ...observer,
+    connection: "live",
+    observe: (item, ...watcher) => observer.observe(followed(item), ...watcher),
+    status: (item, count) => observer.status(followed(item), count),
+    remaining: (item) => observer.remaining(followed(item)),
+    config: (item) => observer.config(followed(item)),
+    check: (item, at, count) => observer.check(followed(item), at, count),
+    debit: (item, count) => observer.debit(followed(item), count),
+    deny(limit, retryAt, count = 1) {
+      const item = knownItem(limit);
+      const [config, now] = [configOf(item.name), clock()];
+      const retryAfter = Math.ceil(retryAt - now);
+      if (!(retryAfter > 0)) {
+        throw new RangeError(`retryAt must be after the clock's ${now}, got ${retryAt}`);
+      }
+      const facts = { kind: "RateLimited" as const, name: item.name, value: 0, config, now };
+      set(snapshotOfDenial(item, { ...facts, retryAfter }, count));
+    },
+    fill: (limit, value) => set(filled(knownItem(limit), value)),
+  };
+}
+
+function windowStart(config: RateLimitConfig, now: number): number {
+  return config.kind === "token bucket" ? now : windowAt(config, now);
+}

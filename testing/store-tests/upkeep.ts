@@ -1,0 +1,93 @@
+/** Listing and pruning, which are optional. */
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RowId } from "../../server/store/store.js";
+import type { StoreUnderTest } from "../store-under-test.js";
+import { skipTest, type TestRunner } from "../test-runner.js";
+import { read, row, times, write } from "./decisions.js";
+
+/** No shard has a larger index. */
+const LAST_SHARD = 2 ** 31 - 1;
+/** They differ in case, accent or space, or come before all letters. */
+const NAMES = ["contract", "Contract", "contract ", "cóntract", "\u0001", " ", "日本", "😀"];
+
+export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderTest): void {
+  it("lists the rows of a name page by page, each row once", async (...context) => {
+    const { store } = opened();
+    if (store.list === undefined) return skipTest(context, "this store has no list");
+    const ids = times(10, (i) => row(`key ${i >> 1}`, i % 2));
+    const other = { ...row("other"), name: "another" };
+    await store.apply([...ids, other].map((id) => write(id, { value: 1, ts: 1 })));
+    const found: string[] = [];
+    let after: RowId | undefined;
+    // A list that goes in a circle would never end.
+    for (let pages = 0; pages < 10; pages++) {
+      const page = await store.list("contract", after, 3);
+      expect(page.length <= 3).toBe(true);
+      if (page.length === 0) break;
+      found.push(...page.map(({ key, shard }) => `${key} ${shard}`));
+      after = page.at(-1);
+    }
+    expect(found.toSorted()).toEqual(ids.map(({ key, shard }) => `${key} ${shard}`));
+  });
+
+  it("lists from a position between the rows", async (...context) => {
+    const { store } = opened();
+    if (store.list === undefined) return skipTest(context, "this store has no list");
+    const ids = ["a", "b", "c"].flatMap((key) => [row(key, 0), row(key, 3)]);
+    await store.apply(ids.map((id) => write(id, { value: 1, ts: 1 })));
+    const listed = async (key: string, shard: number) =>
+      (await store.list!("contract", row(key, shard), 2)).map((id) => `${id.key} ${id.shard}`);
+    expect(await listed("b", -1)).toEqual(["b 0", "b 3"]);
+    expect(await listed("b", 1)).toEqual(["b 3", "c 0"]);
+    expect(await listed("a", LAST_SHARD)).toEqual(["b 0", "b 3"]);
+    expect(await listed("bb", -1)).toEqual(["c 0", "c 3"]);
+    expect(await listed("c", LAST_SHARD)).toEqual([]);
+  });
+
+  it("names every limit that has rows, each once", async (...context) => {
+    const { store } = opened();
+    if (store.names === undefined) return skipTest(context, "this store has no names");
+    const named = async () => {
+      const names: string[] = [];
+      for await (const name of store.names!()) {
+        names.push(name);
+        // Names that go in a circle would never end.
+        if (names.length > 2 * NAMES.length) break;
+      }
+      return names.toSorted();
+    };
+    expect(await named()).toEqual([]);
+    const ids = NAMES.flatMap((name) => times(3, (i) => ({ name, key: `${i}`, shard: i })));
+    await store.apply(ids.map((id) => write(id, { value: 1, ts: 1 })));
+    expect(await named()).toEqual(NAMES.toSorted());
+    const gone = ids.filter(({ name }) => name === "Contract");
+    await store.apply(gone.map((id) => write(id, null)));
+    expect(await named()).toEqual(NAMES.filter((name) => name !== "Contract").toSorted());
+  });
+
+  it("prunes rows that are full, and no others", async (...context) => {
+    const { store } = opened();
+    if (store.prune === undefined) return skipTest(context, "this store has no prune");
+    const config: RateLimitConfig = { kind: "token bucket", rate: 10, period: 1000 };
+    const before = Date.UTC(2030, 0, 1);
+    const full = { value: 10, ts: before - 5 };
+    const states = {
+      full,
+      refilled: { value: 0, ts: before - 1000 },
+      "almost full": { value: 0, ts: before - 999 },
+    };
+    const other = { ...row("full"), name: "another" };
+    await store.apply([
+      ...Object.entries(states).map(([key, state]) => write(row(key), state)),
+      write(other, full),
+    ]);
+    let deleted = 0;
+    const terms = { configs: new Map([["contract", [config]]]), before };
+    for await (const count of store.prune(terms)) deleted += count;
+    expect(deleted).toBe(2);
+    expect(await read(store, row("full"))).toBe(null);
+    expect(await read(store, row("refilled"))).toBe(null);
+    expect(await read(store, row("almost full"))).toEqual(states["almost full"]);
+    expect(await read(store, other)).toEqual(full);
+  });
+}
