@@ -131,6 +131,9 @@ function checkRest({ members, network, problems }: World): void {
     }
   }
   const { rows } = network.server;
+  if (network.reuses > 0) {
+    problems.push(`${network.reuses} statements went to a server that had refused to write`);
+  }
   if (rows.open.size > 0) problems.push(`${rows.open.size} transactions are open`);
   if (rows.locks.heldCount > 0) problems.push(`${rows.locks.heldCount} rows are locked`);
 }

@@ -3,6 +3,7 @@
  * changed package has to find each of them.
  */
 
+import type { DatabaseKind } from "./databases.js";
 import { explore, seedsFrom } from "./explore.js";
 import { loadShipped } from "./shipped.js";
 
@@ -15,6 +16,8 @@ export interface Planted {
   to: string;
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
+  /** The database of its driver or dialect. @default any */
+  database?: DatabaseKind;
 }
 
 export const PLANTED: readonly Planted[] = [
@@ -60,12 +63,14 @@ export const PLANTED: readonly Planted[] = [
     file: "store/drivers/pg-connections.ts",
     from: " && !isReadOnly(error)",
     to: "",
+    database: "postgresql",
   },
   {
     defect: "nobody listens to the pool",
     file: "store/drivers/pg.ts",
     from: "onPoolError: listenToPool(pool),",
     to: "",
+    database: "postgresql",
   },
   {
     defect: "a silent connection is never destroyed",
@@ -139,7 +144,11 @@ export async function find(planted: Planted, within: number): Promise<Found> {
     shouldContinue: (soFar) =>
       soFar.failures.length === 0 && performance.now() - startedAt < within * 1000,
     shrinks: false,
-    cut: { duration: 5000, without: ["crowd", ...(planted.without ?? [])] },
+    cut: {
+      duration: 5000,
+      without: ["crowd", ...(planted.without ?? [])],
+      ...(planted.database && { database: planted.database }),
+    },
   });
   const [failure] = explored.failures;
   return {

@@ -54,6 +54,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
     faults: hasFaults ? faultsOf(random, processes === 1) : { perStatement: {}, every: {} },
     duration: random.between(5, 40) * 1000,
   };
+  addLater(scenario, createRandom(seed ^ 0x27d4eb2f), hasFaults);
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     delete scenario.faults.perStatement[fault as keyof FaultPlan["perStatement"]];
@@ -61,6 +62,15 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
     if (fault in scenario.callers) scenario.callers[fault as keyof Scenario["callers"]] = 0;
   }
   return { ...scenario, processes: cut.processes ?? processes, duration };
+}
+
+/** What came later has a generator of its own, so that the rest of a seed stays as it is. */
+function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void {
+  const hasIdle = random.chance(0.25);
+  const every = random.between(100, 3000);
+  if (hasFaults && hasIdle && !isCalm(scenario)) {
+    scenario.faults.every["idle connections broken"] = every;
+  }
 }
 
 /** Whether no call may fail. */
