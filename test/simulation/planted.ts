@@ -73,6 +73,12 @@ export const PLANTED: readonly Planted[] = [
     database: "postgresql",
   },
   {
+    defect: "each statement leaves a listener behind",
+    file: "store/drivers/connections.ts",
+    from: '    pool.removeListener(client, "error", ignore);',
+    to: "",
+  },
+  {
     defect: "a silent connection is never destroyed",
     file: "store/drivers/connections.ts",
     from: "pool.release(client, error);\n      // Not every",
