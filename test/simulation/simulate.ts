@@ -87,7 +87,8 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     hasLost: false,
     isOn: true,
   };
-  network.onCommit = ({ writtenBy }) => {
+  network.onCommit = ({ writtenBy, isPrune }) => {
+    if (isPrune) return;
     for (const [id, sentAt] of writtenBy) {
       const key = id.split("\0")[1]!;
       if (key.startsWith("own ")) world.ownWrites.push({ key, sentAt });

@@ -12,6 +12,7 @@ const PATIENCE = 40;
 /** How long an answer that must come may take, ms. */
 const LATEST = 5000;
 const STEPS = 14;
+const TIMED_OUT = /^error: lock (not available|wait time-out)$/;
 const DEADLOCK = "error: deadlock";
 
 /** How a schedule ended. */
@@ -31,6 +32,8 @@ export interface Compared {
   ending: Ending;
   statements: number;
   waits: number;
+  /** Waits that have taken too long. */
+  timeouts: number;
   errors: string[];
   /** What was sent and answered, to see where they disagree. */
   log: string[];
@@ -50,7 +53,14 @@ export async function compare(
   [admin, ...sessions]: readonly RealSession[],
   seed: number,
 ): Promise<Compared> {
-  const compared: Compared = { ending: "agreed", statements: 0, waits: 0, errors: [], log: [] };
+  const compared: Compared = {
+    ending: "agreed",
+    statements: 0,
+    waits: 0,
+    timeouts: 0,
+    errors: [],
+    log: [],
+  };
   const run = new Run(backend, admin!, compared, seed);
   await run.prepare();
   try {
@@ -103,9 +113,13 @@ class Run {
     const random = this.#random;
     const dialect = backend.dialect({ name: "RateLimit" }, everyOtherTime());
     dialect.prepare?.(backend.version);
-    const context: Context = { backend, dialect, rows: this.#model.rows, ids: this.#ids, random };
+    // A wait takes time, so most schedules have none that ends by itself.
+    const endsWaits = random.chance(0.2);
+    const rows = this.#model.rows;
+    const context: Context = { backend, dialect, rows, ids: this.#ids, random, endsWaits };
     const actors = sessions.map((session, connection): Actor => {
-      const { edit, reasonOf } = backend;
+      const { reasonOf } = backend;
+      const edit = (text: string) => backend.edit(text, endsWaits);
       const onSend = (pending: Pending) => {
         this.compared.log.push(`${connection} sends ${pending.text.slice(0, 30)}`);
         this.#pending.push(pending);
@@ -185,6 +199,7 @@ class Run {
     this.#note(answered);
     const { real, text } = answered;
     if (model.kind === "error") this.compared.errors.push(model.shown);
+    if (TIMED_OUT.test(model.shown) && !text.includes("NOWAIT")) this.compared.timeouts++;
     if (real === undefined && hasOther()) throw new Ended("other victim");
     if (real?.shown === model.shown) return;
     const isOthers = others.some((each) => each.model?.shown === DEADLOCK);
