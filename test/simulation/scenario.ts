@@ -3,12 +3,15 @@ import { DATABASES, type DatabaseKind } from "./databases.js";
 import { type FaultPlan } from "./faults.js";
 import { createRandom, type Random } from "./random.js";
 
+type WorkloadName =
+  "shared" | "alone" | "live" | "waits" | "crowd" | "tiers" | "months" | "closing" | "prunes";
+
 export interface Scenario {
   seed: number;
   database: DatabaseKind;
   processes: number;
   /** Callers of each workload, in each process. */
-  callers: { shared: number; alone: number; live: number; waits: number; crowd: number };
+  callers: Record<WorkloadName, number>;
   /** The most connections of each process. */
   pool: number;
   /** One way between a process and the database, ms. */
@@ -46,6 +49,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       live: random.between(0, 4),
       waits: hasFaults ? 0 : random.between(0, 2),
       crowd: random.chance(0.2) ? random.pick([20, 100, 400]) : 0,
+      ...{ tiers: 0, months: 0, closing: 0, prunes: 0 },
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -70,6 +74,9 @@ function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void 
   const every = random.between(100, 3000);
   if (hasFaults && hasIdle && !isCalm(scenario)) {
     scenario.faults.every["idle connections broken"] = every;
+  }
+  for (const workload of ["tiers", "months", "closing", "prunes"] as const) {
+    scenario.callers[workload] = random.chance(0.25) ? 1 : 0;
   }
 }
 

@@ -2,7 +2,7 @@
  * The statements that look at many rows: the next name, a page of rows, and the rows of a page that
  * are full. No statement of these waits, so each sees the newest state of all rows at once.
  */
-import { isFullAt } from "../../../core/calculate.js";
+import { stateAt } from "../../../core/calculate.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import { idOf, type ModelRows } from "./rows.js";
 import { type Answer, answer } from "./server.js";
@@ -98,10 +98,16 @@ export function understandFullness(given: string) {
   return (state: { value: number; ts: number }, params: Params): boolean =>
     kinds.every((kind, i) => {
       const numbers = params.slice(5 * i, 5 * i + 5).map(Number);
-      const [now, first, second, capacity] = numbers as [number, number, number, number];
+      const [now, first, second, capacity, full] = numbers as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
       const [rate, period] = kind === "token bucket" ? [first, second] : [second, first];
       const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
-      return isFullAt(state, config, now);
+      return stateAt(state, config, now).value >= full;
     });
 }
 
