@@ -73,7 +73,10 @@ export function nextAction(actor: Actor, context: Context): () => Promise<unknow
   }
   if (actor.hasFailed && random.chance(0.9)) return () => tandem.run("ROLLBACK");
   if (random.chance(0.25)) return () => tandem.run(random.chance(0.75) ? "COMMIT" : "ROLLBACK");
-  const connection = inside(tandem, random.pick(ON_LOCKED[backend.name][level]));
+  const ways = ON_LOCKED[backend.name][level];
+  const bounded = ways.filter((way) => way === "wait briefly" || way === "wait hurriedly");
+  const isBounded = endsWaits && bounded.length > 0;
+  const connection = inside(tandem, random.pick(isBounded ? bounded : ways));
   return write(connection, context);
 }
 
