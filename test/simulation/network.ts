@@ -116,6 +116,7 @@ export class Link {
     if (this.#state === "closed") return Promise.reject(connectionError());
     const isRollback = this.#session.isInTransaction || text === "ROLLBACK";
     if (this.#hasRefused && !isRollback) network.reuses++;
+
     const fault = network.isFaulty ? faultOfStatement(plan, random) : undefined;
     if (fault) tally.note(fault);
     const sentAt = timeline.now;
@@ -150,7 +151,9 @@ export class Link {
       const answer = await this.#session.query(text, params, sentAt);
       settle = () => pending.resolve(answer);
     } catch (error) {
-      isReadOnly = (error as Error).message === "model: read-only";
+      // An application may hide the errors of its transactions from the driver.
+      const isAlone = !this.#session.isInTransaction;
+      isReadOnly = isAlone && (error as Error).message === "model: read-only";
       settle = () => pending.reject(error as Error);
     }
     if (fault === "reset after") return this.reset();

@@ -148,7 +148,7 @@ function browse(connection: Connection, context: Context): () => Promise<unknown
     { configs: new Map([[name, configs]]), before: random.pick([1000, 1700, 2500]) },
   );
   return async () => {
-    for await (const _deleted of pages);
+    while (!(await pages.next()).done);
   };
 }
 

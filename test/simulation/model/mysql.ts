@@ -248,7 +248,6 @@ export class MysqlServer implements ModelServer {
   #removeFull(text: string): Statement<InnodbTransaction> {
     const isFull = understandFullness(text);
     return async (tx, [json, name, ...terms]) => {
-      tx.isPrune = true;
       let found = 0;
       for (const id of idsOfList(name, json)) {
         const state = await this.innodb.lock(tx, id, "update", "wait");

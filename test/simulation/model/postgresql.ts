@@ -257,7 +257,6 @@ export class PostgresqlServer implements ModelServer {
   #prune(text: string): Statement<ModelTransaction> {
     const fullRows = understandFull(text, this.rows);
     return async (tx, params) => {
-      tx.isPrune = true;
       tx.see();
       const locked = fullRows(params).filter((id) => this.rows.locks.tryLock(tx, id, "update"));
       for (const id of locked) tx.write(id, null);

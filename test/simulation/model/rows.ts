@@ -173,8 +173,6 @@ export class ModelTransaction {
   /** How long its statements wait for a lock, ms. */
   lockTimeout = Infinity;
   isAborted = false;
-  /** Whether it deletes full rows, of all callers. */
-  isPrune = false;
   /** When the statement that runs was sent. */
   sentAt = 0;
   /** When the statement was sent that has written each row. */

@@ -47,11 +47,7 @@ export interface Member {
   /** It goes by the clock of the database. */
   live: RateLimiter<typeof LIVE>;
   /** Another limiter on the same store. */
-  limiter(
-    limits: LimitConfigs,
-    clock: () => number,
-    autoPrune?: AutoPruneOptions,
-  ): RateLimiter<LimitConfigs>;
+  limiter(limits: LimitConfigs, clock: () => number, autoPrune?: AutoPruneOptions): RateLimiter;
   /** Lends a connection to the application. */
   borrow(): Promise<Borrowed>;
   /** Waits, by a timer of the process. */

@@ -3,7 +3,6 @@
  * exactly what has refilled. Full rows are deleted while it calls: that changes no answer.
  */
 import type {
-  LimitConfigs,
   RateLimitConfig,
   RateLimiter,
   RateLimitResult,
@@ -42,7 +41,7 @@ export function createMoving(rules: Rules): Workload {
 class Moving {
   readonly bucket: OwnBucket<Row>;
   readonly #name: string;
-  readonly #limiter: RateLimiter<LimitConfigs>;
+  readonly #limiter: RateLimiter;
   #now: number;
 
   constructor(
@@ -78,7 +77,8 @@ class Moving {
     }
   }
 
-  async #limit(config: RateLimitConfig, count: number): Promise<void> {
+  /** @param until ends before the call is said to have. */
+  async #limit(config: RateLimitConfig, count: number, until?: Promise<void>): Promise<void> {
     const { key } = this.bucket;
     const { maxReserved } = config;
     const reserve = maxReserved !== undefined && this.caller.random.chance(0.5);
@@ -86,9 +86,10 @@ class Moving {
     const now = this.#now;
     await this.bucket.step({
       what: `${this.rules.what}: ${reserve ? "reserve" : "limit"}`,
-      most: 2000,
+      most: until === undefined ? 2000 : 20_000,
       run: async () => {
-        const result = await this.#limiter.limit(this.#name, { key, config, count, reserve });
+        const call = this.#limiter.limit(this.#name, { key, config, count, reserve });
+        const [result] = await Promise.all([call, until]).finally(() => until);
         return this.#answered(config, count, floor, result);
       },
       lost: [(row) => this.#take(row, config, now, count, floor).row],
@@ -230,7 +231,9 @@ class Moving {
         caller.failed(error, "prune");
       }
     };
-    await Promise.all([prune(), this.#limit(config, count)]);
+    // The caller is quiet when both have ended.
+    const pruned = prune();
+    await this.#limit(config, count, pruned);
   }
 
   #isFull(row: Row, now: number): boolean {
