@@ -116,7 +116,6 @@ export class Link {
     if (this.#state === "closed") return Promise.reject(connectionError());
     const isRollback = this.#session.isInTransaction || text === "ROLLBACK";
     if (this.#hasRefused && !isRollback) network.reuses++;
-
     const fault = network.isFaulty ? faultOfStatement(plan, random) : undefined;
     if (fault) tally.note(fault);
     const sentAt = timeline.now;

@@ -165,6 +165,8 @@ class Run {
   /** Until each statement is answered, or waits on both sides. */
   async #quiesce(): Promise<void> {
     for (;;) {
+      // The second row of a statement is asked for after the first one.
+      await settle();
       // Beyond the time after which a deadlock is looked for, and short of any bound of a wait.
       await this.#timeline.run(this.#timeline.now + 1500);
       await settle();
