@@ -163,6 +163,10 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     const closeReplaced = () => {
       for (const close of replaced.splice(0)) close();
     };
+    // The array's identity tells these streams from later ones; only the current ones may report.
+    // Closing these also closes those that they replace, since these may never have delivered.
+    // Set it before any stream is closed: tRPC's client reports the end of a stream that it closes.
+    const mine: typeof streams = (streams = [closeReplaced]);
     if (items.length === 0) {
       stopPolling();
       closeReplaced();
@@ -170,9 +174,6 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
       // Poll until the streams deliver: a proxy that holds back a stream reports no error.
       startTimer();
     }
-    // The array's identity tells these streams from later ones; only the current ones may report.
-    // Closing these also closes those that they replace, since these may never have delivered.
-    const mine: typeof streams = (streams = [closeReplaced]);
     const groups = live === "stream" ? groupsOf(items, STREAM_OVERHEAD) : [];
     /** Groups that have not delivered. A rejected stream is open for a moment, too. */
     const silent = new Set(groups);

@@ -289,3 +289,15 @@ it("asks once for a stream that is lost and back again and again", async () => {
   expect(observer.connection).toBe("live");
   observer.close();
 });
+
+it.each(["close", "unobserve"])("leaves no timer after %s", async (how) => {
+  const { observer, requests } = startByHand();
+  const unobserve = observer.observe(a, 1, () => {});
+  await pass(1);
+  requests[0]!.answer(3);
+  await pass(1);
+  if (how === "close") observer.close();
+  else unobserve();
+  await pass(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
