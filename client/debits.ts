@@ -21,8 +21,11 @@ export interface DebitOptions {
 const REPORT_TIMEOUT = 2000;
 /** The same where the report may have come, ms: the charge may be counted twice meanwhile. */
 const DOUBT_TIMEOUT = 100;
-/** The longest pause between two questions, ms. Each is twice as long as the one before it. */
-const LAST_TIMEOUT = 30_000;
+/**
+ * The longest pause between two questions, ms. Each is twice as long as the one before it. An answer
+ * is waited for as long, so the timers of a page that was left end by then, too.
+ */
+const LAST_TIMEOUT = 10_000;
 
 /** @returns opens a debit, see `RateLimitObserver.debit`. */
 export function createDebits(options: DebitOptions) {
