@@ -170,6 +170,8 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     if (items.length === 0) {
       stopPolling();
       closeReplaced();
+      // Without a stream it is not live. The next one has to deliver first.
+      onState("polling");
     } else if (live !== "off") {
       // Poll until the streams deliver: a proxy that holds back a stream reports no error.
       startTimer();

@@ -19,8 +19,11 @@ export interface Pages {
   isFinished: boolean;
 }
 
-/** How long a stream may be quiet until its page says that it is not live, ms. */
-const QUIET = RECONNECT_AFTER + 2000;
+/**
+ * How long a stream may be quiet until its page says that it is not live, ms. A stream that is opened
+ * in the place of one that is about to be given up has the time of a poll to deliver.
+ */
+const QUIET = RECONNECT_AFTER + 5000 + 2000;
 
 export function createPages(world: World, start: StartShipped): Pages {
   const { scenario, timeline, faults, members } = world;
