@@ -8,6 +8,8 @@ export interface DebitOptions {
   update: Update;
   /** Asks the server for the limit. */
   ask(entry: Entry): void;
+  /** Whether the limit is still followed. */
+  isFollowed(entry: Entry): boolean;
   /** Whether the server reports changes by itself. */
   isLive(): boolean;
 }
@@ -19,9 +21,15 @@ export interface DebitOptions {
 const REPORT_TIMEOUT = 2000;
 /** The same where the report may have come, ms: the charge may be counted twice meanwhile. */
 const DOUBT_TIMEOUT = 100;
+/**
+ * The longest pause between two questions, ms. Each is twice as long as the one before it. An answer
+ * is waited for as long, so the timers of a page that was left end by then, too.
+ */
+const LAST_TIMEOUT = 10_000;
 
 /** @returns opens a debit, see `RateLimitObserver.debit`. */
-export function createDebits({ timeOf, update, ask, isLive }: DebitOptions) {
+export function createDebits(options: DebitOptions) {
+  const { timeOf, update, ask, isFollowed, isLive } = options;
   const givenBack = new Set<Entry>();
 
   /** Updates a microtask later: thousands of calls may fail in one tick, and each gives back. */
@@ -40,8 +48,12 @@ export function createDebits({ timeOf, update, ask, isLive }: DebitOptions) {
     const { now, offset, uncertainty } = timeOf(entry);
     const at = now + offset;
     const debit: Debit = { at, earliest: at - uncertainty, count };
-    const askIfOpen = () => {
-      if (entry.debits.has(debit)) ask(entry);
+    const askLater = (ms: number) => {
+      setTimeout(() => {
+        if (!entry.debits.has(debit) || !isFollowed(entry)) return;
+        ask(entry);
+        askLater(Math.min(Math.max(2 * ms, REPORT_TIMEOUT), LAST_TIMEOUT));
+      }, ms);
     };
     let isSettled = false;
     entry.addDebit(debit);
@@ -58,7 +70,7 @@ export function createDebits({ timeOf, update, ask, isLive }: DebitOptions) {
         // about the time of the debit came: that one may have been the report, and was taken for
         // older because the server's clock was believed to be ahead.
         if (!isLive()) ask(entry);
-        else setTimeout(askIfOpen, debit.isDoubtful ? DOUBT_TIMEOUT : REPORT_TIMEOUT);
+        else askLater(debit.isDoubtful ? DOUBT_TIMEOUT : REPORT_TIMEOUT);
       } else if (entry.debits.has(debit)) {
         entry.giveBack(debit);
         updateSoon(entry);

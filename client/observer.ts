@@ -108,8 +108,8 @@ export function createRateLimitObserver<TName extends string = string>(
   const openDebit = createDebits({
     timeOf,
     update,
-    // A limit that is no longer followed is not asked for.
     ask: ({ item }) => ask(item),
+    isFollowed: (entry) => find(entry.item) === entry,
     isLive: () => connectionState === "live",
   });
 

@@ -163,16 +163,19 @@ export function createStreamOrPoll(options: ConnectionOptions): Connection {
     const closeReplaced = () => {
       for (const close of replaced.splice(0)) close();
     };
+    // The array's identity tells these streams from later ones; only the current ones may report.
+    // Closing these also closes those that they replace, since these may never have delivered.
+    // Set it before any stream is closed: tRPC's client reports the end of a stream that it closes.
+    const mine: typeof streams = (streams = [closeReplaced]);
     if (items.length === 0) {
       stopPolling();
       closeReplaced();
+      // Without a stream it is not live. The next one has to deliver first.
+      onState("polling");
     } else if (live !== "off") {
       // Poll until the streams deliver: a proxy that holds back a stream reports no error.
       startTimer();
     }
-    // The array's identity tells these streams from later ones; only the current ones may report.
-    // Closing these also closes those that they replace, since these may never have delivered.
-    const mine: typeof streams = (streams = [closeReplaced]);
     const groups = live === "stream" ? groupsOf(items, STREAM_OVERHEAD) : [];
     /** Groups that have not delivered. A rejected stream is open for a moment, too. */
     const silent = new Set(groups);

@@ -43,6 +43,24 @@ it("asks once when the stream does not report the charge", async () => {
   observer.close();
 });
 
+it("asks again after growing pauses until there is an answer", async () => {
+  const { observer, requests } = await startCharged();
+  for (const pause of [2000, 4000, 8000, 10_000, 10_000]) {
+    await pass(pause - 1);
+    expect(requests).toEqual([]);
+    await pass(1);
+    expect(requests).toHaveLength(1);
+    requests[0]!.fail();
+  }
+  expect(observer.remaining(item)).toBe(2);
+  await pass(10_000);
+  // It was not charged: the store had failed.
+  requests[0]!.answer(3);
+  await pass(60_000);
+  expect([requests.length, observer.remaining(item)]).toEqual([0, 3]);
+  observer.close();
+});
+
 it("keeps the charge, and asks at once, when the stream reports an older state", async () => {
   const { observer, requests, streams } = await startCharged();
   // Another call took a token before this one, and the message is late.
@@ -72,4 +90,5 @@ it("asks for nothing after it is closed", async () => {
   observer.close();
   await pass(60_000);
   expect(requests).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -289,3 +289,33 @@ it("asks once for a stream that is lost and back again and again", async () => {
   expect(observer.connection).toBe("live");
   observer.close();
 });
+
+it.each(["close", "unobserve"])("leaves no timer after %s", async (how) => {
+  const { observer, requests } = startByHand();
+  const unobserve = observer.observe(a, 1, () => {});
+  await pass(1);
+  requests[0]!.answer(3);
+  await pass(1);
+  if (how === "close") observer.close();
+  else unobserve();
+  await pass(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it("is not live while it follows nothing, nor until the next stream delivers", async () => {
+  const { observer, requests, streams } = startByHand();
+  const unobserve = observer.observe(a, 1, () => {});
+  await pass(1);
+  requests[0]!.answer(3);
+  streams[0]!.onSnapshot(snapshotOf("a", 3));
+  expect(observer.connection).toBe("live");
+  unobserve();
+  await pass(1);
+  expect(observer.connection).toBe("polling");
+  observer.observe(a, 1, () => {});
+  await pass(1);
+  expect(observer.connection).toBe("polling");
+  streams[1]!.onSnapshot(snapshotOf("a", 3));
+  expect(observer.connection).toBe("live");
+  observer.close();
+});

@@ -30,13 +30,29 @@ export const FAULTS = [
   "held rows",
   /** Connections break while nothing uses them. */
   "idle connections broken",
+  /** The way between a page and a process: the question is lost, the answer, or both for long. */
+  "lost question",
+  "lost answer",
+  "hanging question",
+  "slow page answer",
+  /** A stream breaks, falls silent without a word, or is ended by the process. */
+  "broken stream",
+  "silent stream",
+  "ended stream",
+  /** A proxy holds streams back. Requests pass. */
+  "held streams",
+  /** A page is stopped, its machine sleeps, or it is gone without a word. */
+  "frozen page",
+  "sleeping page",
+  "vanished page",
+  "page clock set",
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];
 
 /** How likely a statement meets a fault of its connection, and how often the others happen. */
 export interface FaultPlan {
-  /** By fault: the probability for each statement. */
+  /** By fault: the probability for each statement, or for each request of a page. */
   perStatement: Partial<Record<Fault, number>>;
   /** By fault: how many ms apart, on average. */
   every: Partial<Record<Fault, number>>;

@@ -16,6 +16,7 @@ export function check(world: World): Tally<string> {
   checkQuiet(world);
   checkCrowd(world);
   checkRest(world);
+  checkPages(world);
   const reached = new Tally<string>();
   const { locks } = world.network.server.rows;
   reached.note("waits for locks", locks.waits);
@@ -143,4 +144,12 @@ function checkRest({ members, network, problems }: World): void {
   }
   if (rows.open.size > 0) problems.push(`${rows.open.size} transactions are open`);
   if (rows.locks.heldCount > 0) problems.push(`${rows.locks.heldCount} rows are locked`);
+}
+
+/** Pages have been judged, and no process serves them any more. */
+function checkPages({ pages, problems }: World): void {
+  if (pages === undefined) return;
+  if (!pages.isFinished) problems.push("the pages have not come to their end");
+  const left = [...pages.web.served].filter(({ process }) => !process.isDead).length;
+  if (left > 0) problems.push(`${left} streams are still served`);
 }

@@ -22,6 +22,7 @@ const { values } = parseArgs({
     step: { type: "string", default: "1" },
     database: { type: "string" },
     processes: { type: "string" },
+    pages: { type: "string" },
     duration: { type: "string" },
     without: { type: "string", multiple: true },
     planted: { type: "boolean", default: false },
@@ -43,6 +44,7 @@ async function replay(seed: number): Promise<void> {
   const report = await simulate(await loadShipped(), seed, {
     ...(database && { database }),
     ...(values.processes && { processes: Number(values.processes) }),
+    ...(values.pages && { pages: Number(values.pages) }),
     ...(values.duration && { duration: Number(values.duration) }),
     ...(values.without && { without: values.without }),
   });

@@ -28,12 +28,13 @@ type Happen = (world: World, random: Random) => void;
 const HAPPEN: Partial<Record<Fault, Happen>> = {
   "busy process": (world, random) => pause(world, random, random.between(5, 800)),
   "frozen process": (world, random) => pause(world, random, random.between(1000, 8000)),
-  "killed process"({ members, network }, random) {
+  "killed process"({ members, network, pages }, random) {
     const victim = random.pick(members.running);
     victim.process.kill();
     members.running = members.running.filter((each) => each !== victim);
     network.forget(victim.process);
     members.add();
+    pages?.web.forgetHost(victim.process);
   },
   "process clock set"({ members }, random) {
     const { process } = random.pick(members.running);

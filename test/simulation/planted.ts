@@ -20,6 +20,9 @@ export interface Planted {
   database?: DatabaseKind;
 }
 
+/** What pages do not need. */
+const PAGES_ALONE = { without: ["shared", "alone", "live", "waits"] };
+
 export const PLANTED: readonly Planted[] = [
   {
     defect: "one in 10,000 writes that lost is taken for one that won",
@@ -167,6 +170,69 @@ export const PLANTED: readonly Planted[] = [
     file: "core/calculate.ts",
     from: "return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes));",
     to: "return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes)) - 30;",
+  },
+  {
+    defect: "a page does not notice that its stream fell silent",
+    file: "client/transport.ts",
+    from: 'if (connection.state === "connecting" && connection.error) onLost();',
+    to: "",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a page does not poll until its stream delivers",
+    file: "client/stream-or-poll.ts",
+    from: "      startTimer();\n    }\n    const groups",
+    to: "    }\n    const groups",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a page keeps the debit of a call that was not charged",
+    file: "client/debits.ts",
+    from: "entry.giveBack(debit);",
+    to: "",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a page asks once for a charge that nothing has confirmed",
+    file: "client/debits.ts",
+    from: "askLater(Math.min(Math.max(2 * ms, REPORT_TIMEOUT), LAST_TIMEOUT));",
+    to: "",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a page takes its own clock for the server's",
+    file: "client/limit-entry.ts",
+    from: "predictStatus(at - offset, now,",
+    to: "predictStatus(at, now,",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a page believes a clock that was set",
+    file: "client/clocks.ts",
+    from: "if (Math.abs(step) > STEP) {",
+    to: "if (Math.abs(step) > Infinity) {",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a closed stream of a page is opened again",
+    file: "client/stream-or-poll.ts",
+    from: "closeReplaced();\n          if (mine !== streams) return;\n          onLost();",
+    to: "closeReplaced();\n          onLost();",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "streams hear of no change by another process",
+    file: "changes/watch-hub.ts",
+    from: "const ticker = setInterval(() => refresh(entries.values()), pause);",
+    to: "const ticker = setInterval(() => {}, pause);",
+    ...PAGES_ALONE,
+  },
+  {
+    defect: "a process goes on for streams that have ended",
+    file: "changes/watch-hub.ts",
+    from: "    stop?.();\n    stop = undefined;",
+    to: "",
+    ...PAGES_ALONE,
   },
 ];
 

@@ -38,6 +38,8 @@ export class Process {
   #reads: (() => void)[] = [];
   #immediates: (() => void)[] = [];
   #busyUntil = 0;
+  /** For how long its machine has slept, ms. */
+  #slept = 0;
   #order = 0;
   #wakeAt = Infinity;
   #wake: Planned | undefined;
@@ -47,6 +49,11 @@ export class Process {
     this.timeline = timeline;
     this.random = random;
     this.clockError = clockError;
+  }
+
+  /** Epoch ms by its clock. */
+  get epoch(): number {
+    return Math.floor(EPOCH + this.timeline.now + this.clockError);
   }
 
   /** Timers that would keep the process alive. */
@@ -68,6 +75,15 @@ export class Process {
   /** Computes for this time, or is stopped by its host. */
   pause(ms: number): void {
     this.#busyUntil = Math.max(this.#busyUntil, this.timeline.now + ms);
+  }
+
+  /** Its machine sleeps: timers and the monotonic clock stand still meanwhile, as on many systems. */
+  sleep(ms: number): void {
+    const { now } = this.timeline;
+    const more = Math.max(0, now + ms - Math.max(now, this.#busyUntil));
+    this.pause(ms);
+    this.#slept += more;
+    for (const timer of this.#timers) timer.due += more;
   }
 
   /** Ends the process at once. Nothing of it runs any more. */
@@ -101,7 +117,6 @@ export class Process {
     const clear = (timer: VirtualTimer | undefined) => {
       if (timer !== undefined) this.#timers.delete(timer);
     };
-    const epoch = () => Math.floor(EPOCH + this.timeline.now + this.clockError);
     return {
       setTimeout: (run: () => void, ms?: number) => setTimer(run, ms),
       setInterval: (run: () => void, ms: number) => setTimer(run, ms, ms),
@@ -116,8 +131,8 @@ export class Process {
         this.#immediates = this.#immediates.filter((each) => each !== run);
       },
       queueMicrotask: globalThis.queueMicrotask,
-      performance: { now: () => this.timeline.now },
-      Date: dateAt(epoch),
+      performance: { now: () => this.timeline.now - this.#slept },
+      Date: dateAt(() => this.epoch),
       Math: mathWith(createRandom(this.random.below(2 ** 32)).next),
     };
   }

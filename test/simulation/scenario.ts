@@ -1,6 +1,7 @@
 /** What a seed decides before a simulation begins. */
 import { DATABASES, type DatabaseKind } from "./databases.js";
 import { type FaultPlan } from "./faults.js";
+import { pagesOf, type PagesPlan } from "./pages/plan.js";
 import { createRandom, type Random } from "./random.js";
 
 type WorkloadName =
@@ -20,6 +21,7 @@ export interface Scenario {
   clockError: number;
   isolation: "serializable" | undefined;
   faults: FaultPlan;
+  pages: PagesPlan;
   /** How long callers go on, ms. */
   duration: number;
 }
@@ -28,6 +30,7 @@ export interface Scenario {
 export interface Cut {
   database?: DatabaseKind;
   processes?: number;
+  pages?: number;
   duration?: number;
   /** Faults that do not happen, and workloads that have no callers. */
   without?: readonly string[];
@@ -59,15 +62,19 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
     clockError: random.pick([0, 0, 50, 3_600_000]),
     isolation: random.chance(0.15) ? "serializable" : undefined,
     faults: hasFaults ? faultsOf(random, processes === 1) : { perStatement: {}, every: {} },
+    pages: pagesOf(seed),
     duration: random.between(5, 40) * 1000,
   };
   addLater(scenario, createRandom(seed ^ 0x27d4eb2f), hasFaults);
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
-    delete scenario.faults.perStatement[fault as keyof FaultPlan["perStatement"]];
-    delete scenario.faults.every[fault as keyof FaultPlan["every"]];
+    for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
+      delete perStatement[fault as keyof FaultPlan["perStatement"]];
+      delete every[fault as keyof FaultPlan["every"]];
+    }
     if (fault in scenario.callers) scenario.callers[fault as keyof Scenario["callers"]] = 0;
   }
+  scenario.pages.count = cut.pages ?? scenario.pages.count;
   return { ...scenario, processes: cut.processes ?? processes, duration };
 }
 

@@ -7,15 +7,18 @@
 import { fileURLToPath } from "node:url";
 import { build, type Rollup } from "vite";
 import type * as Entry from "./entry.js";
+import type * as PagesEntry from "./pages/entry.js";
 
 export type Shipped = typeof Entry;
+/** What pages and the processes that serve them have: the router, the observer, and tRPC. */
+export type ShippedForPages = typeof PagesEntry;
 
 /** What is the same everywhere and at all times. */
 const LANGUAGE = new Set(
   (
     "AbortController AbortSignal AggregateError Array ArrayBuffer BigInt BigInt64Array Boolean DataView " +
     "DOMException Error EvalError Event EventTarget Float64Array Headers Infinity Int32Array Intl JSON Map NaN " +
-    "Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Response Set String Symbol " +
+    "Number Object Promise Proxy RangeError ReadableStream ReferenceError Reflect RegExp Response Set String Symbol " +
     "SyntaxError TextDecoder TextEncoder TypeError URIError URL Uint32Array Uint8Array WeakMap WeakRef WeakSet " +
     "decodeURIComponent encodeURIComponent isFinite isNaN parseFloat parseInt structuredClone undefined"
   ).split(" "),
@@ -27,18 +30,32 @@ const NAMES = Object.getOwnPropertyNames(globalThis).filter(
   (name) => /^[A-Za-z_$][\w$]*$/.test(name) && !RESERVED.has(name),
 );
 
-export type StartShipped = (globals: Record<string, unknown>) => Shipped;
+export interface StartShipped {
+  (globals: Record<string, unknown>): Shipped;
+  forPages(globals: Record<string, unknown>): ShippedForPages;
+}
 
 /** @param edit changes a source, to see a simulation find it. */
 export async function loadShipped(
   edit?: (path: string, code: string) => string,
 ): Promise<StartShipped> {
+  const [start, forPages] = await Promise.all([
+    loadEntry<Shipped>("entry.ts", edit),
+    loadEntry<ShippedForPages>("pages/entry.ts", edit),
+  ]);
+  return Object.assign(start, { forPages });
+}
+
+async function loadEntry<TExports>(
+  entry: string,
+  edit: ((path: string, code: string) => string) | undefined,
+): Promise<(globals: Record<string, unknown>) => TExports> {
   const result = (await build({
     configFile: false,
     logLevel: "silent",
     root: fileURLToPath(new URL(".", import.meta.url)),
     build: {
-      ssr: fileURLToPath(new URL("entry.ts", import.meta.url)),
+      ssr: fileURLToPath(new URL(entry, import.meta.url)),
       write: false,
       minify: false,
       target: "es2023",
@@ -62,6 +79,6 @@ export async function loadShipped(
       throw new Error(`the simulation has no module ${name}`);
     };
     start(exports, require, ...NAMES.map(given));
-    return exports as Shipped;
+    return exports as TExports;
   };
 }

@@ -1,4 +1,4 @@
-/** Finds the least that a failure needs: fewer processes, fewer kinds of faults, less time. */
+/** Finds the least that a failure needs: fewer processes and pages, fewer kinds of faults, less time. */
 import { FAULTS } from "./faults.js";
 import { type Cut, scenarioOf } from "./scenario.js";
 import { type Report, simulate } from "./simulate.js";
@@ -20,9 +20,11 @@ export async function shrink(
     return true;
   }
 
-  const { faults, callers } = scenarioOf(seed);
+  const { faults, callers, pages } = scenarioOf(seed);
+  const plans = [faults, ...(pages.count > 0 ? [pages.faults] : [])];
+  if (pages.count > 0) await attempt({ ...cut, pages: 0 });
   for (const fault of FAULTS) {
-    if (fault in faults.perStatement || fault in faults.every) {
+    if (plans.some(({ perStatement, every }) => fault in perStatement || fault in every)) {
       await attempt({ ...cut, without: [...(cut.without ?? []), fault] });
     }
   }
@@ -30,6 +32,9 @@ export async function shrink(
     if (callers[workload as keyof typeof callers] > 0) {
       await attempt({ ...cut, without: [...(cut.without ?? []), workload] });
     }
+  }
+  for (let count = cut.pages ?? pages.count; count > 1; count--) {
+    if (!(await attempt({ ...cut, pages: count - 1 }))) break;
   }
   for (let { processes } = scenarioOf(seed); processes > 1; processes--) {
     if (!(await attempt({ ...cut, processes: processes - 1 }))) break;
@@ -43,12 +48,13 @@ export async function shrink(
 /** The arguments that replay it. */
 export function argumentsOf(
   seed: number,
-  { database, processes, duration, without = [] }: Cut,
+  { database, processes, pages, duration, without = [] }: Cut,
 ): string {
   return [
     `--seed ${seed}`,
     ...(database === undefined ? [] : [`--database ${database}`]),
     ...(processes === undefined ? [] : [`--processes ${processes}`]),
+    ...(pages === undefined ? [] : [`--pages ${pages}`]),
     ...(duration === undefined ? [] : [`--duration ${duration}`]),
     ...without.map((name) => `--without "${name}"`),
   ].join(" ");

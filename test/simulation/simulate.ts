@@ -10,6 +10,7 @@ import { type Cut, type Scenario, scenarioOf } from "./scenario.js";
 import type { StartShipped } from "./shipped.js";
 import { settle, Timeline } from "./timeline.js";
 import { createMembers, type Members } from "./members.js";
+import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
 import type { Grant } from "./workloads/live.js";
 import type { Operation } from "../histories/operation.js";
@@ -19,6 +20,8 @@ export interface World {
   timeline: Timeline;
   network: Network;
   members: Members;
+  /** `undefined`: there are none. */
+  pages: Pages | undefined;
   history: Operation[];
   grants: Grant[];
   problems: string[];
@@ -74,6 +77,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     timeline,
     network,
     members: undefined as unknown as Members,
+    pages: undefined,
     history: [],
     grants: [],
     problems: [],
@@ -97,10 +101,12 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
   };
   world.members = createMembers(world, start, random.fork());
   planFaults(world, random.fork());
+  if (scenario.pages.count > 0) world.pages = createPages(world, start);
   try {
     await timeline.run(scenario.duration);
     world.isOn = false;
     network.isFaulty = false;
+    world.pages?.finish();
     await timeline.run(scenario.duration + REST / 2);
     probe(world);
     await timeline.run(scenario.duration + REST);

@@ -41,6 +41,11 @@ export class Timeline {
     return { cancel: () => (event.run = undefined) };
   }
 
+  /** Resolves at this instant, or in the next event if it has passed. */
+  until(at: number): Promise<void> {
+    return new Promise((resolve) => this.plan(at - this.now, resolve));
+  }
+
   /** Runs until nothing is planned, or until this instant. */
   async run(until = Infinity): Promise<void> {
     let atThisInstant = 0;

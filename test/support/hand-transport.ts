@@ -73,7 +73,11 @@ export function createHandTransport(isStreamless: boolean = false) {
       const stream = { ...handlers, names: items.map(({ name }) => name), isClosed: false };
       streams.push(stream);
       if (isStreamless) handlers.onEnded();
-      return () => void (stream.isClosed = true);
+      return () => {
+        stream.isClosed = true;
+        // As tRPC's client does.
+        stream.onEnded();
+      };
     },
   };
 }

@@ -1,0 +1,117 @@
+/**
+ * What has to be true of pages when faults are over: they come right in a bounded time, predict what
+ * the server answers, count down to an instant at which a call passes, hear of the changes of other
+ * processes, and leave nothing behind.
+ */
+import type { Random } from "../random.js";
+import type { World } from "../simulate.js";
+import { LIVE } from "../workloads/context.js";
+import { agrees } from "./agrees.js";
+import { countsDown } from "./counts-down.js";
+import { type Pages, take } from "./pages.js";
+import { PageView } from "./page-view.js";
+
+/** For how long a statement of a call that has failed may still be carried out, ms. */
+const MAY_COME_FOR = 15_000;
+/** How long a page may take until it shows what the server holds, ms. */
+const RECOVERY = 45_000;
+/** How long a page may take until it has a stream again, ms: the longest pause, and refusals. */
+const LIVE_AGAIN = 90_000;
+/** How long a page that was left may have timers, ms. An answer is waited for that long. */
+const LEFT = 11_000;
+/** How long until a page knows of a change by another process, ms, beside the ways of messages. */
+const HEARD = { live: 1500, polling: 5500, offline: 0 };
+
+export async function finishPages(world: World, pages: Pages, random: Random): Promise<void> {
+  const { timeline, failures } = world;
+  const views = pages.running.map((page) => new PageView(world, pages, page));
+  if (failures.size > 0) await timeline.until(timeline.now + MAY_COME_FOR);
+  await Promise.all(views.map(recovers));
+  // Pages of one visitor take from the same buckets, so one of them does it.
+  const first = views.filter(
+    ({ page }, i) => views.findIndex((other) => other.page.visitor === page.visitor) === i,
+  );
+  await Promise.all(first.map((view) => predicts(view, random.fork())));
+  await Promise.all(views.map((view) => isLiveAgain(view)));
+  for (const { page } of views) page.process.read(() => page.end(random.chance(0.5)));
+  await timeline.until(timeline.now + LEFT);
+  for (const view of views) leavesNothing(view);
+}
+
+async function recovers(view: PageView): Promise<void> {
+  const { page, world } = view;
+  const { timeline } = world;
+  await timeline.until(page.pausedUntil);
+  page.process.read(() => page.calm());
+  // A call that hangs keeps its debit until the browser gives it up.
+  while (page.calling > 0) await timeline.until(timeline.now + 1000);
+  const since = timeline.now;
+  for (;;) {
+    await timeline.until(timeline.now + 500);
+    const wrong = page.names.flatMap((name) => view.wrongAbout(name));
+    if (wrong.length === 0) break;
+    if (timeline.now - since < RECOVERY) continue;
+    return view.report(`does not come right in ${RECOVERY} ms: ${wrong.join("; ")}`);
+  }
+  view.checkClock();
+}
+
+async function predicts(view: PageView, random: Random): Promise<void> {
+  const { page } = view;
+  const name = random.pick(page.names);
+  view.world.calls.note("page predicts");
+  await hears(view, random);
+  await agrees(view, name, random);
+  // Which shards a call sees is up to chance.
+  if ("shards" in LIVE[name]) return;
+  await countsDown(view, name);
+  await hears(view, random);
+}
+
+/** A change by another process reaches the page. */
+async function hears(view: PageView, random: Random): Promise<void> {
+  const { page, world, pages } = view;
+  const { timeline, failures, members } = world;
+  const names = page.names.filter((name) => !("shards" in LIVE[name]));
+  if (names.length === 0) return;
+  const name = random.pick(names);
+  const held = page.observer.remaining({ name }) ?? 0;
+  // All of it, so that it has not refilled until the page is looked at.
+  const isTaken = await take(world, random.pick(members.running), name, page.visitor, held);
+  if (held === 0 || !isTaken) return;
+  world.calls.note("page hears");
+  const isHeld = pages.web.heldUntil > timeline.now - 20_000;
+  const most =
+    HEARD[page.observer.connection] +
+    view.way +
+    (isHeld ? 20_000 : 0) +
+    15_000 * +(failures.size > 0);
+  await timeline.until(timeline.now + most);
+  const wrong = view.wrongAbout(name);
+  if (wrong.length > 0)
+    view.report(`has not heard of a change for ${most} ms: ${wrong.join("; ")}`);
+}
+
+async function isLiveAgain(view: PageView): Promise<void> {
+  const { page, world, pages } = view;
+  const { timeline, scenario } = world;
+  const { heldUntil } = pages.web;
+  const { maxStreams } = scenario.pages;
+  // With fewer streams than pages, some of them poll.
+  if (page.live !== "stream" || maxStreams < pages.running.length) return;
+  const until = Math.max(heldUntil, scenario.duration) + LIVE_AGAIN;
+  // A stream may be held for longer than this looks.
+  if (until > scenario.duration + 150_000) return;
+  while (page.observer.connection !== "live") {
+    if (timeline.now > until) return view.report(`has no stream again after ${LIVE_AGAIN} ms`);
+    await timeline.until(timeline.now + 1000);
+  }
+}
+
+function leavesNothing(view: PageView): void {
+  const { page, pages } = view;
+  const { timers } = page.process;
+  if (timers > 0) view.report(`has ${timers} timers after its end`);
+  const { length } = pages.web.sourcesOf(page);
+  if (length > 0) view.report(`has ${length} streams after its end`);
+}

@@ -1,0 +1,84 @@
+/** What a page shows, beside what the database of the simulation holds. */
+import { calculateRateLimit } from "../../../core/calculate.js";
+import { sumShards } from "../../../core/shards.js";
+import { EPOCH } from "../process.js";
+import type { World } from "../simulate.js";
+import type { LiveName } from "../workloads/context.js";
+import type { Page } from "./page.js";
+import type { Pages } from "./pages.js";
+
+/** Faults that keep a process from knowing the time of its database. */
+const UNSURE = /slow|frozen|busy|database clock/;
+
+export class PageView {
+  constructor(
+    readonly world: World,
+    readonly pages: Pages,
+    readonly page: Page,
+  ) {}
+
+  report(problem: string): void {
+    const { world, page } = this;
+    world.problems.push(`${page.id} ${problem} (at ${world.timeline.now.toFixed(2)} ms)`);
+  }
+
+  /** The time of the database, epoch ms. */
+  get serverNow(): number {
+    return EPOCH + this.world.timeline.now + this.world.databaseClockError;
+  }
+
+  /** How long messages may take from a page to the database and back, several times, ms. */
+  get way(): number {
+    const { delay, pages } = this.world.scenario;
+    return 4 * pages.delay.most + 16 * delay.most + 100;
+  }
+
+  /** How far a process may be from the time of the database, ms. */
+  get serverError(): number {
+    const { faults, scenario } = this.world;
+    const isUnsure = [...faults.counts.keys()].some((fault) => UNSURE.test(fault));
+    return 6 * scenario.delay.most + 5 + (isUnsure ? 8000 : 0);
+  }
+
+  /** How far the page may be ahead of the time of the processes, ms. */
+  get error(): number {
+    const { uncertainty } = this.page.observer.inspect();
+    return this.serverError + (uncertainty === Infinity ? 0 : uncertainty) + 2;
+  }
+
+  limit(name: LiveName) {
+    return this.page.observer.inspect().limits.find(({ item }) => item.name === name);
+  }
+
+  /** What the page has of a limit that its rows do not say. */
+  wrongAbout(name: LiveName): string[] {
+    const { world, page } = this;
+    const { snapshot, debits } = this.limit(name) ?? {};
+    if (snapshot === undefined) return [`${name} is not known`];
+    if (page.observer.connection === "offline") return ["it is offline"];
+    if (debits! > 0) return [`${name} has ${debits} debits`];
+    const { config } = snapshot;
+    const { shards = 1 } = config;
+    const { rows } = world.network.server;
+    const states = Array.from({ length: shards }, (_, i) =>
+      rows.newest([name, page.visitor, i].join("\0")),
+    );
+    // A clock that was set back has left instants that are still to come.
+    const at = Math.max(this.serverNow, snapshot.ts, ...states.map((state) => state?.ts ?? 0));
+    const held = sumShards(states, config, at).value;
+    const shown = calculateRateLimit(snapshot, config, at).value;
+    if (Math.abs(held - shown) < 1e-6) return [];
+    const { connection } = page.observer;
+    return [`${name} holds ${held}, and it shows ${shown} (${connection})`];
+  }
+
+  /** What the page thinks of the time of the server. */
+  checkClock(): void {
+    const { now, offset, uncertainty } = this.page.observer.inspect();
+    if (this.world.faults.counts.has("database clock set")) return;
+    const ahead = now + offset - this.serverNow;
+    const [most, least] = [this.error, -uncertainty - this.serverError - 2];
+    if (ahead <= most && ahead >= least) return;
+    this.report(`is ${ahead} ms ahead of the server, and thinks ${uncertainty}`);
+  }
+}
