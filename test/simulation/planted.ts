@@ -67,6 +67,7 @@ export const PLANTED: readonly Planted[] = [
     from: " && !isReadOnly(error)",
     to: "",
     database: "postgresql",
+    without: ["alone", "waits", "tiers", "months", "closing", "prunes"],
   },
   {
     defect: "nobody listens to the pool",

@@ -89,7 +89,8 @@ class Moving {
       most: until === undefined ? 2000 : 20_000,
       run: async () => {
         const call = this.#limiter.limit(this.#name, { key, config, count, reserve });
-        const [result] = await Promise.all([call, until]).finally(() => until);
+        await Promise.allSettled([call, until]);
+        const result = await call;
         return this.#answered(config, count, floor, result);
       },
       lost: [(row) => this.#take(row, config, now, count, floor).row],
