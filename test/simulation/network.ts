@@ -150,9 +150,7 @@ export class Link {
       const answer = await this.#session.query(text, params, sentAt);
       settle = () => pending.resolve(answer);
     } catch (error) {
-      // An application may hide the errors of its transactions from the driver.
-      const isAlone = !this.#session.isInTransaction;
-      isReadOnly = isAlone && (error as Error).message === "model: read-only";
+      isReadOnly = (error as Error).message === "model: read-only";
       settle = () => pending.reject(error as Error);
     }
     if (fault === "reset after") return this.reset();

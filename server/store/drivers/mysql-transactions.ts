@@ -1,20 +1,17 @@
 /** Transactions on one connection of a pool of `mysql2/promise` or `mariadb`. */
 import { startTimer } from "../../timers/timer.js";
-import { isReadOnly } from "../sql/database-errors.js";
 import type { TransactionDriver } from "../sql/driver.js";
 import type { Connections } from "./connections.js";
 import type { MysqlConnectionLike } from "./mysql-client.js";
 import { releaseMysql } from "./mysql-connections.js";
+import type { ReadOnlyConnections } from "./read-only.js";
 import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
 import { LEVELS } from "./transaction-levels.js";
 
-export function createMysqlTransactions({
-  borrow,
-  forget,
-}: Pick<
-  Connections<MysqlConnectionLike>,
-  "borrow" | "forget"
->): TransactionDriver<MysqlConnectionLike>["transaction"] {
+export function createMysqlTransactions(
+  { borrow, forget }: Pick<Connections<MysqlConnectionLike>, "borrow" | "forget">,
+  readOnly: ReadOnlyConnections,
+): TransactionDriver<MysqlConnectionLike>["transaction"] {
   return async (run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) => {
     const connection = await borrow(maxWait);
     let isReleased = false;
@@ -41,8 +38,13 @@ export function createMysqlTransactions({
       ]);
       const result = await run(connection);
       await connection.query({ sql: "COMMIT" });
-      release();
+      giveBack();
       return result;
+    }
+
+    function giveBack(cause?: unknown): void {
+      const isRefused = readOnly.has(connection, cause);
+      release(isRefused ? new Error("the connection is read-only") : undefined);
     }
 
     // A statement on a destroyed connection of `mysql2` may never settle.
@@ -62,7 +64,7 @@ export function createMysqlTransactions({
       if (isReleased) return;
       try {
         await connection.query({ sql: "ROLLBACK" });
-        release(isReadOnly(cause) ? new Error("the connection is read-only") : undefined);
+        giveBack(cause);
       } catch (error) {
         release(error instanceof Error ? error : new Error(String(error)));
       }

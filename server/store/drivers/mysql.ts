@@ -14,6 +14,7 @@ import type {
 } from "./mysql-client.js";
 import { createMysqlConnections } from "./mysql-connections.js";
 import { createMysqlTransactions } from "./mysql-transactions.js";
+import { createReadOnlyConnections } from "./read-only.js";
 
 /** How statements are sent through `mysql2` or `mariadb`. */
 export interface MysqlDriverOptions {
@@ -59,6 +60,7 @@ export function mysqlDriver(
   { prepare = true }: MysqlDriverOptions = {},
 ): TransactionDriver<MysqlConnectionLike> {
   const connections = createMysqlConnections(pool);
+  const readOnly = createReadOnlyConnections();
   const { runAlone, isExhausted } = connections;
   const run = prepare ? executePrepared : createTextRunner();
   return {
@@ -66,9 +68,9 @@ export function mysqlDriver(
     ...connectionOf((query, isWanted) =>
       runAlone((connection) => run(connection, query), isWanted),
     ),
-    within: (tx) => connectionOf((query) => run(withPromises(tx), query)),
+    within: (tx) => connectionOf((query) => readOnly.noting(tx, run(withPromises(tx), query))),
     isExhausted,
-    transaction: createMysqlTransactions(connections),
+    transaction: createMysqlTransactions(connections, readOnly),
   };
 }
 

@@ -1,6 +1,5 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
 import { startTimer } from "../../timers/timer.js";
-import { isReadOnly } from "../sql/database-errors.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
@@ -10,9 +9,11 @@ import type {
   PgPoolLike,
   PgQuery,
   PgQueryable,
+  PgResult,
 } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
+import { createReadOnlyConnections, type ReadOnlyConnections } from "./read-only.js";
 import { ROLLED_BACK } from "./run-bounded.js";
 import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
 import { LEVELS } from "./transaction-levels.js";
@@ -49,14 +50,16 @@ export function pgDriver(
   { prepare = true }: PgDriverOptions = {},
 ): TransactionDriver<PgQueryable> {
   const { borrow, forget, runAlone, isExhausted } = createPgConnections(pool);
+  const readOnly = createReadOnlyConnections();
   listenToClients(pool);
   return {
     dialect: "postgresql",
     onPoolError: listenToPool(pool),
-    ...connectionOf(pool, prepare, (query, isWanted) =>
+    ...connectionOf(prepare, (query, isWanted) =>
       runAlone((client) => client.query(query), isWanted),
     ),
-    within: (client) => connectionOf(client, prepare),
+    within: (client) =>
+      connectionOf(prepare, (query) => readOnly.noting(client, client.query(query))),
     isExhausted,
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
       const client = await borrow(maxWait);
@@ -74,12 +77,12 @@ export function pgDriver(
         if (command === "ROLLBACK") throw new Error(ROLLED_BACK);
         timer.stop();
         if (late !== undefined) throw late;
-        client.release();
+        client.release(readOnly.has(client));
         return result;
       } catch (error) {
         timer.stop();
         if (late !== undefined) throw late;
-        await rollBack(client, error);
+        await rollBack(client, readOnly, error);
         throw error;
       } finally {
         forget(client);
@@ -88,11 +91,9 @@ export function pgDriver(
   };
 }
 
-/** @param runOnce runs a statement that is not part of a transaction. */
 function connectionOf(
-  client: PgQueryable,
   prepare: boolean,
-  runOnce = (query: PgQuery, _isWanted?: () => boolean) => client.query(query),
+  run: (query: PgQuery, isWanted?: () => boolean) => Promise<PgResult>,
 ): SqlConnection {
   const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
     const values = params as unknown[];
@@ -100,9 +101,9 @@ function connectionOf(
   };
   return {
     query: async (text, params, isWanted) =>
-      (await runOnce(queryOf(text, params), isWanted)).rows as SqlRow[],
+      (await run(queryOf(text, params), isWanted)).rows as SqlRow[],
     execute: async (text, params, isWanted) =>
-      (await runOnce(queryOf(text, params), isWanted)).rowCount ?? 0,
+      (await run(queryOf(text, params), isWanted)).rowCount ?? 0,
   };
 }
 
@@ -110,10 +111,14 @@ function connectionOf(
  * Rolls back and gives the connection back. If that fails, or the connection is read-only, it is
  * closed.
  */
-async function rollBack(client: PgClientLike, cause: unknown): Promise<void> {
+async function rollBack(
+  client: PgClientLike,
+  readOnly: ReadOnlyConnections,
+  cause: unknown,
+): Promise<void> {
   try {
     await client.query({ text: "ROLLBACK" });
-    client.release(isReadOnly(cause));
+    client.release(readOnly.has(client, cause));
   } catch (error) {
     client.release(error instanceof Error ? error : true);
   }

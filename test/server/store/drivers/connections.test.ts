@@ -52,6 +52,14 @@ describe.each(kinds)("a connection that has become read-only (%s)", (kind) => {
     await expect(take()).rejects.toThrow(/read.only/i);
     expect(await take()).toMatchObject({ ok: true, value: 8 });
   });
+
+  it("is replaced after a transaction has hidden its error", async () => {
+    const limiter = await failedOver[kind]();
+    // PostgreSQL rolls the transaction back then, and MariaDB commits nothing.
+    await limiter.transaction(({ limit }) => limit("few").catch(() => {})).catch(() => {});
+    const take = () => limiter.transaction(({ limit }) => limit("few"));
+    expect(await take()).toMatchObject({ ok: true, value: 8 });
+  });
 });
 
 describe("a connection of pg", () => {
