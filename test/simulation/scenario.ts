@@ -86,7 +86,7 @@ function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void 
     scenario.faults.every["idle connections broken"] = every;
   }
   for (const workload of ["tiers", "months", "closing", "prunes"] as const) {
-    scenario.callers[workload] = random.chance(0.25) ? 1 : 0;
+    scenario.callers[workload] = random.chance(0.15) ? 1 : 0;
   }
 }
 

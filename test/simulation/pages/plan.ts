@@ -35,7 +35,7 @@ const OF_PAGES = [
 
 export function pagesOf(seed: number): PagesPlan {
   const random = createRandom(seed ^ 0x2545f491);
-  const count = random.pick([0, 0, 0, 0, 1, 2, 3, 4]);
+  const count = random.pick([0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
   const hasFaults = random.chance(0.7);
   const perStatement: FaultPlan["perStatement"] = {};
   const every: FaultPlan["every"] = {};
