@@ -40,6 +40,16 @@ export function rowsFrom(columns: string): string {
   return `(SELECT ${arrays.join(", ")} OFFSET 0) AS p, unnest(${lists.join(", ")}) AS i(${columns})`;
 }
 
+/**
+ * A condition that is always true, and that the planner takes to be dear. So it looks rows up by the
+ * primary key even in a table of two rows. A prepared statement keeps its plan when the table grows,
+ * until the next ANALYZE: reading all rows of 200,000 took 170 ms for 16 rows.
+ */
+export const BY_KEY = `(SELECT count(*) FROM generate_series(1, t."shard" - t."shard")) = 0`;
+
+/** Another one: the planner takes it to hold for one row of a list `i`. */
+export const FEW = `i."shard" % 1 = 0`;
+
 export function idParams(rows: readonly RowId[]): unknown[] {
   return [rows.map(({ name }) => name), rows.map(({ key }) => key), rows.map(({ shard }) => shard)];
 }

@@ -16,6 +16,8 @@ import { isPostgresql, isYugabyte } from "./engine.js";
 import { postgresqlWriteAtOnce } from "./postgresql-mixed.js";
 import { postgresqlTake } from "./postgresql-take.js";
 import {
+  BY_KEY,
+  FEW,
   ID,
   idParams,
   LOCK_WAIT,
@@ -60,7 +62,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     FROM ${rowsFrom(ID)}
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${of("t", STATE)} FROM ${table} AS t
-      WHERE ${SAME_ROW} ${bounds[onLocked] ?? ""}
+      WHERE ${SAME_ROW} AND ${BY_KEY} ${bounds[onLocked] ?? ""}
       LIMIT 1 ${locks[onLocked]}
     ) AS t ON true`;
   // Kept, because a driver looks up prepared statements by their text.
@@ -80,10 +82,10 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   const lockSame = (columns: string, from: string, lock: "UPDATE" | "NO KEY UPDATE") => `
     SELECT ${of("i", columns)} FROM ${from} CROSS JOIN LATERAL (
       SELECT 1 FROM ${table} AS t
-      WHERE ${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
+      WHERE ${SAME_ROW} AND ${BY_KEY} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
       LIMIT 1 FOR ${lock} OF t SKIP LOCKED
     ) AS t`;
-  const GUARD = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
+  const GUARD = `${SAME_ROW} AND ${BY_KEY} AND ${FEW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
   const DELETE = `
     WITH l AS MATERIALIZED (${lockSame(WAS, rowsFrom(WAS), "UPDATE")})
     DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING ${of("t", ID)}`;
@@ -96,14 +98,16 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   const UPDATE = updateText(false);
   const UPDATE_GROUPS = updateText(true);
 
-  // Others may refuse a subquery after ON CONFLICT.
-  let mixesTerms = false;
+  // Others may refuse a subquery in some places.
+  let isOther = false;
   let canSkipWhenSerializable = true;
   /** A text for a transaction that may be Serializable. Without NOWAIT, waits are bounded anyway. */
-  const fit = (connection: Connection, text: string) =>
-    canSkipWhenSerializable || connection.transaction !== undefined
-      ? text
-      : text.replace(/ SKIP LOCKED| NOWAIT/g, "");
+  const fit = (connection: Connection, text: string) => {
+    const known = isOther ? text.replaceAll(BY_KEY, "true") : text;
+    return canSkipWhenSerializable || connection.transaction !== undefined
+      ? known
+      : known.replace(/ SKIP LOCKED| NOWAIT/g, "");
+  };
 
   return {
     maxInFlight: 2,
@@ -114,7 +118,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     isConflict: isWriteConflict,
     prepare(version) {
       canSkipWhenSerializable = !isYugabyte(version);
-      mixesTerms = isPostgresql(version);
+      isOther = !isPostgresql(version);
     },
     boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
 
@@ -128,7 +132,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
 
     take: postgresqlTake(table, clock),
     get mixesTerms() {
-      return mixesTerms;
+      return !isOther;
     },
 
     async update(connection, groups) {
