@@ -95,7 +95,7 @@ describe("group commit on the plain path", () => {
     expect(await store.apply([plainTake(row("a"))])).toEqual(["granted, 3 remaining"]);
   });
 
-  const calls = () => [
+  const differing = () => [
     plainTake(row("a")),
     plainTake(row("b"), 1, -5),
     plainTake(row("c")),
@@ -106,7 +106,7 @@ describe("group commit on the plain path", () => {
 
   it("shares one statement between calls on rows with other terms, and with the same clock", async () => {
     const { store, statements } = createPlainStore();
-    expect(await store.apply(calls())).toEqual([
+    expect(await store.apply(differing())).toEqual([
       "granted, 9 remaining",
       "granted, 9 remaining",
       "granted, 9 remaining",
@@ -126,7 +126,7 @@ describe("group commit on the plain path", () => {
 
   it("shares it only between calls with the same terms where the database cannot mix them", async () => {
     const { store, statements } = createPlainStore(false);
-    await store.apply(calls().slice(0, 4));
+    await store.apply(differing().slice(0, 4));
     expect(statements).toEqual([
       [
         ["a", 1],
