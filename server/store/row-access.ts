@@ -41,7 +41,7 @@ export interface TakeTerms {
 export interface TakeLine {
   row: RowId;
   terms: TakeTerms;
-  /** The tokens of all calls of the line. They are taken together or not at all. */
+  /** The tokens of all calls of the line, taken together or not at all. A full row has them. */
   total: number;
   /** The state to insert if there is no row yet, after the tokens were taken. */
   fresh: RateLimitState;

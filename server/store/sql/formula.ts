@@ -59,11 +59,20 @@ const FUNCTIONS: Record<DialectName, Functions> = {
 /** The tokens that a row holds at `now`. */
 export function heldSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
   if (kind === "either") return eitherKind(operands, (each) => heldSql(dialect, each, operands));
-  const { value, rate, period, capacity } = operands;
-  const { least } = FUNCTIONS[dialect];
+  return `${FUNCTIONS[dialect].least}(${refilledSql(dialect, kind, operands)}, ${operands.capacity()})`;
+}
+
+/**
+ * The same without the capacity. It is enough to tell whether a row holds a number of tokens that the
+ * capacity does not rule out, because a rounded subtraction keeps the order of its results.
+ */
+export function refilledSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
+  if (kind === "either")
+    return eitherKind(operands, (each) => refilledSql(dialect, each, operands));
+  const { value, rate, period } = operands;
   return kind === "token bucket"
-    ? `${least}(${value()} + ${elapsed(dialect, operands)} * ${rate()} / ${period()}, ${capacity()})`
-    : `${least}(${value()} + ${windows(dialect, operands)} * ${rate()}, ${capacity()})`;
+    ? `${value()} + ${elapsed(dialect, operands)} * ${rate()} / ${period()}`
+    : `${value()} + ${windows(dialect, operands)} * ${rate()}`;
 }
 
 /** The `ts` that belongs to {@link heldSql}. */

@@ -8,7 +8,7 @@ import { isLockTimeout, isOutOfRange } from "./database-errors.js";
 import type { TakeLine } from "../row-access.js";
 import { sharedKind } from "../take-terms.js";
 import type { Dialect } from "./dialect.js";
-import { type FormulaKind, heldSql, type Operands, tsSql } from "./formula.js";
+import { type FormulaKind, heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
 import { BRIEFLY } from "./mysql-locks.js";
 import {
   ID_COLUMNS,
@@ -65,7 +65,7 @@ function takeText(
     ${BRIEFLY}
     INSERT INTO ${table} (${STATE})
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${tsSql("mysql", kind, OPERANDS)}
-    FROM ${from} AND ${left} >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
+    FROM ${from} AND ${refilledSql("mysql", kind, OPERANDS)} - :total >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
     RETURNING ${shownState()} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
 }

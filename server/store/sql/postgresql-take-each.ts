@@ -5,7 +5,7 @@
 import { capacityOf } from "../../../core/config.js";
 import type { TakeLine } from "../row-access.js";
 import { distinctTerms } from "../take-terms.js";
-import { heldSql, type Operands, tsSql } from "./formula.js";
+import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
 import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./postgresql-text.js";
 
 /** Over a row `t` and its terms `c`. */
@@ -38,13 +38,14 @@ const TERMS = `(
 /** @param table quoted. */
 export function takeEachText(table: string, clockColumn: string): string {
   const left = `${heldSql("postgresql", "either", OPERANDS)} - c.total`;
+  const refilled = refilledSql("postgresql", "either", OPERANDS);
   return `
     INSERT INTO ${table} AS t (${STATE})
     SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''
     ON CONFLICT (${ID}) DO UPDATE SET ("value", "ts") = (
       SELECT ${left}, ${tsSql("postgresql", "either", OPERANDS)} FROM ${TERMS}
     )
-    WHERE (SELECT ${left} >= c.floor FROM ${TERMS})
+    WHERE (SELECT ${refilled} - c.total >= c.floor FROM ${TERMS})
     RETURNING ${of("t", STATE)} ${clockColumn}`;
 }
 

@@ -10,7 +10,7 @@ import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isOutOfRange } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
-import { heldSql, type Operands, tsSql } from "./formula.js";
+import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
 import { takeEachParams, takeEachText } from "./postgresql-take-each.js";
 import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./postgresql-text.js";
 import { statesOf } from "./sql.js";
@@ -46,11 +46,12 @@ interface TakeTexts {
 
 function takeTexts(table: string, kind: RateLimitConfig["kind"], clockColumn: string): TakeTexts {
   const held = heldSql("postgresql", kind, OPERANDS);
+  const refilled = refilledSql("postgresql", kind, OPERANDS);
   const ts = tsSql("postgresql", kind, OPERANDS);
   const text = (source: string, total: string, columns: string) => `
     INSERT INTO ${table} AS t (${STATE}) ${source}
     ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
-    WHERE ${held} - ${total} >= $9
+    WHERE ${refilled} - ${total} >= $9
     RETURNING ${columns} ${clockColumn}`;
   const state = `t."value", t."ts"`;
   const lists = `SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''`;
