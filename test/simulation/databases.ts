@@ -30,7 +30,10 @@ export interface Borrowed {
 /** What a process has of its database. */
 export interface Backend {
   /** Its connections, and what is left of them. */
-  pool: Pick<SimulatedPool, "lent" | "max" | "unheard">;
+  pool: Pick<
+    SimulatedPool,
+    "heldListeners" | "lent" | "max" | "openCount" | "unheard" | "waitingCount"
+  >;
   store: RateLimitStore;
   borrow(): Promise<Borrowed>;
 }

@@ -28,6 +28,8 @@ export const FAULTS = [
   "failover with loss",
   /** A transaction of the application holds rows. */
   "held rows",
+  /** Connections break while nothing uses them. */
+  "idle connections broken",
 ] as const;
 
 export type Fault = (typeof FAULTS)[number];

@@ -125,12 +125,22 @@ function checkRest({ members, network, problems }: World): void {
   for (const { id, callers, pool, process } of members.running) {
     if (callers > 0) problems.push(`${callers} callers of ${id} have not ended`);
     if (pool.lent > 0) problems.push(`${pool.lent} connections of ${id} were not given back`);
+    // The stores of a pool listen once, and a statement for as long as it runs.
+    if (pool.heldListeners > 1) problems.push(`${pool.heldListeners} listeners of ${id} are left`);
+    if (pool.waitingCount > 0) problems.push(`${pool.waitingCount} requests of ${id} still wait`);
+    const links = [...network.links].filter((link) => link.process === process);
+    if (links.length > pool.openCount) {
+      problems.push(`${id} has ${links.length} connections, and ${pool.openCount} in its pool`);
+    }
     if (process.timers > 0) problems.push(`${process.timers} timers of ${id} are left`);
     if (pool.unheard !== undefined) {
       problems.push(`${id} would have ended: nobody listened to ${String(pool.unheard)}`);
     }
   }
   const { rows } = network.server;
+  if (network.reuses > 0) {
+    problems.push(`${network.reuses} statements went to a server that had refused to write`);
+  }
   if (rows.open.size > 0) problems.push(`${rows.open.size} transactions are open`);
   if (rows.locks.heldCount > 0) problems.push(`${rows.locks.heldCount} rows are locked`);
 }

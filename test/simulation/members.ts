@@ -1,15 +1,19 @@
 /** The processes of a simulation, with their limiters, pools and callers. */
 import { Process } from "./process.js";
-import type { Random } from "./random.js";
+import { createRandom, type Random } from "./random.js";
 import type { StartShipped } from "./shipped.js";
 import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
 import { type Backend, createBackend } from "./databases.js";
 import { alone } from "./workloads/alone.js";
 import { type Caller, FROZEN, LIVE, type Member, type Workload } from "./workloads/context.js";
+import { closing } from "./workloads/closing.js";
 import { createCrowd } from "./workloads/crowd.js";
 import { createLive, waits } from "./workloads/live.js";
+import { months } from "./workloads/months.js";
+import { prunes } from "./workloads/prunes.js";
 import { shared } from "./workloads/shared.js";
+import { tiers } from "./workloads/tiers.js";
 
 export interface Running extends Member {
   pool: Backend["pool"];
@@ -38,6 +42,14 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [waits, scenario.callers.waits],
     [createCrowd(world.crowd), scenario.callers.crowd],
   ];
+  // Callers that came later do not change what the others do.
+  const laterRandom = createRandom(scenario.seed ^ 0x165667b1);
+  const later: typeof workloads = [
+    [tiers, scenario.callers.tiers],
+    [months, scenario.callers.months],
+    [closing, scenario.callers.closing],
+    [prunes, scenario.callers.prunes],
+  ];
   const members: Members = {
     running: [],
     all: [],
@@ -61,6 +73,14 @@ export function createMembers(world: World, start: StartShipped, random: Random)
           logger: false,
         }),
         live: shipped.createRateLimiter({ store, limits: LIVE, logger: false }),
+        limiter: (limits, clock, autoPrune) =>
+          shipped.createRateLimiter({
+            store,
+            limits,
+            clock,
+            logger: false,
+            ...(autoPrune && { autoPrune }),
+          }),
         borrow: () =>
           borrow().catch((error: Error) => {
             throw Object.assign(error, { kind: "StoreFailure" });
@@ -71,6 +91,9 @@ export function createMembers(world: World, start: StartShipped, random: Random)
       members.all.push(member);
       for (const [workload, count] of workloads) {
         for (let i = 0; i < count; i++) startCaller(world, member, random.fork(), workload);
+      }
+      for (const [workload, count] of later) {
+        for (let i = 0; i < count; i++) startCaller(world, member, laterRandom.fork(), workload);
       }
     },
   };

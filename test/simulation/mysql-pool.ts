@@ -4,6 +4,7 @@ import type {
   MysqlQuery,
   PoolInternals,
 } from "../../server/store/drivers/mysql-client.js";
+import { Events } from "./events.js";
 import type { Answer } from "./model/server.js";
 import type { Link, Network } from "./network.js";
 import type { Process } from "./process.js";
@@ -39,6 +40,19 @@ export class SimulatedMysqlPool {
 
   get lent(): number {
     return this.#all.size - this.#free.length;
+  }
+
+  get openCount(): number {
+    return this.#all.size;
+  }
+
+  get waitingCount(): number {
+    return this.#queue.length;
+  }
+
+  /** The most listeners of one event of a connection. */
+  get heldListeners(): number {
+    return Math.max(0, ...[...this.#all].map((each) => each.mostListeners));
   }
 
   getConnection(): Promise<SimulatedConnection> {
@@ -92,7 +106,7 @@ export class SimulatedMysqlPool {
   }
 }
 
-export class SimulatedConnection implements MysqlConnectionLike {
+export class SimulatedConnection extends Events implements MysqlConnectionLike {
   isLent = true;
   #isClosed = false;
   /** Closed by this side. What is under way is never answered. */
@@ -103,6 +117,7 @@ export class SimulatedConnection implements MysqlConnectionLike {
     readonly link: Link,
     readonly pool: SimulatedMysqlPool,
   ) {
+    super();
     link.onBreak = () => this.#close();
   }
 

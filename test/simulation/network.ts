@@ -33,6 +33,8 @@ export class Network {
   onCommit: ((tx: ModelTransaction) => void) | undefined;
   /** Faults of statements happen while this is true. */
   isFaulty = true;
+  /** Statements that were sent on connections that had refused to write. */
+  reuses = 0;
   constructor(server: ModelServer, options: NetworkOptions) {
     this.server = server;
     this.options = options;
@@ -90,6 +92,8 @@ export class Link {
   #requestsUntil = 0;
   #answersUntil = 0;
   #line: Promise<unknown> = Promise.resolve();
+  /** The process knows that the server accepts no writes. */
+  #hasRefused = false;
   /** Called when the connection breaks. */
   onBreak: ((error: Error) => void) | undefined;
 
@@ -100,8 +104,9 @@ export class Link {
     this.#session = network.server.connect();
   }
 
-  get isInTransaction(): boolean {
-    return this.#session.isInTransaction;
+  /** Nothing is under way on it, on this side or the other. */
+  get isIdle(): boolean {
+    return this.#state === "open" && this.#pending.size === 0 && !this.#session.isInTransaction;
   }
 
   /** Sends a statement. Rejects with the error of the database, or of the connection. */
@@ -109,6 +114,8 @@ export class Link {
     const network = this.#network;
     const { timeline, random, plan, tally } = network.options;
     if (this.#state === "closed") return Promise.reject(connectionError());
+    const isRollback = this.#session.isInTransaction || text === "ROLLBACK";
+    if (this.#hasRefused && !isRollback) network.reuses++;
     const fault = network.isFaulty ? faultOfStatement(plan, random) : undefined;
     if (fault) tally.note(fault);
     const sentAt = timeline.now;
@@ -138,10 +145,14 @@ export class Link {
     if (this.#state === "closed") return;
     const { timeline, random } = this.#network.options;
     let settle: () => void;
+    let isReadOnly = false;
     try {
       const answer = await this.#session.query(text, params, sentAt);
       settle = () => pending.resolve(answer);
     } catch (error) {
+      // An application may hide the errors of its transactions from the driver.
+      const isAlone = !this.#session.isInTransaction;
+      isReadOnly = isAlone && (error as Error).message === "model: read-only";
       settle = () => pending.reject(error as Error);
     }
     if (fault === "reset after") return this.reset();
@@ -153,7 +164,9 @@ export class Link {
     timeline.plan(arrival - timeline.now, () => {
       if (this.#state !== "open") return;
       this.process.read(() => {
-        if (this.#pending.delete(pending)) settle();
+        if (!this.#pending.delete(pending)) return;
+        this.#hasRefused ||= isReadOnly;
+        settle();
       });
     });
   }

@@ -5,36 +5,11 @@ import type {
   PgQuery,
   PgResult,
 } from "../../server/store/drivers/pg-client.js";
+import { Events } from "./events.js";
 import type { Link, Network } from "./network.js";
 import type { Process } from "./process.js";
 
 type Connected = (error: Error | undefined, client: PgClientLike | undefined) => void;
-type Listener = (value: never) => void;
-
-class Events {
-  readonly #listeners = new Map<string, Set<Listener>>();
-
-  on(event: string, listener: Listener): this {
-    const listeners = this.#listeners.get(event) ?? new Set();
-    this.#listeners.set(event, listeners.add(listener));
-    return this;
-  }
-
-  removeListener(event: string, listener: Listener): this {
-    this.#listeners.get(event)?.delete(listener);
-    return this;
-  }
-
-  listenerCount(event: string): number {
-    return this.#listeners.get(event)?.size ?? 0;
-  }
-
-  emit(event: string, value: unknown): boolean {
-    const listeners = [...(this.#listeners.get(event) ?? [])];
-    for (const listener of listeners) listener(value as never);
-    return listeners.length > 0;
-  }
-}
 
 export class SimulatedPool extends Events implements PgPoolLike {
   readonly #network: Network;
@@ -66,6 +41,15 @@ export class SimulatedPool extends Events implements PgPoolLike {
 
   get lent(): number {
     return this.clients.size - this.#idle.length;
+  }
+
+  get openCount(): number {
+    return this.clients.size;
+  }
+
+  /** The most listeners of one event of the pool or of one of its connections. */
+  get heldListeners(): number {
+    return Math.max(this.mostListeners, ...[...this.clients].map((each) => each.mostListeners));
   }
 
   connect(callback: Connected): void {

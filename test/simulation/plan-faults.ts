@@ -1,13 +1,16 @@
 /** The faults that do not belong to one statement. */
 import type { Fault } from "./faults.js";
-import type { Random } from "./random.js";
+import { createRandom, type Random } from "./random.js";
 import { createServer } from "./databases.js";
 import type { World } from "./simulate.js";
 import { EPOCH } from "./process.js";
 
-export function planFaults(world: World, random: Random): void {
+export function planFaults(world: World, shared: Random): void {
   const { scenario, timeline, faults } = world;
   for (const [fault, every] of Object.entries(scenario.faults.every) as [Fault, number][]) {
+    const isLater = fault === "idle connections broken";
+    // It came later than the others, and does not change what they do.
+    const random = isLater ? createRandom(scenario.seed ^ 0x1f83d9ab) : shared;
     const next = () => {
       timeline.plan(every * (0.2 + 1.6 * random.next()), () => {
         if (!world.isOn) return;
@@ -54,6 +57,7 @@ const HAPPEN: Partial<Record<Fault, Happen>> = {
     // A transaction of another application, on the row of some limit.
     timeline.plan(random.between(20, 4000), network.server.hold(random.pick(ids)));
   },
+  "idle connections broken": ({ network }) => network.reset(({ isIdle }) => isIdle),
 };
 
 function pause({ members, timeline }: World, random: Random, ms: number): void {

@@ -3,6 +3,7 @@
  * changed package has to find each of them.
  */
 
+import type { DatabaseKind } from "./databases.js";
 import { explore, seedsFrom } from "./explore.js";
 import { loadShipped } from "./shipped.js";
 
@@ -15,6 +16,8 @@ export interface Planted {
   to: string;
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
+  /** The database of its driver or dialect. @default any */
+  database?: DatabaseKind;
 }
 
 export const PLANTED: readonly Planted[] = [
@@ -60,11 +63,19 @@ export const PLANTED: readonly Planted[] = [
     file: "store/drivers/pg-connections.ts",
     from: " && !isReadOnly(error)",
     to: "",
+    database: "postgresql",
   },
   {
     defect: "nobody listens to the pool",
     file: "store/drivers/pg.ts",
     from: "onPoolError: listenToPool(pool),",
+    to: "",
+    database: "postgresql",
+  },
+  {
+    defect: "each statement leaves a listener behind",
+    file: "store/drivers/connections.ts",
+    from: '    pool.removeListener(client, "error", ignore);',
     to: "",
   },
   {
@@ -104,6 +115,54 @@ export const PLANTED: readonly Planted[] = [
     to: "        return result;",
   },
   {
+    defect: "rows are deleted that are half full",
+    file: "store/sql/prune.ts",
+    from: "return `${held} >= ${made.number(capacity)}`;",
+    to: "return `${held} >= ${made.number(capacity / 2)}`;",
+  },
+  {
+    defect: "rows are deleted that are full for one of the plans only",
+    file: "limiter/prune.ts",
+    from: "known === undefined ? others : [known, ...others]",
+    to: "known === undefined ? others : [known]",
+  },
+  {
+    defect: "a page of a list begins one key too late",
+    file: "limiter/list.ts",
+    from: "cursorOf(shown.at(-1)!)",
+    to: "cursorOf(keys.at(-1)!)",
+  },
+  {
+    defect: "forget stops after the first name",
+    file: "limiter/forget.ts",
+    from: "    deleted += ofName;",
+    to: "    return ofName;",
+  },
+  {
+    defect: "each denial closes the bucket anew",
+    file: "core/block.ts",
+    from: "if (blockFor === undefined || isInDebt(existing, config)) return undefined;",
+    to: "if (blockFor === undefined) return undefined;",
+  },
+  {
+    defect: "tokens that come back open a closed bucket",
+    file: "core/refund.ts",
+    from: "if (isClosed(rows[index]!, config, now)) continue;",
+    to: "",
+  },
+  {
+    defect: "a month from the 31st skips the end of February",
+    file: "core/windows.ts",
+    from: "(Math.min(day, date.getUTCDate()) - 1) * DAY",
+    to: "(day - 1) * DAY",
+  },
+  {
+    defect: "a denied reservation waits for all of its tokens",
+    file: "core/decide.ts",
+    from: "waitFor(state, config, now, count, floor)",
+    to: "waitFor(state, config, now, count, 0)",
+  },
+  {
     defect: "the wait after a denial is a ms too short",
     file: "core/calculate.ts",
     from: "return Math.min(MAX_RETRY_AFTER, firstWhole(guess, passes));",
@@ -139,7 +198,11 @@ export async function find(planted: Planted, within: number): Promise<Found> {
     shouldContinue: (soFar) =>
       soFar.failures.length === 0 && performance.now() - startedAt < within * 1000,
     shrinks: false,
-    cut: { duration: 5000, without: ["crowd", ...(planted.without ?? [])] },
+    cut: {
+      duration: 5000,
+      without: ["crowd", ...(planted.without ?? [])],
+      ...(planted.database && { database: planted.database }),
+    },
   });
   const [failure] = explored.failures;
   return {

@@ -3,12 +3,15 @@ import { DATABASES, type DatabaseKind } from "./databases.js";
 import { type FaultPlan } from "./faults.js";
 import { createRandom, type Random } from "./random.js";
 
+type WorkloadName =
+  "shared" | "alone" | "live" | "waits" | "crowd" | "tiers" | "months" | "closing" | "prunes";
+
 export interface Scenario {
   seed: number;
   database: DatabaseKind;
   processes: number;
   /** Callers of each workload, in each process. */
-  callers: { shared: number; alone: number; live: number; waits: number; crowd: number };
+  callers: Record<WorkloadName, number>;
   /** The most connections of each process. */
   pool: number;
   /** One way between a process and the database, ms. */
@@ -46,6 +49,10 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       live: random.between(0, 4),
       waits: hasFaults ? 0 : random.between(0, 2),
       crowd: random.chance(0.2) ? random.pick([20, 100, 400]) : 0,
+      tiers: 0,
+      months: 0,
+      closing: 0,
+      prunes: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -54,6 +61,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
     faults: hasFaults ? faultsOf(random, processes === 1) : { perStatement: {}, every: {} },
     duration: random.between(5, 40) * 1000,
   };
+  addLater(scenario, createRandom(seed ^ 0x27d4eb2f), hasFaults);
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     delete scenario.faults.perStatement[fault as keyof FaultPlan["perStatement"]];
@@ -61,6 +69,18 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
     if (fault in scenario.callers) scenario.callers[fault as keyof Scenario["callers"]] = 0;
   }
   return { ...scenario, processes: cut.processes ?? processes, duration };
+}
+
+/** What came later has a generator of its own, so that the rest of a seed stays as it is. */
+function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void {
+  const hasIdle = random.chance(0.25);
+  const every = random.between(100, 3000);
+  if (hasFaults && hasIdle && !isCalm(scenario)) {
+    scenario.faults.every["idle connections broken"] = every;
+  }
+  for (const workload of ["tiers", "months", "closing", "prunes"] as const) {
+    scenario.callers[workload] = random.chance(0.25) ? 1 : 0;
+  }
 }
 
 /** Whether no call may fail. */

@@ -87,8 +87,10 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     hasLost: false,
     isOn: true,
   };
-  network.onCommit = ({ writtenBy }) => {
+  network.onCommit = ({ writes, writtenBy }) => {
     for (const [id, sentAt] of writtenBy) {
+      // Full rows of all callers are deleted by any of them.
+      if (writes.get(id) === null) continue;
       const key = id.split("\0")[1]!;
       if (key.startsWith("own ")) world.ownWrites.push({ key, sentAt });
     }

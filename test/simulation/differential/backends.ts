@@ -11,7 +11,7 @@ import { MysqlServer } from "../model/mysql.js";
 import { PostgresqlServer } from "../model/postgresql.js";
 import type { ModelServer } from "../model/server.js";
 import type { Timeline } from "../timeline.js";
-import type { RealSession } from "./tandem.js";
+import type { Edited, RealSession } from "./tandem.js";
 
 export type LevelName = "READ COMMITTED" | "REPEATABLE READ" | "SERIALIZABLE";
 
@@ -26,8 +26,11 @@ export interface Backend {
   begin(level: LevelName): string[];
   model(timeline: Timeline): ModelServer;
   connect(): Promise<RealSession>;
-  /** Lets no wait end by itself, because the two do not have the same time. */
-  edit(text: string): string;
+  /**
+   * Sets the bounds of waits. The two do not have the same time, so a wait ends by itself as soon as
+   * it can, or never.
+   */
+  edit(text: string, endsWaits: boolean): Edited;
   /** Whether those that wait for one transaction go on in the order in which they came. */
   keepsLine: boolean;
   reasonOf(error: Error): string;
@@ -86,7 +89,13 @@ export function postgresqlBackend(url: string): Backend {
       await client.query("SET deadlock_timeout = '5ms'");
       return { ...driver.within(client as never), run: (text) => client.query(text) };
     },
-    edit: (text) => text.replace(/('lock_timeout', )'\d+'/g, "$1'2000000'"),
+    edit(text, endsWaits) {
+      const within = (ms: number) =>
+        text.replaceAll(/(?<='lock_timeout', ')\d+|(?<=SET LOCAL lock_timeout = )\d+/g, `${ms}`);
+      if (!endsWaits) return { model: within(2_000_000), real: within(2_000_000) };
+      // Each looks for deadlocks first: the model after 1 s, and the database after 5 ms.
+      return { model: within(1200), real: within(60) };
+    },
     reasonOf,
     rest: async () => {},
     close: async () => void (await Promise.all(clients.map((client) => client.end()))),
@@ -110,7 +119,13 @@ export function mariadbBackend(url: string): Backend {
       connections.push(connection);
       return { ...driver.within(connection as never), run: (text) => connection.query(text) };
     },
-    edit: (text) => text.replace(/(innodb_lock_wait_timeout =) 1 /g, "$1 2000 "),
+    edit(text, endsWaits) {
+      // One second is the least.
+      const edited = endsWaits
+        ? text
+        : text.replace(/(innodb_lock_wait_timeout =) 1 /g, "$1 2000 ");
+      return { model: edited, real: edited };
+    },
     reasonOf,
     // A deleted record keeps its place until the purge.
     async rest(session, most) {

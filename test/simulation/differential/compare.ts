@@ -12,6 +12,7 @@ const PATIENCE = 40;
 /** How long an answer that must come may take, ms. */
 const LATEST = 5000;
 const STEPS = 14;
+const TIMED_OUT = /^error: lock (not available|wait time-out)$/;
 const DEADLOCK = "error: deadlock";
 
 /** How a schedule ended. */
@@ -31,6 +32,8 @@ export interface Compared {
   ending: Ending;
   statements: number;
   waits: number;
+  /** Waits that have taken too long. */
+  timeouts: number;
   errors: string[];
   /** What was sent and answered, to see where they disagree. */
   log: string[];
@@ -50,7 +53,14 @@ export async function compare(
   [admin, ...sessions]: readonly RealSession[],
   seed: number,
 ): Promise<Compared> {
-  const compared: Compared = { ending: "agreed", statements: 0, waits: 0, errors: [], log: [] };
+  const compared: Compared = {
+    ending: "agreed",
+    statements: 0,
+    waits: 0,
+    timeouts: 0,
+    errors: [],
+    log: [],
+  };
   const run = new Run(backend, admin!, compared, seed);
   await run.prepare();
   try {
@@ -71,6 +81,7 @@ class Run {
   #hasDeleted = false;
   readonly #random;
   readonly #ids;
+  readonly #endsWaits;
 
   constructor(
     readonly backend: Backend,
@@ -81,6 +92,8 @@ class Run {
     this.#model = backend.model(this.#timeline);
     this.#random = createRandom(seed);
     this.#ids = rowsOf(seed);
+    // It takes real time, so only some do.
+    this.#endsWaits = seed % 5 === 0;
   }
 
   async prepare(): Promise<void> {
@@ -103,9 +116,12 @@ class Run {
     const random = this.#random;
     const dialect = backend.dialect({ name: "RateLimit" }, everyOtherTime());
     dialect.prepare?.(backend.version);
-    const context: Context = { backend, dialect, rows: this.#model.rows, ids: this.#ids, random };
+    const endsWaits = this.#endsWaits;
+    const rows = this.#model.rows;
+    const context: Context = { backend, dialect, rows, ids: this.#ids, random, endsWaits };
     const actors = sessions.map((session, connection): Actor => {
-      const { edit, reasonOf } = backend;
+      const { reasonOf } = backend;
+      const edit = (text: string) => backend.edit(text, endsWaits);
       const onSend = (pending: Pending) => {
         this.compared.log.push(`${connection} sends ${pending.text.slice(0, 30)}`);
         this.#pending.push(pending);
@@ -149,6 +165,8 @@ class Run {
   /** Until each statement is answered, or waits on both sides. */
   async #quiesce(): Promise<void> {
     for (;;) {
+      // The second row of a statement is asked for after the first one.
+      await settle();
       // Beyond the time after which a deadlock is looked for, and short of any bound of a wait.
       await this.#timeline.run(this.#timeline.now + 1500);
       await settle();
@@ -181,11 +199,14 @@ class Run {
     const isDeadlock = model.shown === DEADLOCK;
     const hasOther = () => isDeadlock && others.some(({ real }) => real?.shown === DEADLOCK);
     const until = performance.now() + LATEST;
-    while (answered.real === undefined && !hasOther() && performance.now() < until) await delay(1);
+    const isOpen = () =>
+      answered.real === undefined || (isDeadlock && answered.real.shown !== DEADLOCK);
+    while (isOpen() && !hasOther() && performance.now() < until) await delay(1);
     this.#note(answered);
     const { real, text } = answered;
     if (model.kind === "error") this.compared.errors.push(model.shown);
-    if (real === undefined && hasOther()) throw new Ended("other victim");
+    if (TIMED_OUT.test(model.shown) && !text.includes("NOWAIT")) this.compared.timeouts++;
+    if (real?.shown !== DEADLOCK && hasOther()) throw new Ended("other victim");
     if (real?.shown === model.shown) return;
     const isOthers = others.some((each) => each.model?.shown === DEADLOCK);
     if (real?.shown === DEADLOCK && isOthers) throw new Ended("other victim");

@@ -62,15 +62,18 @@ describe.each(subjects)("the model of $name", ({ open, create, skip, allowed, sc
       const endings = new Tally<Ending>();
       const disagreements: string[] = [];
       let waits = 0;
+      let timeouts = 0;
       for (let seed = FIRST; seed < FIRST + count; seed++) {
         const compared = await compare(backend, sessions, seed);
         endings.note(compared.ending);
         waits += compared.waits;
+        timeouts += compared.timeouts;
         if (compared.ending !== "disagreed") continue;
         disagreements.push(`schedule ${seed}\n${compared.log.join("\n")}`);
       }
-      if (count > 100) console.log(Object.fromEntries(endings.counts), { waits });
+      if (count > 100) console.log(Object.fromEntries(endings.counts), { waits, timeouts });
       expect(waits).toBeGreaterThan(count / 2);
+      expect(timeouts).toBeGreaterThan(0);
       for (const [ending, most] of Object.entries(allowed)) {
         const found = endings.counts.get(ending as Ending) ?? 0;
         if (found > Math.ceil((most * count) / 100)) disagreements.push(`${ending} ${found} times`);

@@ -5,7 +5,13 @@
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import type { Write } from "../../../server/store/plan-writes.js";
-import { type Connection, type Dialect, inside } from "../../../server/store/sql/dialect.js";
+import {
+  boundLockWaits,
+  type Connection,
+  type Dialect,
+  inside,
+} from "../../../server/store/sql/dialect.js";
+import { pruneSql } from "../../../server/store/sql/prune.js";
 import { compareLockOrder, type RowId } from "../../../server/store/store.js";
 import { idOf, type ModelRows } from "../model/rows.js";
 import type { Random } from "../random.js";
@@ -14,13 +20,18 @@ import type { Tandem } from "./tandem.js";
 
 /** Each schedule has rows of its own, because a database is slow to forget those that were deleted. */
 export function rowsOf(seed: number): readonly RowId[] {
-  const name = `schedule ${seed}`;
+  const name = nameOf(seed);
   return [
     { name, key: "a", shard: 0 },
     { name, key: "b", shard: 0 },
     { name, key: "b", shard: 1 },
     { name, key: "c", shard: 0 },
   ];
+}
+
+/** Later schedules have later names, so no row is behind those of the last one. */
+function nameOf(seed: number): string {
+  return `schedule ${String(seed).padStart(9, "0")}`;
 }
 
 const CONFIGS: readonly PeriodicConfig[] = [
@@ -43,23 +54,29 @@ export interface Context {
   /** The rows that it is about. */
   ids: readonly RowId[];
   random: Random;
+  /** Whether waits with a bound end by themselves. */
+  endsWaits: boolean;
 }
 
 /** @returns what the actor does next. */
 export function nextAction(actor: Actor, context: Context): () => Promise<unknown> {
-  const { backend, random } = context;
+  const { backend, dialect, endsWaits, random } = context;
   const { tandem, level } = actor;
   if (level === undefined) {
     if (random.chance(0.4)) return alone(tandem, context);
     const next = random.pick(backend.levels);
     return async () => {
       for (const text of backend.begin(next)) await tandem.run(text);
+      if (endsWaits && next === "SERIALIZABLE") await boundLockWaits(dialect, tandem, 1000);
       actor.level = next;
     };
   }
   if (actor.hasFailed && random.chance(0.9)) return () => tandem.run("ROLLBACK");
   if (random.chance(0.25)) return () => tandem.run(random.chance(0.75) ? "COMMIT" : "ROLLBACK");
-  const connection = inside(tandem, random.pick(ON_LOCKED[backend.name][level]));
+  const ways = ON_LOCKED[backend.name][level];
+  const bounded = ways.filter((way) => way === "wait briefly" || way === "wait hurriedly");
+  const isBounded = endsWaits && bounded.length > 0;
+  const connection = inside(tandem, random.pick(isBounded ? bounded : ways));
   return write(connection, context);
 }
 
@@ -96,6 +113,7 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
       }
     },
   };
+  if (random.chance(0.2)) return browse(own, context);
   if (random.chance(0.5)) return write(own, context);
   const shared = random.pick(CONFIGS);
   const total = random.between(1, 6);
@@ -108,6 +126,42 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   const now = random.pick([1000, 1700, 2900]);
   const options = { now, mayWait: random.chance(0.5), isWanted: () => true };
   return () => dialect.take(tandem, lines, options);
+}
+
+/** Looks at many rows, or deletes those that are full. */
+function browse(connection: Connection, context: Context): () => Promise<unknown> {
+  const { backend, dialect, ids, random } = context;
+  const { name } = ids[0]!;
+  const dice = random.next();
+  if (dice < 0.2) return () => dialect.nextName(connection, justBefore(name));
+  if (dice < 0.4) {
+    const after = random.chance(0.5) ? random.pick(ids) : undefined;
+    const count = random.between(1, 4);
+    return () => dialect.list(connection, name, after, count);
+  }
+  const configs = random.chance(0.3) ? CONFIGS : [random.pick(CONFIGS)];
+  const pages = pruneSql(
+    {
+      dialectName: backend.name === "postgresql" ? "postgresql" : "mysql",
+      table: { name: "RateLimit" },
+      connection,
+      isConflict: () => false,
+      store: { apply: unused, list: unused },
+    },
+    { configs: new Map([[name, configs]]), before: random.pick([1000, 1700, 2500]) },
+  );
+  return async () => {
+    while (!(await pages.next()).done);
+  };
+}
+
+/** A text between this name and those of the schedules before. */
+function justBefore(name: string): string {
+  return `${name.slice(0, -1)}${String.fromCharCode(name.charCodeAt(name.length - 1) - 1)}~`;
+}
+
+function unused(): never {
+  throw new Error("no config of a schedule is left to the decisions of the store");
 }
 
 function write(connection: Connection, context: Context): () => Promise<unknown> {

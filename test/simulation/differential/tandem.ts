@@ -29,10 +29,16 @@ export interface Pending {
   settle(): void;
 }
 
+/** One statement, as each side gets it. */
+export interface Edited {
+  model: string;
+  real: string;
+}
+
 export interface TandemOptions {
   reasonOf(error: Error): string;
-  /** Changes texts, such as the bounds of waits. */
-  edit(text: string): string;
+  /** Changes the bounds of waits. The two do not have the same time. */
+  edit(text: string): Edited;
   /** Takes each statement when it is sent. */
   onSend(pending: Pending): void;
 }
@@ -62,7 +68,7 @@ export class Tandem implements SqlConnection {
 
   #send(given: string, params: readonly unknown[], how: "rows" | "count" | "run") {
     const { edit, reasonOf, onSend } = this.options;
-    const text = edit(given);
+    const { model, real: text } = edit(given);
     const { connection } = this;
     return new Promise<Outcome>((resolve, reject) => {
       const pending: Pending = {
@@ -82,7 +88,7 @@ export class Tandem implements SqlConnection {
         return { kind: "error", shown: `error: ${reasonOf(error)}`, error };
       };
       onSend(pending);
-      this.model.query(text, params).then(
+      this.model.query(model, params).then(
         ({ rows, rowCount }) => {
           pending.model = how === "rows" ? rowsOf(rows) : countOf(how === "run" ? 0 : rowCount);
         },

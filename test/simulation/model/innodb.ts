@@ -38,6 +38,7 @@ export class Innodb {
     this.#locks = new LockTable({
       timeline,
       deadlockTimeout: 0,
+      upgradesWait: true,
       timedOut: "lock wait time-out",
       victimOf: (circle, finder) => this.#victimOf(circle, finder),
     });

@@ -44,6 +44,8 @@ export interface LockTableOptions<TOwner> {
    * another one.
    */
   overtakes?: boolean;
+  /** Whether one that holds the row in a weaker mode waits behind the others. */
+  upgradesWait?: boolean;
   /** What a wait that took too long ends with. */
   timedOut: "lock not available" | "lock wait time-out";
   /**
@@ -100,15 +102,17 @@ export class LockTable<TOwner extends object> {
    */
   lock(owner: TOwner, id: string, mode: LockMode, ms: number): Promise<void> {
     const line = this.#lines.get(id) ?? [];
-    const holds = this.holds(owner, id);
-    const { overtakes = false } = this.#options;
+    const { overtakes = false, upgradesWait = false } = this.#options;
+    const held = this.#held.get(id)?.get(owner);
+    const isHeld = held !== undefined && STRENGTH[held] >= STRENGTH[mode];
+    const goesFirst = isHeld || (held !== undefined && !upgradesWait);
     const mayPass =
-      holds ||
+      goesFirst ||
       overtakes ||
       line.every((each) => !isOfRow(each.mode) || !conflicts(each.mode, mode));
     if (mayPass && this.tryLock(owner, id, mode)) return Promise.resolve();
-    // Who holds the row already, in a weaker mode, goes before the others.
-    return this.#wait({ owner, id, mode, ms, isFirst: holds });
+    // Who holds the row already, in a weaker mode, may go before the others.
+    return this.#wait({ owner, id, mode, ms, isFirst: goesFirst });
   }
 
   /** Waits for those who have locked the gap that a row comes into. */

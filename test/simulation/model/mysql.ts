@@ -5,6 +5,7 @@
 import type { PeriodicConfig } from "../../../core/config.js";
 import { takeTokens } from "../../../core/decide.js";
 import type { Timeline } from "../timeline.js";
+import { idsOfList, understandBrowse, understandFull, understandFullness } from "./browse.js";
 import { Innodb, type InnodbTransaction, type WhenLocked } from "./innodb.js";
 import { columnsOf, idOf, ModelError, type ModelRows, type Reason } from "./rows.js";
 import { MysqlSession } from "./mysql-session.js";
@@ -118,6 +119,10 @@ export class MysqlServer implements ModelServer {
     if (text.startsWith("UPDATE (SELECT")) return (tx, params) => this.#update(tx, params);
     if (text.startsWith("UPDATE JSON_TABLE(")) return (tx, params) => this.#updateAll(tx, params);
     if (text.startsWith("DELETE t FROM (SELECT")) return (tx, params) => this.#remove(tx, params);
+    if (text.startsWith("DELETE t FROM JSON_TABLE(")) return this.#removeFull(text);
+    if (text.includes("abs(") && whenLocked === "skip") return this.#lockFull(text);
+    const browse = understandBrowse(text, this.rows);
+    if (browse !== undefined) return async (_tx, params) => browse(params);
     throw new Error(`the model does not know this statement: ${text}`);
   }
 
@@ -226,6 +231,35 @@ export class MysqlServer implements ModelServer {
     if (!found || found.value !== wasValue || found.ts !== wasTs) return done(0);
     this.innodb.write(tx, id, null);
     return done(1);
+  }
+
+  /** Locks full rows, and skips those that others have locked. */
+  #lockFull(text: string): Statement<InnodbTransaction> {
+    const fullRows = understandFull(text, this.rows);
+    return async (tx, params) => {
+      const rows: Record<string, unknown>[] = [];
+      for (const id of fullRows(params)) {
+        const state = await this.innodb.lock(tx, id, "update", "skip");
+        const [, key, shard] = id.split("\0");
+        if (state) rows.push({ key, shard: Number(shard) });
+      }
+      return answer(rows);
+    };
+  }
+
+  /** Deletes those of a list that are full. */
+  #removeFull(text: string): Statement<InnodbTransaction> {
+    const isFull = understandFullness(text);
+    return async (tx, [json, name, ...terms]) => {
+      let found = 0;
+      for (const id of idsOfList(name, json)) {
+        const state = await this.innodb.lock(tx, id, "update", "wait");
+        if (!state || !isFull(state, terms)) continue;
+        this.innodb.write(tx, id, null);
+        found++;
+      }
+      return done(found);
+    };
   }
 }
 

@@ -3,6 +3,7 @@
  * not known is an error, so that a new statement has to be modelled before it is simulated.
  */
 import { takeTokens } from "../../../core/decide.js";
+import { understandBrowse, understandFull } from "./browse.js";
 import { LockTable, type LockMode } from "./locks.js";
 import {
   columnsOf,
@@ -118,13 +119,18 @@ export class PostgresqlServer implements ModelServer {
     if (/UPDATE "\w+" AS t SET/.test(text)) {
       return (tx, params) => this.#update(tx, params, text.includes('IN ( SELECT i."group"'));
     }
+    if (text.includes("DELETE FROM") && text.includes("abs(")) return this.#prune(text);
     if (text.includes("DELETE FROM")) return (tx, params) => this.#remove(tx, params);
+    const browse = understandBrowse(text, this.rows);
+    if (browse !== undefined) return async (_tx, params) => browse(params);
     throw new Error(`the model does not know this statement: ${text}`);
   }
 
   /** Locks a row that is visible. @returns false if it is to be skipped. */
   async #lock(tx: ModelTransaction, id: string, mode: LockMode, wait: "wait" | "nowait" | "skip") {
     const { locks } = this.rows;
+    // The version that it sees is not the newest one. It does not wait for the lock of that.
+    if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
     if (wait === "wait") await this.rows.lock(tx, id, mode);
     else if (!locks.tryLock(tx, id, mode)) {
       if (wait === "skip") return false;
@@ -243,6 +249,17 @@ export class PostgresqlServer implements ModelServer {
     const rows = [...locked].map((i) => rowOf(ids[i]!));
     for (const i of locked) tx.write(ids[i]!, null);
     return answer(rows);
+  }
+
+  /** Deletes full rows, and skips those that others have locked. */
+  #prune(text: string): Statement<ModelTransaction> {
+    const fullRows = understandFull(text, this.rows);
+    return async (tx, params) => {
+      tx.see();
+      const locked = fullRows(params).filter((id) => this.rows.locks.tryLock(tx, id, "update"));
+      for (const id of locked) tx.write(id, null);
+      return answer(locked.map(rowOf));
+    };
   }
 
   /** Locks the rows that are as they were, and skips those that others have locked. */

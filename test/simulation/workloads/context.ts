@@ -1,5 +1,10 @@
 /** What a caller of a workload has. */
-import type { RateLimitConfig, RateLimiter } from "../../../server/index.js";
+import type {
+  AutoPruneOptions,
+  LimitConfigs,
+  RateLimitConfig,
+  RateLimiter,
+} from "../../../server/index.js";
 import type { Borrowed } from "../databases.js";
 import type { Process } from "../process.js";
 import type { Random } from "../random.js";
@@ -41,6 +46,8 @@ export interface Member {
   frozen: RateLimiter<typeof FROZEN>;
   /** It goes by the clock of the database. */
   live: RateLimiter<typeof LIVE>;
+  /** Another limiter on the same store. */
+  limiter(limits: LimitConfigs, clock: () => number, autoPrune?: AutoPruneOptions): RateLimiter;
   /** Lends a connection to the application. */
   borrow(): Promise<Borrowed>;
   /** Waits, by a timer of the process. */

@@ -3,30 +3,31 @@
  * may still do so while its statement is on its way, or never does.
  */
 
-/** What a call does to a bucket that holds `value`. */
-export type Change = (value: number) => number;
+/** What a call does to a bucket. */
+export type Change<TState = number> = (held: TState) => TState;
 /** The same; `undefined`: it cannot have had this answer. */
-export type Effect = (value: number) => number | undefined;
+export type Effect<TState = number> = (held: TState) => TState | undefined;
 
 /** For how long a statement without an answer may still be carried out, ms. */
 const MAY_COME_FOR = 60_000;
 
-interface Late {
+interface Late<TState> {
   until: number;
-  change: Change;
+  change: Change<TState>;
 }
 
-interface State {
-  value: number;
+interface State<TState> {
+  value: TState;
   /** Changes that may still happen. */
-  late: readonly Late[];
+  late: readonly Late<TState>[];
 }
 
-export class Possible {
-  #states: State[];
+/** What a bucket holds is a number, or a plain object. */
+export class Possible<TState> {
+  #states: State<TState>[];
   readonly #now: () => number;
 
-  constructor(value: number, now: () => number) {
+  constructor(value: TState, now: () => number) {
     this.#states = [{ value, late: [] }];
     this.#now = now;
   }
@@ -36,14 +37,14 @@ export class Possible {
     return Math.max(0, ...this.#states.map(({ late }) => late.length));
   }
 
-  get values(): number[] {
-    return [...new Set(this.#states.map(({ value }) => value))];
+  get states(): TState[] {
+    return this.#states.map(({ value }) => value);
   }
 
   /** A call has had an answer. @returns false if nothing possible explains it. */
-  answered(effect: Effect): boolean {
+  answered(effect: Effect<TState>): boolean {
     const before = this.#withLate();
-    const after: State[] = [];
+    const after: State<TState>[] = [];
     for (const { value, late } of before) {
       const next = effect(value);
       if (next !== undefined) after.push({ value: next, late });
@@ -53,7 +54,7 @@ export class Possible {
   }
 
   /** A call has had no answer. */
-  lost(changes: readonly Change[]): void {
+  lost(changes: readonly Change<TState>[]): void {
     const until = this.#now() + MAY_COME_FOR;
     for (const change of changes) {
       this.#states = this.#states.map(({ value, late }) => ({
@@ -64,9 +65,9 @@ export class Possible {
   }
 
   /** With each of the late changes, or without it. */
-  #withLate(): State[] {
+  #withLate(): State<TState>[] {
     const now = this.#now();
-    let states: State[] = this.#states.map(({ value, late }) => ({
+    let states: State<TState>[] = this.#states.map(({ value, late }) => ({
       value,
       late: late.filter(({ until }) => until > now),
     }));
@@ -84,22 +85,29 @@ export class Possible {
 }
 
 /** The states after one of the late changes that `is` accepts. */
-function apply({ value, late }: State, is: (late: Late) => boolean): State[] {
+function apply<TState>(
+  { value, late }: State<TState>,
+  is: (late: Late<TState>) => boolean,
+): State<TState>[] {
   return late
     .filter(is)
     .map((one) => ({ value: one.change(value), late: late.filter((each) => each !== one) }));
 }
 
-function distinct(states: readonly State[]): State[] {
-  const found: State[] = [];
+function distinct<TState>(states: readonly State<TState>[]): State<TState>[] {
+  const found: State<TState>[] = [];
   for (const state of states) {
     const isKnown = found.some(
       ({ value, late }) =>
-        value === state.value &&
+        isSame(value, state.value) &&
         late.length === state.late.length &&
         late.every((each) => state.late.includes(each)),
     );
     if (!isKnown) found.push(state);
   }
   return found;
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && JSON.stringify(a) === JSON.stringify(b));
 }

@@ -32,9 +32,12 @@ export const shared: Workload = async (caller) => {
     try {
       const inTransaction = called.action.startsWith("limit") && random.chance(0.12);
       const most = inTransaction ? 25_000 : 2000;
-      const call = () => perform(caller, called, inTransaction);
+      // Some applications hide errors. A conflict is retried all the same.
+      const hides = inTransaction && i % 2 === 0;
+      const call = () => perform(caller, called, inTransaction, hides);
       operation.answer = await caller.timed(called.action, most, call);
-      operation.end = timeline.now;
+      if (operation.answer !== undefined) operation.end = timeline.now;
+      else if (caller.isCalm) caller.report("a transaction was committed without its limit");
     } catch (error) {
       if (!isStoreFailure(error)) throw error;
       caller.failed(error, called.action);
@@ -60,21 +63,23 @@ async function perform(
   { member: { frozen } }: Caller,
   { action, items }: Called,
   inTransaction: boolean,
-): Promise<ItemAnswer[]> {
+  hides: boolean,
+): Promise<ItemAnswer[] | undefined> {
+  const shown = <TResult>(call: Promise<TResult>) => (hides ? call.catch(() => undefined) : call);
   const { key, count } = items[0]!;
   switch (action) {
     case "limit": {
-      const { ok, value } = inTransaction
-        ? await frozen.transaction(({ limit }) => limit("bucket", { key, count }))
+      const found = inTransaction
+        ? await frozen.transaction(({ limit }) => shown(limit("bucket", { key, count })))
         : await frozen.limit("bucket", { key, count });
-      return [{ ok, value }];
+      return found && [{ ok: found.ok, value: found.value }];
     }
     case "limitAll": {
       const all = items.map((item) => ({ name: "bucket" as const, ...item }));
-      const { results } = inTransaction
-        ? await frozen.transaction(({ limitAll }) => limitAll(all))
+      const found = inTransaction
+        ? await frozen.transaction(({ limitAll }) => shown(limitAll(all)))
         : await frozen.limitAll(all);
-      return results.map(({ ok, value }) => ({ ok, value }));
+      return found?.results.map(({ ok, value }) => ({ ok, value }));
     }
     case "reset":
       await frozen.reset("bucket", { key });

@@ -1,0 +1,136 @@
+/**
+ * The statements that look at many rows: the next name, a page of rows, and the rows of a page that
+ * are full. No statement of these waits, so each sees the newest state of all rows at once.
+ */
+import { stateAt } from "../../../core/calculate.js";
+import type { PeriodicConfig } from "../../../core/config.js";
+import { idOf, type ModelRows } from "./rows.js";
+import { type Answer, answer } from "./server.js";
+
+interface Id {
+  name: string;
+  key: string;
+  shard: number;
+}
+
+type Params = readonly unknown[];
+
+/** What is the same in all dialects: no quotes, and no numbers of parameters. */
+const plain = (text: string) => text.replaceAll(/[`"]/g, "").replaceAll(/\$\d+/g, "?");
+
+/** @returns what answers the statement, or `undefined` if it is another one. */
+export function understandBrowse(
+  given: string,
+  rows: ModelRows,
+): ((params: Params) => Answer) | undefined {
+  const text = plain(given);
+  if (/^SELECT name FROM \w+ (WHERE name > \? )?ORDER BY name LIMIT 1$/.test(text)) {
+    return ([after = ""]) => {
+      const found = idsOf(rows).find(({ name }) => name > String(after));
+      return answer(found ? [{ name: found.name }] : []);
+    };
+  }
+  if (/^SELECT name, key, shard FROM \w+ WHERE name >= \? .* LIMIT \?$/.test(text)) {
+    return ([name, count]) => page(rows, (id) => id.name >= String(name), Number(count));
+  }
+  if (/^SELECT name, key, shard FROM \w+ WHERE \(name, key, shard\) > .* LIMIT \?$/.test(text)) {
+    return ([name, count, key, shard]) => {
+      const after = [name, key, shard] as const;
+      return page(rows, (id) => isBehind([id.name, id.key, id.shard], after), Number(count));
+    };
+  }
+  const ofName = /^SELECT name, key, shard FROM \w+ WHERE name = \? .* LIMIT (\d+)$/.exec(text);
+  if (ofName) {
+    const isAfter = text.includes("key >= ? AND (key > ? OR shard > ?)");
+    return ([name, key, , shard]) => {
+      const isIn = (id: Id) =>
+        id.name === name && (!isAfter || isBehind([id.key, id.shard], [key, shard]));
+      return page(rows, isIn, Number(ofName[1]));
+    };
+  }
+  const last = /^SELECT t\.name, t\.key, t\.shard FROM .* LIMIT 1 OFFSET (\d+)$/.exec(text);
+  if (last) {
+    const isBeyond = beyondOf(text);
+    return (params) => page(rows, (id) => isBeyond(id, params), 1, Number(last[1]));
+  }
+  if (text.startsWith("SELECT 1 AS found FROM ")) {
+    const fullRows = understandFull(given, rows);
+    return (params) => answer(fullRows(params).length > 0 ? [{ found: 1 }] : []);
+  }
+  return undefined;
+}
+
+/** Whether a row is beyond a key, in the statement that looks for the last key of a page. */
+function beyondOf(text: string): (id: Id, params: Params) => boolean {
+  if (text.includes("(t.name, t.key) > (?, ?)")) {
+    return (id, after) => isBehind([id.name, id.key], after);
+  }
+  if (text.includes("t.name >= ?")) return (id, [name]) => id.name >= String(name);
+  const hasAfter = text.includes("t.key > ?");
+  return (id, [name, after]) => id.name === name && (!hasAfter || id.key > String(after));
+}
+
+/** What finds the rows of a page that are full. */
+export function understandFull(given: string, rows: ModelRows): (params: Params) => string[] {
+  const text = plain(given);
+  const hasAfter = text.includes("t.key > ?");
+  const hasLast = text.includes("t.key <= ?");
+  const isFull = understandFullness(given);
+  return (params) => {
+    const [name, ...rest] = params;
+    const after = hasAfter ? String(rest.shift()) : "";
+    const last = hasLast ? String(rest.shift()) : undefined;
+    return rows.all().flatMap(([id, state]) => {
+      const [ofName, key] = id.split("\0") as [string, string];
+      const isIn =
+        ofName === name && (!hasAfter || key > after) && (last === undefined || key <= last);
+      return isIn && isFull(state, rest) ? [id] : [];
+    });
+  };
+}
+
+/** @returns whether a row is full. It takes the parameters from the first of the configs. */
+export function understandFullness(given: string) {
+  const [, terms] = /THEN (.*?) ELSE 1 = 0 END/.exec(plain(given))!;
+  const kinds = terms!.split(/ AND (?=LEAST)/).map((term) => {
+    return term.toLowerCase().includes("floor(") ? "fixed window" : "token bucket";
+  });
+  return (state: { value: number; ts: number }, params: Params): boolean =>
+    kinds.every((kind, i) => {
+      const numbers = params.slice(5 * i, 5 * i + 5).map(Number);
+      const [now, first, second, capacity, full] = numbers as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      const [rate, period] = kind === "token bucket" ? [first, second] : [second, first];
+      const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
+      return stateAt(state, config, now).value >= full;
+    });
+}
+
+function page(rows: ModelRows, isIn: (id: Id) => boolean, count: number, skipped = 0): Answer {
+  const found = idsOf(rows).filter(isIn);
+  return answer(found.slice(skipped, skipped + count).map((id) => ({ ...id })));
+}
+
+function idsOf(rows: ModelRows): Id[] {
+  return rows.all().map(([id]) => {
+    const [name, key, shard] = id.split("\0") as [string, string, string];
+    return { name, key, shard: Number(shard) };
+  });
+}
+
+/** Whether the first list comes after the second one. */
+function isBehind(parts: readonly unknown[], others: readonly unknown[]): boolean {
+  const index = parts.findIndex((part, i) => part !== others[i]);
+  return index >= 0 && (parts[index] as string) > (others[index] as string);
+}
+
+/** The rows of a list of keys and shards. */
+export function idsOfList(name: unknown, json: unknown): string[] {
+  const list = JSON.parse(String(json)) as [string, number][];
+  return list.map(([key, shard]) => idOf(name, key, shard));
+}

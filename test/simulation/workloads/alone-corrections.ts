@@ -1,0 +1,72 @@
+/** Calls that are corrected afterwards: estimates, and waits that are aborted. */
+import type { RateLimitResult } from "../../../server/index.js";
+import { type AloneBucket, CAPACITY, giving } from "./alone-bucket.js";
+import { MAX_RESERVED } from "./context.js";
+import type { Change, Effect } from "./possible.js";
+
+/** An estimate, and twice the same correction of it. */
+export async function settle(bucket: AloneBucket, count: number): Promise<void> {
+  const { key, caller } = bucket;
+  const { frozen } = caller.member;
+  let result: RateLimitResult | undefined;
+  await bucket.step({
+    what: "limit",
+    most: 2000,
+    async run() {
+      result = await frozen.limit("own", { key, count });
+      return bucket.take(count, 0, result);
+    },
+    lost: [(held) => held - count],
+  });
+  if (!result?.ok) return;
+  const given = result;
+  const actual = caller.random.between(0, 8);
+  const correct: Change = (held) => Math.min(CAPACITY, held + count - actual);
+  const correction = async () => frozen.settle(given, actual);
+  const isSettled = await bucket.step({
+    what: "settle",
+    most: 2000,
+    run: async () => (await correction(), correct),
+    lost: [correct],
+  });
+  if (!isSettled) return;
+  await bucket.step({
+    what: "settle again",
+    most: 2000,
+    run: async () => (await correction(), (held) => held),
+    lost: [],
+  });
+}
+
+/** A call that waits for its tokens, and is aborted meanwhile. */
+export async function abort(bucket: AloneBucket, count: number): Promise<void> {
+  const { key, caller } = bucket;
+  const { member, random } = caller;
+  const controller = new AbortController();
+  const reason = new Error("aborted");
+  let isAborted = false;
+  void member.sleep(random.between(1, 40)).then(() => {
+    isAborted = true;
+    controller.abort(reason);
+  });
+  // Two statements one after the other: the taking, and the giving back.
+  const both: Change[] = [(held) => held - count, giving(count)];
+  async function run(): Promise<Effect> {
+    try {
+      const options = { key, count, signal: controller.signal };
+      const { value, retryAfter } = await member.frozen.acquire("own", options);
+      if (retryAfter !== undefined) caller.report("acquire did not wait");
+      return bucket.take(count, 0, { ok: true, value, ts: 0 });
+    } catch (error) {
+      if ((error as { kind?: unknown }).kind === "RateLimited") {
+        return (held) => (held - count < -MAX_RESERVED ? held : undefined);
+      }
+      if (error !== reason) throw error;
+      if (!isAborted) caller.report("acquire was aborted early");
+      // Where the store can fail, it may have done so when the tokens were to come back.
+      if (!caller.isCalm) bucket.possible.lost(both);
+      return (held) => held;
+    }
+  }
+  await bucket.step({ what: "acquire", most: 4100, run, lost: both });
+}
