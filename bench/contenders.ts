@@ -14,6 +14,7 @@ import {
 } from "trpc-rate-limit/server";
 import { contended } from "./contended.js";
 import { connectMysql, connectPool, connectPostgres, connectSqlite } from "./databases.js";
+import { tiered } from "./tiered.js";
 
 export interface Contender {
   /** Takes one token; whether it was granted. Rejects when the contender fails. */
@@ -44,6 +45,7 @@ const takenFromOurs = (name: string, tokens: number, quote: string) =>
 
 export const contenders: Record<string, Kind> = {
   ...contended,
+  ...tiered,
 
   "ours, pg": {
     async open(tokens, url) {

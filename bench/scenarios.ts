@@ -93,6 +93,14 @@ const sqlite = {
 export const scenarios: readonly Scenario[] = [
   ...shapes.map((shape) => scenario(shape)),
   scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
+  // Beside one config.
+  ...[1000, 10_000].map((keys) =>
+    scenario([1, 64, keys], {
+      title: `1 × 64, ${keys.toLocaleString("en")} keys, 16 configs`,
+      contenders: ["ours, pg, 16 tiers", "ours, pg, 16 limits", PG],
+      peer: PG,
+    }),
+  ),
   scenario([1, 1, 1], { tokens: 37 }),
   scenario([1, 64, 1], { tokens: 37 }),
   // Beside plain calls, which go out together in one statement.

@@ -29,26 +29,27 @@ export interface RowStatements {
  */
 export type WriteOutcomes = Map<WriteGroup, "written" | "exists" | { error: unknown }>;
 
-/** A take from one row, for one call or for several. */
-export interface TakeLine {
-  row: RowId;
-  /** The tokens of all calls of the line. They are taken together or not at all. */
-  total: number;
-  /** The state to insert if there is no row yet, after the tokens were taken. */
-  fresh: RateLimitState;
-}
-
-/** The parameters that all lines of one statement share. */
+/** What a row is charged by. */
 export interface TakeTerms {
   /** Its `start` is not used: `fresh` has it applied, and an existing row has its own. */
   config: PeriodicConfig;
   /** The least that a take may leave. */
   floor: number;
-  /** Epoch ms. */
-  now: number;
+}
+
+/** A take from one row, for one call or for several. */
+export interface TakeLine {
+  row: RowId;
+  terms: TakeTerms;
+  /** The tokens of all calls of the line, taken together or not at all. A full row has them. */
+  total: number;
+  /** The state to insert if there is no row yet, after the tokens were taken. */
+  fresh: RateLimitState;
 }
 
 export interface TakeOptions {
+  /** Epoch ms. */
+  now: number;
   /**
    * Whether the statement may wait while another transaction holds one of its rows: for a single
    * line without a bound, which is a little cheaper. It may not while other batches wait already.
@@ -64,13 +65,12 @@ export interface RowAccess extends RowStatements {
    * with the formula of `takeTokens`. Resolves with the new states of the lines that were taken, by
    * `rowKey`. A line may be missing for any reason. Its calls are then decided by `decide`.
    *
-   * @param lines on different rows, in the order in which every process locks rows.
+   * @param lines on different rows, in the order in which every process locks rows. They have the
+   * same terms, unless `mixesTerms`.
    */
-  take(
-    terms: TakeTerms,
-    lines: readonly TakeLine[],
-    options: TakeOptions,
-  ): Promise<Map<string, RateLimitState>>;
+  take(lines: readonly TakeLine[], options: TakeOptions): Promise<Map<string, RateLimitState>>;
+  /** Whether the lines of one take may differ in their terms. */
+  readonly mixesTerms: boolean;
   /**
    * Runs `run` in a transaction. Its reads lock the rows that they find, and wait for locked rows
    * for a bounded time. Its statements throw on conflicts. Absent if the database has no row locks.

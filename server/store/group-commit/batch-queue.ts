@@ -124,7 +124,8 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
       // It waits for a row that another transaction holds, so its other rows are free meanwhile.
       if (awaited.size > 0 && rows.some((row) => awaited.has(rowKey(row)))) return true;
       // Plain takes of one row have no order, so one with other terms does not block its row.
-      if (isFree && way === "take" && batch!.way === way && !sharesTerms(batch!, job)) return true;
+      const isTake = isFree && way === "take" && batch!.way === way;
+      if (isTake && !sharesTerms(batch!, job, access.mixesTerms)) return true;
       if (blocked !== busy) for (const row of rows) blocked.add(rowKey(row));
       return true;
     };
@@ -186,8 +187,8 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
       detours.set(job, { way: "decide", conflicts: 0, isHeld: false });
       return begin("decide", job);
     }
-    const batch = createBatch("take", plain, now);
-    joinLine(batch, job, plain);
+    const batch = createBatch("take", plain.clock, now);
+    joinLine(batch, job, plain, access.mixesTerms);
     return batch;
   }
 
@@ -207,7 +208,7 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
     // other. Other rows are not locked longer than needed.
     const mayAdd = way !== "lock" || access.serializable || rows.some(isInBatch);
     if (!(mayAdd && batch.rows.size < maxRows) && !rows.every(isInBatch)) return false;
-    if (way === "take") return sharesTerms(batch, job) && joinLine(batch, job, plain!);
+    if (way === "take") return joinLine(batch, job, plain!, access.mixesTerms);
     addTo(batch, job);
     return true;
   }

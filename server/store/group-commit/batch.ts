@@ -1,8 +1,9 @@
 /** A batch: the calls that go to the database together, and how they are carried out. */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf } from "../../../core/config.js";
 import type { BatchEvent } from "../batch-event.js";
 import type { TakeTerms } from "../row-access.js";
 import { type PlainTake, rowKey, type RowId, type Submission } from "../store.js";
+import { isSameTerms } from "../take-terms.js";
 
 /** A call that waits for its answer, of any type. */
 export type Job = Submission<unknown>;
@@ -13,8 +14,8 @@ export type Way = BatchEvent["way"];
 /** The calls of one batch on one row. Their tokens are taken together or not at all. */
 export interface Line {
   row: RowId;
-  /** The config of this row, with its own `start`. */
-  config: RateLimitConfig;
+  /** Their config has the `start` of this row. */
+  terms: TakeTerms;
   jobs: Job[];
   /** The sum of their counts. */
   total: number;
@@ -29,42 +30,43 @@ export interface Batch {
   readonly rows: Map<string, RowId>;
   /** On the plain path only, by `rowKey`. */
   readonly lines: Map<string, Line>;
-  /** On the plain path only: the parameters that all lines share. */
-  readonly terms: TakeTerms | undefined;
+  /** On the plain path only: the clock of all its calls, and its time, epoch ms. */
   readonly clock: (() => number) | undefined;
+  readonly now: number;
 }
 
-export function createBatch(way: Way, plain?: PlainTake<unknown>, now: number = NaN): Batch {
-  const terms = plain && { config: plain.config, floor: plain.floor, now };
-  const waits = false;
-  return { way, waits, jobs: [], rows: new Map(), lines: new Map(), terms, clock: plain?.clock };
-}
-
-/** Whether a plain take can share a statement with the calls of the batch. */
-export function sharesTerms({ terms, clock }: Batch, { decision: { plain } }: Job): boolean {
-  if (terms === undefined || plain === undefined) return false;
-  if (clock !== plain.clock || terms.floor !== plain.floor) return false;
-  const [a, b] = [terms.config, plain.config];
-  return (
-    a === b ||
-    (a.kind === b.kind &&
-      a.rate === b.rate &&
-      a.period === b.period &&
-      capacityOf(a) === capacityOf(b))
-  );
+export function createBatch(way: Way, clock?: () => number, now: number = NaN): Batch {
+  return { way, waits: false, jobs: [], rows: new Map(), lines: new Map(), clock, now };
 }
 
 /**
- * Adds a call to the line of its row. Returns false for a call that would make the line larger than
- * a full bucket, because the whole line would then be denied.
+ * Whether a plain take can go out with the calls of the batch. Calls on one row have to share their
+ * terms.
+ *
+ * @param mixesTerms see `RowAccess`.
  */
-export function joinLine({ lines, rows, jobs }: Batch, job: Job, plain: PlainTake<unknown>) {
+export function sharesTerms(batch: Batch, { decision }: Job, mixesTerms: boolean): boolean {
+  const { plain, rows } = decision;
+  if (plain === undefined || batch.clock !== plain.clock) return false;
+  const line = batch.lines.get(rowKey(rows[0]!)) ?? (mixesTerms ? undefined : firstOf(batch));
+  return line === undefined || isSameTerms(line.terms, plain);
+}
+
+/**
+ * Adds a plain take to the line of its row. Returns false for a call with other terms, and for one
+ * that would make the line larger than a full bucket, because the whole line would then be denied.
+ */
+export function joinLine(batch: Batch, job: Job, plain: PlainTake<unknown>, mixesTerms: boolean) {
+  const { lines, rows, jobs, clock } = batch;
+  if (clock !== plain.clock) return false;
   const row = job.decision.rows[0]!;
   const id = rowKey(row);
   const { config, count, floor } = plain;
   const line = lines.get(id);
+  const like = line ?? (mixesTerms ? undefined : firstOf(batch));
+  if (like !== undefined && !isSameTerms(like.terms, plain)) return false;
   if (line === undefined) {
-    lines.set(id, { row, config, jobs: [job], total: count });
+    lines.set(id, { row, terms: plain, jobs: [job], total: count });
     rows.set(id, row);
   } else {
     if (capacityOf(config) - (line.total + count) < floor) return false;
@@ -73,4 +75,9 @@ export function joinLine({ lines, rows, jobs }: Batch, job: Job, plain: PlainTak
   }
   jobs.push(job);
   return true;
+}
+
+function firstOf({ lines }: Batch): Line | undefined {
+  for (const line of lines.values()) return line;
+  return undefined;
 }

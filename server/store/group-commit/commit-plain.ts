@@ -19,21 +19,21 @@ export async function commitPlain(
   access: RowAccess,
   mayWait: boolean,
 ): Promise<BatchOutcome> {
-  const terms = batch.terms!;
-  const { floor, now } = terms;
+  const { now } = batch;
   const lines = [...batch.lines.values()];
   // Lock in the same order in every process, so that two statements cannot wait for each other.
   if (lines.length > 1) lines.sort((a, b) => compareLockOrder(a.row, b.row));
   let taken: Awaited<ReturnType<RowAccess["take"]>>;
   try {
     taken = await access.take(
-      terms,
-      lines.map(({ row, config, total }) => ({
+      lines.map(({ row, terms, total }) => ({
         row,
+        terms,
         total,
-        fresh: takeTokens(null, config, now, total, floor)!,
+        fresh: takeTokens(null, terms.config, now, total, terms.floor)!,
       })),
       {
+        now,
         mayWait,
         isWanted: () => !batch.jobs.some(({ expired }) => expired),
       },
@@ -44,7 +44,8 @@ export async function commitPlain(
   }
   const again: Job[] = [];
   const spent = new Map<string, number>();
-  for (const { row, config, jobs } of lines) {
+  for (const { row, terms, jobs } of lines) {
+    const { config, floor } = terms;
     const next = taken.get(rowKey(row));
     if (next === undefined) {
       again.push(...jobs);

@@ -125,6 +125,9 @@ export function createSqlStore<TTransaction>(
     read: (rows) => dialect.read(own, rows),
     write: (groups, isWanted) => writeGroups(dialect, own, groups, isWanted),
     take: (...take) => dialect.take(single, ...take),
+    get mixesTerms() {
+      return dialect.mixesTerms;
+    },
     locked: transaction && (serializable || dialect.hasRowLocks) ? locked : undefined,
     isConflict,
     wrap,

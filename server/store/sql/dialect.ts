@@ -1,7 +1,7 @@
 /** A dialect: the statements of one kind of database. */
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
-import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
+import type { TakeLine, TakeOptions } from "../row-access.js";
 import type { RowId } from "../store.js";
 import type { DatabaseClock } from "./database-clock.js";
 import type { TableName } from "./sql.js";
@@ -86,10 +86,11 @@ export interface Dialect {
   /** See `RowAccess.take`. */
   take(
     connection: SqlConnection,
-    terms: TakeTerms,
     lines: readonly TakeLine[],
     options: TakeOptions,
   ): Promise<Map<string, RateLimitState>>;
+  /** See `RowAccess.mixesTerms`. It may only be known after `prepare`. */
+  readonly mixesTerms: boolean;
   /**
    * Whether `update` also inserts rows that did not exist and still do not, and guards those that
    * have to stay absent.

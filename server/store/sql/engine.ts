@@ -126,6 +126,11 @@ export function checkEngine(dialect: DialectName, version: string): void {
   );
 }
 
+/** Whether it is PostgreSQL itself, and no other engine that speaks its language. */
+export function isPostgresql(version: string): boolean {
+  return ENGINES.postgresql.find(({ pattern }) => pattern.test(version))?.name === "PostgreSQL";
+}
+
 /** Whether the engine refuses SKIP LOCKED and NOWAIT in Serializable transactions. */
 export function isYugabyte(version: string): boolean {
   return /-YB-/.test(version);

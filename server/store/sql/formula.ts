@@ -18,7 +18,12 @@ export interface Operands {
   period(): string;
   capacity(): string;
   now(): string;
+  /** Whether the row belongs to a fixed window, as a condition; for `"either"` only. */
+  isWindow?(): string;
 }
+
+/** The kind of all rows of a statement, or `"either"` if each row has its own. */
+export type FormulaKind = RateLimitConfig["kind"] | "either";
 
 interface Functions {
   least: string;
@@ -52,28 +57,38 @@ const FUNCTIONS: Record<DialectName, Functions> = {
 };
 
 /** The tokens that a row holds at `now`. */
-export function heldSql(
-  dialect: DialectName,
-  kind: RateLimitConfig["kind"],
-  operands: Operands,
-): string {
-  const { value, rate, period, capacity } = operands;
-  const { least } = FUNCTIONS[dialect];
+export function heldSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
+  if (kind === "either") return eitherKind(operands, (each) => heldSql(dialect, each, operands));
+  return `${FUNCTIONS[dialect].least}(${refilledSql(dialect, kind, operands)}, ${operands.capacity()})`;
+}
+
+/**
+ * The same without the capacity. It is enough to tell whether a row holds a number of tokens that the
+ * capacity does not rule out, because a rounded subtraction keeps the order of its results.
+ */
+export function refilledSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
+  if (kind === "either")
+    return eitherKind(operands, (each) => refilledSql(dialect, each, operands));
+  const { value, rate, period } = operands;
   return kind === "token bucket"
-    ? `${least}(${value()} + ${elapsed(dialect, operands)} * ${rate()} / ${period()}, ${capacity()})`
-    : `${least}(${value()} + ${windows(dialect, operands)} * ${rate()}, ${capacity()})`;
+    ? `${value()} + ${elapsed(dialect, operands)} * ${rate()} / ${period()}`
+    : `${value()} + ${windows(dialect, operands)} * ${rate()}`;
 }
 
 /** The `ts` that belongs to {@link heldSql}. */
-export function tsSql(
-  dialect: DialectName,
-  kind: RateLimitConfig["kind"],
-  operands: Operands,
-): string {
+export function tsSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
+  if (kind === "either") return eitherKind(operands, (each) => tsSql(dialect, each, operands));
   const { ts, now, period } = operands;
   return kind === "token bucket"
     ? `${FUNCTIONS[dialect].greatest}(${ts()}, ${now()})`
     : `${ts()} + ${windows(dialect, operands)} * ${period()}`;
+}
+
+function eitherKind(
+  { isWindow }: Operands,
+  formula: (kind: RateLimitConfig["kind"]) => string,
+): string {
+  return `CASE WHEN ${isWindow!()} THEN ${formula("fixed window")} ELSE ${formula("token bucket")} END`;
 }
 
 function elapsed(dialect: DialectName, { now, ts }: Operands): string {

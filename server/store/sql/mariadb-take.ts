@@ -2,11 +2,13 @@
  * The plain take on MariaDB, which can return the rows that a statement has written: an
  * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked.
  */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf } from "../../../core/config.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isLockTimeout, isOutOfRange } from "./database-errors.js";
+import type { TakeLine } from "../row-access.js";
+import { sharedKind } from "../take-terms.js";
 import type { Dialect } from "./dialect.js";
-import { heldSql, type Operands, tsSql } from "./formula.js";
+import { type FormulaKind, heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
 import { BRIEFLY } from "./mysql-locks.js";
 import {
   ID_COLUMNS,
@@ -19,7 +21,7 @@ import {
 } from "./mysql-text.js";
 import { statesOf } from "./sql.js";
 
-const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now"] as const;
+const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now", "isWindow"] as const;
 /** A take's numbers, by name. */
 type Numbers = Record<(typeof NUMBERS)[number], number>;
 const LINES = jsonTable([...ID_COLUMNS, ...NUMBERS.map((name) => `\`${name}\` DOUBLE`)]);
@@ -32,6 +34,7 @@ const OPERANDS: Operands = {
   period: () => ":period",
   capacity: () => ":capacity",
   now: () => ":now",
+  isWindow: () => ":isWindow",
 };
 
 /**
@@ -53,7 +56,7 @@ interface Form {
  */
 function takeText(
   table: string,
-  kind: RateLimitConfig["kind"],
+  kind: FormulaKind,
   from: string,
   { withClock, skips }: Form,
 ): string {
@@ -62,13 +65,13 @@ function takeText(
     ${BRIEFLY}
     INSERT INTO ${table} (${STATE})
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${tsSql("mysql", kind, OPERANDS)}
-    FROM ${from} AND ${left} >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
+    FROM ${from} AND ${refilledSql("mysql", kind, OPERANDS)} - :total >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
     RETURNING ${shownState()} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
-function takeMany(table: string, kind: RateLimitConfig["kind"], form: Form): string {
+function takeMany(table: string, kind: FormulaKind, form: Form): string {
   const from = `${LINES} STRAIGHT_JOIN ${table} AS t FORCE INDEX (PRIMARY) WHERE ${SAME_ROW}`;
   return takeText(table, kind, from, form).replace(/:(\w+)/g, "i.`$1`");
 }
@@ -77,7 +80,7 @@ function takeMany(table: string, kind: RateLimitConfig["kind"], form: Form): str
  * For one row: the numbers are parameters, cast to doubles. Without the cast they and their
  * quotients would be decimals.
  */
-function takeOne(table: string, kind: RateLimitConfig["kind"], form: Form) {
+function takeOne(table: string, kind: FormulaKind, form: Form) {
   const names: string[] = [];
   const from = `${table} AS t WHERE t.\`name\` = :name AND t.\`key\` = :key AND t.\`shard\` = :shard`;
   const text = takeText(table, kind, from, form).replace(/:(\w+)/g, (_, name: string) => {
@@ -93,6 +96,7 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
     many: {
       "token bucket": takeMany(table, "token bucket", form),
       "fixed window": takeMany(table, "fixed window", form),
+      either: takeMany(table, "either", form),
     },
     one: {
       "token bucket": takeOne(table, "token bucket", form),
@@ -105,18 +109,17 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
   /** By the monotonic clock. */
   let skipUntil = -Infinity;
 
-  return async (connection, { config, floor, now }, lines, { mayWait, isWanted }) => {
-    const { rate, period, kind } = config;
-    const terms = { rate, period, capacity: capacityOf(config), floor, now };
+  return async (connection, lines, { now, mayWait, isWanted }) => {
     const [first] = lines;
     // Measured and rejected: many rows always skip (-35 %, 3 processes, 100 rows).
     const skips = !mayWait || (lines.length > 1 && performance.now() < skipUntil);
     const takesFor = (withClock: boolean) => texts[Number(skips)]![Number(withClock)]!;
     try {
       if (lines.length > 1 || first === undefined) {
-        const values = lines.map(({ row, total }) => {
-          const numbers: Numbers = { total, ...terms };
-          return [...idValues(row), ...NUMBERS.map((name) => numbers[name])];
+        const kind = sharedKind(lines) ?? "either";
+        const values = lines.map((line) => {
+          const numbers = numbersOf(line, now);
+          return [...idValues(line.row), ...NUMBERS.map((name) => numbers[name])];
         });
         const lists = [JSON.stringify(values)];
         const rows = await clock.query((withClock) =>
@@ -125,9 +128,9 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
         return statesOf(shownRows(rows));
       }
       const [name, key, shard] = idValues(first.row);
-      const values = { name, key, shard, total: first.total, ...terms };
+      const values = { name, key, shard, ...numbersOf(first, now) };
       const rows = await clock.query((withClock) => {
-        const { text, params } = takesFor(withClock).one[kind];
+        const { text, params } = takesFor(withClock).one[first.terms.config.kind];
         return connection.query(text, params(values), isWanted);
       });
       return statesOf(shownRows(rows));
@@ -139,4 +142,10 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
       throw error;
     }
   };
+}
+
+function numbersOf({ total, terms: { config, floor } }: TakeLine, now: number): Numbers {
+  const { kind, rate, period } = config;
+  const isWindow = Number(kind === "fixed window");
+  return { total, rate, period, capacity: capacityOf(config), floor, now, isWindow };
 }

@@ -176,6 +176,7 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     },
 
     take: async (...args) => (isMariaDb ? take(...args) : new Map()),
+    mixesTerms: true,
 
     async update(connection, groups) {
       const { row, was, next } = groups[0]!.writes[0]!;

@@ -3,14 +3,16 @@
  * its condition on the newest version of the row, with the lock held.
  */
 import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
-import type { TakeLine, TakeOptions, TakeTerms } from "../row-access.js";
+import type { TakeLine, TakeOptions } from "../row-access.js";
 import { rowKey } from "../store.js";
+import { sharedTerms } from "../take-terms.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isOutOfRange } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
-import { heldSql, type Operands, tsSql } from "./formula.js";
-import { ID, idParams, LOCK_WAIT, of, patience, STATE } from "./postgresql-text.js";
+import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
+import { takeEachParams, takeEachText } from "./postgresql-take-each.js";
+import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./postgresql-text.js";
 import { statesOf } from "./sql.js";
 
 /** The operands over a row `t`. Without casts, which would be a tenth of the time for planning. */
@@ -23,7 +25,10 @@ const OPERANDS: Operands = {
   now: () => "$10",
 };
 
-type TakesByKind = Record<RateLimitConfig["kind"], TakeTexts>;
+interface Takes extends Record<RateLimitConfig["kind"], TakeTexts> {
+  /** For many lines with terms of their own. */
+  each: string;
+}
 
 interface TakeTexts {
   /**
@@ -41,19 +46,15 @@ interface TakeTexts {
 
 function takeTexts(table: string, kind: RateLimitConfig["kind"], clockColumn: string): TakeTexts {
   const held = heldSql("postgresql", kind, OPERANDS);
+  const refilled = refilledSql("postgresql", kind, OPERANDS);
   const ts = tsSql("postgresql", kind, OPERANDS);
   const text = (source: string, total: string, columns: string) => `
     INSERT INTO ${table} AS t (${STATE}) ${source}
     ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
-    WHERE ${held} - ${total} >= $9
+    WHERE ${refilled} - ${total} >= $9
     RETURNING ${columns} ${clockColumn}`;
   const state = `t."value", t."ts"`;
-  // A subquery hides the number of rows from the planner. Otherwise it would plan the statement
-  // again for each number of rows (0.5 ms).
-  const lists =
-    `SELECT ${of("i", STATE)} FROM (SELECT $1::text[] AS a, $2::text[] AS b, $3::int[] AS c, ` +
-    `$4::float8[] AS d, $5::float8[] AS e OFFSET 0) AS p, unnest(p.a, p.b, p.c, p.d, p.e) AS i(${STATE}) ` +
-    `WHERE ${patience(LOCK_WAIT)} <> ''`;
+  const lists = `SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''`;
   return {
     one: text("VALUES ($1, $2, $3, $4, $5)", "$11", state),
     // Appends an empty string to the name, in order to evaluate the bound of the wait.
@@ -73,9 +74,10 @@ function takeTexts(table: string, kind: RateLimitConfig["kind"], clockColumn: st
 
 /** @param table quoted. */
 export function postgresqlTake(table: string, clock: DatabaseClock): Dialect["take"] {
-  const takes = (clockColumn: string): TakesByKind => ({
+  const takes = (clockColumn: string): Takes => ({
     "token bucket": takeTexts(table, "token bucket", clockColumn),
     "fixed window": takeTexts(table, "fixed window", clockColumn),
+    each: takeEachText(table, clockColumn),
   });
   const texts = [takes(""), takes(`, ${CLOCK.postgresql}`)] as const;
   return async (...args) => {
@@ -92,16 +94,22 @@ export function postgresqlTake(table: string, clock: DatabaseClock): Dialect["ta
 
 async function take(
   clock: DatabaseClock,
-  texts: readonly [without: TakesByKind, withClock: TakesByKind],
+  texts: readonly [without: Takes, withClock: Takes],
   connection: SqlConnection,
-  { config, floor, now }: TakeTerms,
   lines: readonly TakeLine[],
-  { mayWait, isWanted }: TakeOptions,
+  { now, mayWait, isWanted }: TakeOptions,
 ) {
-  const query = (name: (line: TakeTexts) => string, values: unknown[]) =>
-    clock.query((withClock) => {
-      return connection.query(name(texts[withClock ? 1 : 0][config.kind]), values, isWanted);
-    });
+  const queryAny = (textOf: (takes: Takes) => string, values: unknown[]) =>
+    clock.query((withClock) =>
+      connection.query(textOf(texts[withClock ? 1 : 0]), values, isWanted),
+    );
+  const shared = sharedTerms(lines);
+  if (shared === undefined) {
+    return statesOf(await queryAny(({ each }) => each, takeEachParams(lines, now)));
+  }
+  const { config, floor } = shared;
+  const query = (textOf: (takes: TakeTexts) => string, values: unknown[]) =>
+    queryAny((takes) => textOf(takes[config.kind]), values);
   const capacity = capacityOf(config);
   const terms = [config.rate, config.period, capacity, floor, now];
   if (lines.length === 1) {

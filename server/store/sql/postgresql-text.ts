@@ -20,6 +20,36 @@ export const of = (table: string, columns: string) =>
   columns.replaceAll(/"\w+"/g, (column) => `${table}.${column}`);
 export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
 
+/** What a list of arrays is unnested to, by the name of the column in SQL. */
+const TYPES: Record<string, string> = {
+  '"name"': "text",
+  '"key"': "text",
+  '"shard"': "int",
+  '"group"': "int",
+};
+
+/**
+ * The rows of array parameters, from `$1` on, as a table `i` with these columns. A subquery hides
+ * the number of rows from the planner. Otherwise it would plan a prepared statement again for each
+ * number of rows (0.5 ms).
+ */
+export function rowsFrom(columns: string): string {
+  const names = columns.split(", ");
+  const arrays = names.map((name, n) => `$${n + 1}::${TYPES[name] ?? "float8"}[] AS a${n}`);
+  const lists = names.map((_, n) => `p.a${n}`);
+  return `(SELECT ${arrays.join(", ")} OFFSET 0) AS p, unnest(${lists.join(", ")}) AS i(${columns})`;
+}
+
+/**
+ * A condition that is always true, and that the planner takes to be dear. So it looks rows up by the
+ * primary key even in a table of two rows. A prepared statement keeps its plan when the table grows,
+ * until the next ANALYZE: reading all rows of 200,000 took 170 ms for 16 rows.
+ */
+export const BY_KEY = `(SELECT count(*) FROM generate_series(1, t."shard" - t."shard")) = 0`;
+
+/** Another one: the planner takes it to hold for one row of a list `i`. */
+export const FEW = `i."shard" % 1 = 0`;
+
 export function idParams(rows: readonly RowId[]): unknown[] {
   return [rows.map(({ name }) => name), rows.map(({ key }) => key), rows.map(({ shard }) => shard)];
 }

@@ -12,10 +12,21 @@ import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
-import { isYugabyte } from "./engine.js";
+import { isPostgresql, isYugabyte } from "./engine.js";
 import { postgresqlWriteAtOnce } from "./postgresql-mixed.js";
 import { postgresqlTake } from "./postgresql-take.js";
-import { ID, idParams, LOCK_WAIT, of, patience, SAME_ROW, STATE } from "./postgresql-text.js";
+import {
+  BY_KEY,
+  FEW,
+  ID,
+  idParams,
+  LOCK_WAIT,
+  of,
+  patience,
+  rowsFrom,
+  SAME_ROW,
+  STATE,
+} from "./postgresql-text.js";
 import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 
 /** How long a transaction that uses only one row may wait for it, ms; see `LOCK_WAIT`. */
@@ -48,10 +59,10 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
     SELECT ${of("t", STATE)} ${withClock ? `, ${CLOCK.postgresql}` : ""}
-    FROM unnest($1::text[], $2::text[], $3::int[]) AS i(${ID})
+    FROM ${rowsFrom(ID)}
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${of("t", STATE)} FROM ${table} AS t
-      WHERE ${SAME_ROW} ${bounds[onLocked] ?? ""}
+      WHERE ${SAME_ROW} AND ${BY_KEY} ${bounds[onLocked] ?? ""}
       LIMIT 1 ${locks[onLocked]}
     ) AS t ON true`;
   // Kept, because a driver looks up prepared statements by their text.
@@ -64,43 +75,39 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   };
 
   const INSERT = `
-    INSERT INTO ${table} AS t (${STATE}) SELECT ${of("i", STATE)}
-    FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[]) AS i(${STATE})`;
+    INSERT INTO ${table} AS t (${STATE}) SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)}`;
 
   // LATERAL and LIMIT keep the planner to one look-up by the primary key per row. Measured and
   // rejected: a plain join, which hashes the whole table (twice as long, 256 of 10,000 rows).
   const lockSame = (columns: string, from: string, lock: "UPDATE" | "NO KEY UPDATE") => `
     SELECT ${of("i", columns)} FROM ${from} CROSS JOIN LATERAL (
       SELECT 1 FROM ${table} AS t
-      WHERE ${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
+      WHERE ${SAME_ROW} AND ${BY_KEY} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
       LIMIT 1 FOR ${lock} OF t SKIP LOCKED
     ) AS t`;
-  const GUARD = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
+  const GUARD = `${SAME_ROW} AND ${BY_KEY} AND ${FEW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
   const DELETE = `
-    WITH l AS MATERIALIZED (${lockSame(
-      WAS,
-      `unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[]) AS i(${WAS})`,
-      "UPDATE",
-    )})
+    WITH l AS MATERIALIZED (${lockSame(WAS, rowsFrom(WAS), "UPDATE")})
     DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING ${of("t", ID)}`;
   const NEXT = `${WAS}, "value", "ts", "group"`;
   const updateText = (inGroups: boolean) => `
-    WITH i AS (
-      SELECT ${of("i", NEXT)} FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[],
-        $5::float8[], $6::float8[], $7::float8[], $8::int[]) AS i(${NEXT})
-    ), l AS MATERIALIZED (${lockSame(NEXT, "i", "NO KEY UPDATE")})
+    WITH i AS (SELECT ${of("i", NEXT)} FROM ${rowsFrom(NEXT)}), l AS MATERIALIZED (${lockSame(NEXT, "i", "NO KEY UPDATE")})
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${GUARD}
     ${inGroups ? `AND i."group" IN (${WHOLE_GROUPS})` : ""}
     RETURNING ${of("t", ID)}`;
   const UPDATE = updateText(false);
   const UPDATE_GROUPS = updateText(true);
 
+  // Others may refuse a subquery in some places.
+  let isOther = false;
   let canSkipWhenSerializable = true;
   /** A text for a transaction that may be Serializable. Without NOWAIT, waits are bounded anyway. */
-  const fit = (connection: Connection, text: string) =>
-    canSkipWhenSerializable || connection.transaction !== undefined
-      ? text
-      : text.replace(/ SKIP LOCKED| NOWAIT/g, "");
+  const fit = (connection: Connection, text: string) => {
+    const known = isOther ? text.replaceAll(BY_KEY, "true") : text;
+    return canSkipWhenSerializable || connection.transaction !== undefined
+      ? known
+      : known.replace(/ SKIP LOCKED| NOWAIT/g, "");
+  };
 
   return {
     maxInFlight: 2,
@@ -111,6 +118,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     isConflict: isWriteConflict,
     prepare(version) {
       canSkipWhenSerializable = !isYugabyte(version);
+      isOther = !isPostgresql(version);
     },
     boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
 
@@ -123,6 +131,9 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     },
 
     take: postgresqlTake(table, clock),
+    get mixesTerms() {
+      return !isOther;
+    },
 
     async update(connection, groups) {
       const writes = groups.flatMap((group) => group.writes);

@@ -3,65 +3,14 @@
  * decides and writes is atomic by itself. It needs no transaction, and avoids the busy errors of a
  * read followed by a write when two processes share a file.
  */
-import { capacityOf } from "../../../core/config.js";
 import type { Write } from "../plan-writes.js";
-import type { RowId } from "../store.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
-import { heldSql, type Operands, tsSql } from "./formula.js";
 import type { SqlConnection } from "./driver.js";
 import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
-
-const ID = `"name", "key", "shard"`;
-const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
-
-/** Over a row `t` and the terms `c`. */
-const OPERANDS: Operands = {
-  value: () => `t."value"`,
-  ts: () => `t."ts"`,
-  rate: () => `c."rate"`,
-  period: () => `c."period"`,
-  capacity: () => `c."capacity"`,
-  now: () => `c."now"`,
-};
-
-/*
- * Rows are one JSON parameter: SQLite takes at most 32,766 parameters, and D1 takes 100. But a
- * decimal that SQLite parses could differ in the last bit, and then no guard would ever be true. So
- * a double is sent as a whole number and a scale: x = whole / 64^scale, which is exact.
- */
-
-/** A double as a whole number below 2^63 and a scale. */
-function scaled(number: number | undefined): [whole: number, scale: number] | null {
-  if (number === undefined) return null;
-  let [whole, scale] = [number, 0];
-  for (; !Number.isInteger(whole); scale++) whole *= 64;
-  for (; Math.abs(whole) >= 2 ** 63; scale--) whole /= 64;
-  return [whole, scale];
-}
-
-/**
- * 64 to the power of `n`, and of `-n`, down to the smallest double. It is computed only as far as a
- * query reads it.
- */
-const SCALES = `
-  RECURSIVE scales("n", "up", "down") AS (
-    VALUES (0, 1.0, 1.0)
-    UNION ALL SELECT "n" + 1, "up" * 64, "down" / 64 FROM scales WHERE "n" < 179
-  )`;
-
-/** The rows of a parameter, which is a list of lists. */
-function listOf(columns: readonly ("id" | "number")[]): string {
-  const shown = columns.map((kind, i) => {
-    if (kind === "id") return `i."value" ->> ${i}`;
-    const whole = `CAST(i."value" ->> '$[${i}][0]' AS REAL)`;
-    const scale = `(i."value" ->> '$[${i}][1]')`;
-    return `CASE WHEN ${scale} BETWEEN 0 AND 10 THEN ${whole} / (1 << (6 * ${scale})) ELSE
-      ${whole} * (SELECT iif(${scale} < 0, "up", "down") FROM scales WHERE "n" = abs(${scale}) LIMIT 1) END`;
-  });
-  return `SELECT ${shown.join(", ")} FROM json_each(?) AS i`;
-}
+import { sqliteTake } from "./sqlite-take.js";
+import { ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./sqlite-text.js";
 
 export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);
@@ -128,34 +77,8 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
       return statesOf(found);
     },
 
-    async take(connection, { config, floor, now }, lines, { isWanted }) {
-      const { kind } = config;
-      const held = heldSql("sqlite", kind, OPERANDS);
-      const textOf = (withClock: boolean) => `
-        WITH ${SCALES},
-        c("rate", "period", "capacity", "floor", "now") AS (VALUES (?, ?, ?, ?, ?)),
-        i(${ID}, "total", "freshValue", "freshTs") AS (
-          ${listOf(["id", "id", "id", "number", "number", "number"])}
-        ),
-        d AS (
-          SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${held} - i."total" AS "next", ${tsSql("sqlite", kind, OPERANDS)} AS "nextTs", c."floor"
-          FROM i CROSS JOIN c LEFT JOIN ${table} AS t ON ${SAME_ROW}
-        )
-        INSERT INTO ${table} (${ID}, "value", "ts")
-        SELECT ${ID}, coalesce("next", "freshValue"), coalesce("nextTs", "freshTs") FROM d
-        WHERE "next" IS NULL OR "next" >= "floor"
-        ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
-        RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK.sqlite}` : ""}`;
-      const rows = lines.map(({ row, total, fresh }) => [
-        ...idValues(row),
-        ...[total, fresh.value, fresh.ts].map(scaled),
-      ]);
-      const terms = [config.rate, config.period, capacityOf(config), floor, now];
-      const params = [...terms, JSON.stringify(rows)];
-      return statesOf(
-        await clock.query((withClock) => connection.query(textOf(withClock), params, isWanted)),
-      );
-    },
+    take: sqliteTake(table, clock),
+    mixesTerms: true,
 
     update: (connection, groups) =>
       upsert(
@@ -195,8 +118,4 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
       return row?.["name"] as string | undefined;
     },
   };
-}
-
-function idValues({ name, key, shard }: RowId): [string, string, number] {
-  return [name, key, shard];
 }

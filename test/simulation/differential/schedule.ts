@@ -115,14 +115,17 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   };
   if (random.chance(0.2)) return browse(own, context);
   if (random.chance(0.5)) return write(own, context);
-  const config = random.pick(CONFIGS);
+  const shared = random.pick(CONFIGS);
   const total = random.between(1, 6);
+  const isMixed = random.chance(0.3);
   const lines = some(context).map((row) => {
-    return { row, total, fresh: { value: config.capacity! - total, ts: 1000 } };
+    const config = isMixed ? random.pick(CONFIGS) : shared;
+    const fresh = { value: config.capacity! - total, ts: 1000 };
+    return { row, terms: { config, floor: 0 }, total, fresh };
   });
-  const terms = { config, floor: 0, now: random.pick([1000, 1700, 2900]) };
-  const options = { mayWait: random.chance(0.5), isWanted: () => true };
-  return () => dialect.take(tandem, terms, lines, options);
+  const now = random.pick([1000, 1700, 2900]);
+  const options = { now, mayWait: random.chance(0.5), isWanted: () => true };
+  return () => dialect.take(tandem, lines, options);
 }
 
 /** Looks at many rows, or deletes those that are full. */

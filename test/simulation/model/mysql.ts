@@ -178,16 +178,19 @@ export class MysqlServer implements ModelServer {
   }
 
   #take(text: string, clock: () => Record<string, unknown>): Statement<InnodbTransaction> {
-    const kind = text.includes("FLOOR(") ? "fixed window" : "token bucket";
+    const kindOfAll = text.includes("FLOOR(") ? "fixed window" : "token bucket";
+    const isEither = text.includes("CASE WHEN");
     const isOne = !text.includes("JSON_TABLE(");
     const whenLocked = text.includes("FOR UPDATE SKIP LOCKED") ? "skip" : "wait";
     return async (tx, params) => {
       // The time at which the statement began.
       const time = clock();
-      const lines = isOne ? [lineOfOne(kind, params)] : linesOf(params);
+      const lines = isOne ? [lineOfOne(kindOfAll, params)] : linesOf(params);
       const taken: [string, { value: number; ts: number }][] = [];
       for (const { id, numbers } of lines) {
-        const [total, rate, period, capacity, floor, now] = numbers;
+        const [total, rate, period, capacity, floor, now, isWindow] = numbers;
+        const own = isWindow === 1 ? "fixed window" : "token bucket";
+        const kind = isEither ? own : kindOfAll;
         const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
         const found = await this.innodb.lock(tx, id, "update", whenLocked);
         const next = found ? takeTokens(found, config, now!, total!, floor!) : undefined;

@@ -2,13 +2,11 @@
  * PostgreSQL as far as the statements of the package can tell. They are known by their shape; what is
  * not known is an error, so that a new statement has to be modelled before it is simulated.
  */
-import type { PeriodicConfig } from "../../../core/config.js";
 import { takeTokens } from "../../../core/decide.js";
 import { understandBrowse, understandFull } from "./browse.js";
 import { LockTable, type LockMode } from "./locks.js";
 import {
   columnsOf,
-  idOf,
   ModelError,
   ModelRows,
   type ModelTransaction,
@@ -16,6 +14,13 @@ import {
   type Stored,
 } from "./rows.js";
 import type { Timeline } from "../timeline.js";
+import {
+  idsOf,
+  linesOfTake,
+  linesWithTermsOf,
+  type ModelLine,
+  numbersOf,
+} from "./postgresql-params.js";
 import { PostgresqlSession } from "./postgresql-session.js";
 import { type Answer, answer, byText, type ModelServer, type Statement } from "./server.js";
 
@@ -93,7 +98,7 @@ export class PostgresqlServer implements ModelServer {
         return answer([{}]);
       };
     }
-    if (/^SELECT t\."name".* FROM unnest\(\$1::text\[\]/.test(text)) {
+    if (/^SELECT t\."name".* FROM \(SELECT \$1::text\[\] AS a0, .* LATERAL/.test(text)) {
       const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
       return (tx, params) => this.#read(tx, idsOf(params), bounded, lock, clock);
     }
@@ -103,7 +108,14 @@ export class PostgresqlServer implements ModelServer {
         return this.#insert(tx, params);
       };
     }
-    if (text.includes("DO UPDATE SET")) return this.#take(text, bounded, clock);
+    if (text.includes('DO UPDATE SET ("value", "ts") = (')) {
+      return (tx, params) => this.#take(tx, linesWithTermsOf(params), false, bounded, clock);
+    }
+    if (text.includes("DO UPDATE SET")) {
+      const isOne = text.includes("VALUES ($1");
+      const linesOf = linesOfTake(text, isOne);
+      return (tx, params) => this.#take(tx, linesOf(params), isOne, bounded, clock);
+    }
     if (/UPDATE "\w+" AS t SET/.test(text)) {
       return (tx, params) => this.#update(tx, params, text.includes('IN ( SELECT i."group"'));
     }
@@ -184,44 +196,30 @@ export class PostgresqlServer implements ModelServer {
     return answer(rows);
   }
 
-  #take(
-    text: string,
+  async #take(
+    tx: ModelTransaction,
+    lines: readonly ModelLine[],
+    isOne: boolean,
     bounded: (tx: ModelTransaction) => void,
     clock: () => Record<string, unknown>,
-  ): Statement<ModelTransaction> {
-    const kind = text.includes("floor(") ? "fixed window" : "token bucket";
-    const isOne = text.includes("VALUES ($1");
-    const hasTotals = text.includes("$11::jsonb");
-    return async (tx, params) => {
-      bounded(tx);
-      tx.see();
-      const ids = isOne ? [idOf(params[0], params[1], params[2])] : idsOf(params);
-      const [rate, period, capacity, floor, now] = params.slice(5, 10) as number[];
-      const config = { kind, rate, period, capacity, start: 0 } as PeriodicConfig;
-      const rows: Record<string, unknown>[] = [];
-      for (const [i, id] of ids.entries()) {
-        const fresh = isOne
-          ? { value: Number(params[3]), ts: Number(params[4]) }
-          : { value: numbersOf(params, 3, 1)[0]![i]!, ts: numbersOf(params, 4, 1)[0]![i]! };
-        const total = isOne
-          ? Number(params[10])
-          : hasTotals
-            ? totalOf(String(params[10]), id)
-            : capacity! - fresh.value;
-        let found = await this.#lockForInsert(tx, id);
-        if (found !== null) {
-          await this.rows.lock(tx, id, "change");
-          found = tx.readLocked(id);
-          if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
-        }
-        const next = found === null ? fresh : takeTokens(found, config, now!, total, floor!);
-        if (next === undefined) continue;
-        tx.write(id, { value: next.value, ts: next.ts });
-        const shown = isOne ? { value: next.value, ts: next.ts } : columnsOf(id, next);
-        rows.push({ ...shown, ...clock() });
+  ): Promise<Answer> {
+    bounded(tx);
+    tx.see();
+    const rows: Record<string, unknown>[] = [];
+    for (const { id, fresh, config, now, total, floor } of lines) {
+      let found = await this.#lockForInsert(tx, id);
+      if (found !== null) {
+        await this.rows.lock(tx, id, "change");
+        found = tx.readLocked(id);
+        if (tx.keepsSnapshot && tx.isOutdated(id)) throw new ModelError("serialization failure");
       }
-      return answer(rows);
-    };
+      const next = found === null ? fresh : takeTokens(found, config, now, total, floor);
+      if (next === undefined) continue;
+      tx.write(id, { value: next.value, ts: next.ts });
+      const shown = isOne ? { value: next.value, ts: next.ts } : columnsOf(id, next);
+      rows.push({ ...shown, ...clock() });
+    }
+    return answer(rows);
   }
 
   async #update(
@@ -311,19 +309,4 @@ const TABLE = [
 function rowOf(id: string): Record<string, unknown> {
   const [name, key, shard] = id.split("\0");
   return { name, key, shard: Number(shard) };
-}
-
-function idsOf(params: readonly unknown[]): string[] {
-  const [names, keys, shards] = params as [string[], string[], number[]];
-  return names.map((name, i) => idOf(name, keys[i], shards[i]));
-}
-
-function numbersOf(params: readonly unknown[], from: number, count: number): number[][] {
-  return params.slice(from, from + count) as number[][];
-}
-
-function totalOf(totals: string, id: string): number {
-  const [name, key, shard] = id.split("\0");
-  const all = JSON.parse(totals) as Record<string, Record<string, string>>;
-  return Number(all[name!]![`${shard} ${key}`]);
 }

@@ -36,14 +36,16 @@ const plainTake = (id: RowId, count = 1, floor = 0, clock = fixedClock): Decisio
 };
 
 /** A store on a fake database. `statements` records the key and total of each line taken. */
-function createPlainStore() {
+function createPlainStore(mixesTerms = true) {
   const statements: [string, number][][] = [];
   const { access, rows, counts } = createFakeDatabase({
     hasLocks: true,
-    async take({ config, floor, now }, lines) {
+    mixesTerms,
+    async take(lines, { now }) {
       statements.push(lines.map(({ row: { key }, total }) => [key, total]));
       const taken = new Map<string, RateLimitState>();
-      for (const { row: id, total } of lines) {
+      for (const { row: id, total, terms } of lines) {
+        const { config, floor } = terms;
         const next = takeTokens(rows.get(rowKey(id)) ?? null, config, now, total, floor);
         if (next === undefined) continue;
         rows.set(rowKey(id), next);
@@ -93,14 +95,38 @@ describe("group commit on the plain path", () => {
     expect(await store.apply([plainTake(row("a"))])).toEqual(["granted, 3 remaining"]);
   });
 
-  it("shares one statement only between calls with the same limit, floor and clock", async () => {
+  const differing = () => [
+    plainTake(row("a")),
+    plainTake(row("b"), 1, -5),
+    plainTake(row("c")),
+    plainTake(row("d"), 1, 0, () => 1e12),
+    // The same row with another floor.
+    plainTake(row("a"), 1, -5),
+  ];
+
+  it("shares one statement between calls on rows with other terms, and with the same clock", async () => {
     const { store, statements } = createPlainStore();
-    await store.apply([
-      plainTake(row("a")),
-      plainTake(row("b"), 1, -5),
-      plainTake(row("c")),
-      plainTake(row("d"), 1, 0, () => 1e12),
+    expect(await store.apply(differing())).toEqual([
+      "granted, 9 remaining",
+      "granted, 9 remaining",
+      "granted, 9 remaining",
+      "granted, 9 remaining",
+      "granted, 8 remaining",
     ]);
+    expect(statements).toEqual([
+      [
+        ["a", 1],
+        ["b", 1],
+        ["c", 1],
+      ],
+      [["d", 1]],
+      [["a", 1]],
+    ]);
+  });
+
+  it("shares it only between calls with the same terms where the database cannot mix them", async () => {
+    const { store, statements } = createPlainStore(false);
+    await store.apply(differing().slice(0, 4));
     expect(statements).toEqual([
       [
         ["a", 1],
@@ -186,12 +212,12 @@ describe("group commit on the plain path", () => {
         if (inserts-- > 0) for (const id of ids) rows.set(rowKey(id), { value: 5, ts: 1e12 });
       },
       // Finds only rows that exist, as on MariaDB.
-      async take({ config, floor, now }, lines) {
+      async take(lines, { now }) {
         takes++;
         const taken = new Map<string, RateLimitState>();
-        for (const { row: id, total } of lines) {
+        for (const { row: id, total, terms } of lines) {
           const state = rows.get(rowKey(id));
-          const next = state && takeTokens(state, config, now, total, floor);
+          const next = state && takeTokens(state, terms.config, now, total, terms.floor);
           if (next) taken.set(rowKey(id), next);
         }
         return taken;

@@ -20,6 +20,7 @@ export interface Subject {
 
 export interface Mismatch {
   terms: TakeTerms;
+  now: number;
   state: RateLimitState | null;
   total: number;
   expected: RateLimitState | undefined;
@@ -42,10 +43,16 @@ export async function findMismatches(
   const mismatches: Mismatch[] = [];
   const insertConnection = { ...connection, onLocked: "skip" as const };
   for (let done = 0; done < cases && mismatches.length === 0;) {
-    const terms = randomTerms(random);
+    const now = randomTime(random);
     // Sometimes send a single line, because a single line has its own statement.
     const count = random() < 0.02 ? 1 : batchSize;
-    const testCases = Array.from({ length: count }, (_, i) => randomCase(random, terms, i));
+    // So do lines that share their terms.
+    const several = Array.from({ length: dialect.mixesTerms && random() < 0.5 ? 20 : 1 }, () =>
+      randomTerms(random),
+    );
+    const testCases = Array.from({ length: count }, (_, i) =>
+      randomCase(random, several[i % several.length]!, now, i),
+    );
     done += count;
     await empty();
     const rows = testCases.flatMap(({ line, state }) =>
@@ -54,20 +61,19 @@ export async function findMismatches(
     if (rows.length > 0) await dialect.insert(insertConnection, rows);
     const results = await dialect.take(
       connection,
-      terms,
       testCases.map(({ line }) => line),
-      { mayWait: random() < 0.5, isWanted: () => true },
+      { now, mayWait: random() < 0.5, isWanted: () => true },
     );
     for (const { line, state } of testCases) {
-      const { total } = line;
+      const { terms, total } = line;
       const expected =
         state === null && !inserts
           ? undefined
-          : takeTokens(state, terms.config, terms.now, total, terms.floor);
+          : takeTokens(state, terms.config, now, total, terms.floor);
       const actual = results.get(rowKey(line.row));
       const isSame =
         Object.is(expected?.value, actual?.value) && Object.is(expected?.ts, actual?.ts);
-      if (!isSame) mismatches.push({ terms, state, total, expected, actual });
+      if (!isSame) mismatches.push({ terms, now, state, total, expected, actual });
     }
   }
   return mismatches;
@@ -86,21 +92,28 @@ function randomTerms(random: () => number): TakeTerms {
   );
   const period = pick(1, 7, integer(1000), 60_000, integer(1e9), integer(1e11));
   const capacity = pick(rate, integer(10), integer(1e6), random() * 50, 0);
-  const now = Date.UTC(2030, 0, 1) + Math.floor(random() * 1e10) + pick(0, 0, random());
-  const floor = pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
+  // A bucket of nothing can only owe.
+  const floor =
+    capacity === 0 ? -integer(20) : pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
   const config: PeriodicConfig =
     random() < 0.5
       ? { kind: "token bucket", rate, period, capacity }
       : { kind: "fixed window", rate, period, capacity, start: integer(1e6) };
-  return { config, floor, now };
+  return { config, floor };
+}
+
+function randomTime(random: () => number): number {
+  return Date.UTC(2030, 0, 1) + Math.floor(random() * 1e10) + (random() < 1 / 3 ? random() : 0);
 }
 
 function randomCase(
   random: () => number,
-  { config, floor, now }: TakeTerms,
+  terms: TakeTerms,
+  now: number,
   index: number,
 ): { line: TakeLine; state: RateLimitState | null } {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
+  const { config, floor } = terms;
   const { capacity = config.rate, period } = config;
   const age = pick(
     0,
@@ -139,13 +152,13 @@ function randomCase(
     const untouched = takeTokens(null, config, now, 0, -Infinity)!;
     const smallLine = {
       row,
+      terms,
       total: 2 ** -30,
       fresh: { ...untouched, value: untouched.value - 2 ** -30 },
     };
-    if (smallLine.fresh.value >= floor) return { line: smallLine, state };
-    return { line: { row, total: validTotal, fresh }, state: state ?? { value: 0, ts: now } };
+    return { line: smallLine, state };
   }
-  return { line: { row, total: validTotal, fresh }, state };
+  return { line: { row, terms, total: validTotal, fresh }, state };
 }
 
 /** The next larger or smaller double. */

@@ -18,6 +18,8 @@ export interface FakeDatabaseOptions {
   hasLocks?: boolean;
   /** The plain path. @default takes nothing, so that every call takes the general path */
   take?: RowAccess["take"];
+  /** Whether the lines of one take may differ in their terms. @default true */
+  mixesTerms?: boolean;
 }
 
 export function createFakeDatabase(options: FakeDatabaseOptions) {
@@ -67,6 +69,7 @@ export function createFakeDatabase(options: FakeDatabaseOptions) {
     maxInFlight: 2,
     serializable: false,
     take: options.take ?? (async () => new Map()),
+    mixesTerms: options.mixesTerms ?? true,
   };
   /** Takes 1 from a row, as another process would. */
   const takeElsewhere = (id: RowId) => {

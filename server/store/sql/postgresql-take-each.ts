@@ -1,0 +1,74 @@
+/**
+ * The plain take of many rows with terms of their own, on PostgreSQL. What follows `ON CONFLICT` sees
+ * only the columns of the table, so each row looks its terms up by its name and key.
+ */
+import { capacityOf } from "../../../core/config.js";
+import type { TakeLine } from "../row-access.js";
+import { distinctTerms } from "../take-terms.js";
+import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
+import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./postgresql-text.js";
+
+/** Over a row `t` and its terms `c`. */
+const OPERANDS: Operands = {
+  value: () => `t."value"`,
+  ts: () => `t."ts"`,
+  rate: () => "c.rate",
+  period: () => "c.period",
+  capacity: () => "c.capacity",
+  now: () => "$6",
+  isWindow: () => "c.is_window",
+};
+
+/**
+ * The terms of the row `excluded`. Without each OFFSET, the planner would put the look-up in the
+ * place of every column that is read.
+ */
+const TERMS = `(
+  SELECT l.total, ($10::bool[])[l.place] AS is_window, ($11::float8[])[l.place] AS rate,
+    ($12::float8[])[l.place] AS period, ($13::float8[])[l.place] AS capacity,
+    ($14::float8[])[l.place] AS floor
+  FROM (
+    SELECT ($8::float8[])[n.line] AS total, ($9::int[])[n.line] AS place FROM (
+      SELECT ($7::jsonb -> excluded."name" ->> (excluded."shard"::text || ' ' || excluded."key"))::int
+        AS line OFFSET 0
+    ) AS n OFFSET 0
+  ) AS l OFFSET 0
+) AS c`;
+
+/** @param table quoted. */
+export function takeEachText(table: string, clockColumn: string): string {
+  const left = `${heldSql("postgresql", "either", OPERANDS)} - c.total`;
+  const refilled = refilledSql("postgresql", "either", OPERANDS);
+  return `
+    INSERT INTO ${table} AS t (${STATE})
+    SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''
+    ON CONFLICT (${ID}) DO UPDATE SET ("value", "ts") = (
+      SELECT ${left}, ${tsSql("postgresql", "either", OPERANDS)} FROM ${TERMS}
+    )
+    WHERE (SELECT ${refilled} - c.total >= c.floor FROM ${TERMS})
+    RETURNING ${of("t", STATE)} ${clockColumn}`;
+}
+
+export function takeEachParams(lines: readonly TakeLine[], now: number): unknown[] {
+  const { terms, places } = distinctTerms(lines);
+  const lineOf: Record<string, Record<string, number>> = Object.create(null);
+  for (const [i, { row }] of lines.entries()) {
+    const ofName = (lineOf[row.name] ??= Object.create(null));
+    // Arrays of PostgreSQL begin with 1.
+    ofName[`${row.shard} ${row.key}`] = i + 1;
+  }
+  return [
+    ...idParams(lines.map(({ row }) => row)),
+    lines.map(({ fresh }) => fresh.value),
+    lines.map(({ fresh }) => fresh.ts),
+    now,
+    JSON.stringify(lineOf),
+    lines.map(({ total }) => total),
+    places.map((place) => place + 1),
+    terms.map(({ config }) => config.kind === "fixed window"),
+    terms.map(({ config }) => config.rate),
+    terms.map(({ config }) => config.period),
+    terms.map(({ config }) => capacityOf(config)),
+    terms.map(({ floor }) => floor),
+  ];
+}

@@ -1,0 +1,46 @@
+/** Pieces of SQL that the statements of SQLite share. */
+import type { RowId } from "../store.js";
+
+export const ID = `"name", "key", "shard"`;
+export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
+
+export function idValues({ name, key, shard }: RowId): [string, string, number] {
+  return [name, key, shard];
+}
+
+/*
+ * Rows are one JSON parameter: SQLite takes at most 32,766 parameters, and D1 takes 100. But a
+ * decimal that SQLite parses could differ in the last bit, and then no guard would ever be true. So
+ * a double is sent as a whole number and a scale: x = whole / 64^scale, which is exact.
+ */
+
+/** A double as a whole number below 2^63 and a scale. */
+export function scaled(number: number | undefined): [whole: number, scale: number] | null {
+  if (number === undefined) return null;
+  let [whole, scale] = [number, 0];
+  for (; !Number.isInteger(whole); scale++) whole *= 64;
+  for (; Math.abs(whole) >= 2 ** 63; scale--) whole /= 64;
+  return [whole, scale];
+}
+
+/**
+ * 64 to the power of `n`, and of `-n`, down to the smallest double. It is computed only as far as a
+ * query reads it.
+ */
+export const SCALES = `
+  RECURSIVE scales("n", "up", "down") AS (
+    VALUES (0, 1.0, 1.0)
+    UNION ALL SELECT "n" + 1, "up" * 64, "down" / 64 FROM scales WHERE "n" < 179
+  )`;
+
+/** The rows of a parameter, which is a list of lists. */
+export function listOf(columns: readonly ("id" | "number")[]): string {
+  const shown = columns.map((kind, i) => {
+    if (kind === "id") return `i."value" ->> ${i}`;
+    const whole = `CAST(i."value" ->> '$[${i}][0]' AS REAL)`;
+    const scale = `(i."value" ->> '$[${i}][1]')`;
+    return `CASE WHEN ${scale} BETWEEN 0 AND 10 THEN ${whole} / (1 << (6 * ${scale})) ELSE
+      ${whole} * (SELECT iif(${scale} < 0, "up", "down") FROM scales WHERE "n" = abs(${scale}) LIMIT 1) END`;
+  });
+  return `SELECT ${shown.join(", ")} FROM json_each(?) AS i`;
+}

@@ -1,0 +1,40 @@
+/** By what the rows of a plain take are charged. */
+import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import type { TakeLine, TakeTerms } from "./row-access.js";
+
+/** Whether a statement can charge two rows by the same terms. Each row has its own `start`. */
+export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
+  if (one.floor !== other.floor) return false;
+  const [a, b] = [one.config, other.config];
+  return (
+    a === b ||
+    (a.kind === b.kind &&
+      a.rate === b.rate &&
+      a.period === b.period &&
+      capacityOf(a) === capacityOf(b))
+  );
+}
+
+/** The terms that all lines share, or `undefined` if they differ. */
+export function sharedTerms([first, ...others]: readonly TakeLine[]): TakeTerms | undefined {
+  return others.every(({ terms }) => isSameTerms(terms, first!.terms)) ? first!.terms : undefined;
+}
+
+/** The kind of all lines, or `undefined` if they differ. */
+export function sharedKind(lines: readonly TakeLine[]): RateLimitConfig["kind"] | undefined {
+  const { kind } = lines[0]!.terms.config;
+  return lines.every(({ terms }) => terms.config.kind === kind) ? kind : undefined;
+}
+
+/** The terms of all lines, each once, and for each line the place of its own among them. */
+export function distinctTerms(lines: readonly TakeLine[]): {
+  terms: TakeTerms[];
+  places: number[];
+} {
+  const terms: TakeTerms[] = [];
+  const places = lines.map((line) => {
+    const place = terms.findIndex((each) => isSameTerms(each, line.terms));
+    return place >= 0 ? place : terms.push(line.terms) - 1;
+  });
+  return { terms, places };
+}
