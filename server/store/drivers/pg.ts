@@ -12,6 +12,7 @@ import type {
   PgQueryable,
 } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
+import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
 import { ROLLED_BACK } from "./run-bounded.js";
 import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
@@ -44,19 +45,27 @@ export function pgStore<TPool extends PgPoolLike>(
   return sqlStore(pgDriver(pool, options), options) as RateLimitStore<never>;
 }
 
+/**
+ * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go
+ * to PostgreSQL itself: the application did not ask for prepared statements.
+ */
 export function pgDriver(
   pool: PgPoolLike,
-  { prepare = true }: PgDriverOptions = {},
+  { prepare = true }: { prepare?: boolean | "if direct" } = {},
 ): TransactionDriver<PgQueryable> {
   const { borrow, forget, runAlone, isExhausted } = createPgConnections(pool);
+  const send =
+    prepare === "if direct"
+      ? queryNamedIfDirect
+      : (client: PgQueryable, query: PgQuery) => client.query(query);
   listenToClients(pool);
   return {
     dialect: "postgresql",
     onPoolError: listenToPool(pool),
-    ...connectionOf(pool, prepare, (query, isWanted) =>
-      runAlone((client) => client.query(query), isWanted),
+    ...connectionOf(pool, prepare !== false, (query, isWanted) =>
+      runAlone((client) => send(client, query), isWanted),
     ),
-    within: (client) => connectionOf(client, prepare),
+    within: (client) => connectionOf(client, prepare === true),
     isExhausted,
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
       const client = await borrow(maxWait);
