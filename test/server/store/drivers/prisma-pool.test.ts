@@ -58,10 +58,13 @@ describe("prismaStore on a client whose adapter has a pool of the application", 
     );
     // Those of the database of the test, without the client that made it.
     await database.prisma.$disconnect();
-    const { rows } = await pool.query(
-      "SELECT pid FROM pg_stat_activity WHERE datname = current_database()",
-    );
-    expect(rows).toHaveLength(1);
+    const count = async () => {
+      const { rows } = await pool.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database()",
+      );
+      return rows.length;
+    };
+    await vi.waitUntil(async () => (await count()) === 1, { timeout: 10_000 });
   });
 
   it("does so if the client was connected before", async () => {
