@@ -2,18 +2,14 @@
  * Finds pools of `pg` in the sources to whose errors nothing listens: neither the application, nor a
  * store of the limiter that has the pool.
  */
-import { listFiles, readText } from "../init/files.js";
 import { type Finding, ok, warning } from "./finding.js";
+import { readSources, type Sources } from "./sources.js";
 
 const CHECK = "pool-errors";
 const PACKAGE = /["'](pg|@neondatabase\/serverless)["']/;
 /** The name that the pool gets, if it stands in the same line. */
 const OPENS = /(?:\b(\w+)\s*(?::[^\n;=]*)?(?:\?\?)?=[^\n;]*?)?\bnew\s+(?:\w+\.)?Pool\s*\(/g;
-const OF_TESTS = /(^|\/)(tests?|__tests__|e2e)\/|\.(test|spec)\.\w+$/;
 const LISTENS = /\.on\s*\(\s*["'`]error["'`]/;
-
-/** By file. */
-type Sources = ReadonlyMap<string, string>;
 
 export async function checkPools(root: string): Promise<Finding[]> {
   const sources = await readSources(root);
@@ -33,14 +29,6 @@ export async function checkPools(root: string): Promise<Finding[]> {
         ": without a listener, the end of an idle connection ends the process",
     ),
   ];
-}
-
-async function readSources(root: string): Promise<Sources> {
-  const sources = new Map<string, string>();
-  for (const file of await listFiles(root, "", /\.[cm]?[jt]sx?$/)) {
-    if (!OF_TESTS.test(file)) sources.set(file, (await readText(root, file)) ?? "");
-  }
-  return sources;
 }
 
 /** Whether something listens to each pool that the file opens. */

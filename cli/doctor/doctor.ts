@@ -4,6 +4,7 @@ import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import { checkPools } from "./check-pool-listeners.js";
 import { checkPooler } from "./check-pooler.js";
+import { checkPrismaPool } from "./check-prisma-pool.js";
 import { checkRows, clockFinding, readClockDifference } from "./check-rows.js";
 import { checkServer } from "./check-server.js";
 import { checkStream } from "./check-stream.js";
@@ -105,6 +106,7 @@ async function checkConnected(
   }
   findings.push(clockFinding(difference));
   findings.push(...(await tried("server", () => checkServer(connection, url))));
+  findings.push(...(await tried("prisma-pool", () => checkPrismaPool(options.root, dialect))));
   if (openSession) findings.push(...(await tried("pooler", () => checkPooler(openSession))));
   return findings;
 }

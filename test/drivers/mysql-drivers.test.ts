@@ -9,4 +9,5 @@ if (mysqlUrl === undefined) {
 } else {
   describeSqlStore("mysql2", "mysqlStore on mysql2", () => createMysql());
   describeSqlStore("mariadb", "mysqlStore on mariadb", () => createMysql());
+  describeSqlStore("mariadb and prisma", "prismaStore with a pool of mariadb", () => createMysql());
 }

@@ -2,6 +2,7 @@
  * The stores behind PgBouncer in transaction mode, where each transaction may get another connection
  * to the server. Debian's PgBouncer 1.18 knows no prepared statements.
  */
+import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import {
@@ -12,6 +13,7 @@ import {
   prismaStore,
   type RateLimitStore,
 } from "../../server/index.js";
+import { PrismaClient } from "../../prisma/generated/postgresql/client.js";
 import { connectPostgres } from "../support/clients.js";
 import { createPostgres } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
@@ -57,6 +59,14 @@ describe.skipIf(version === undefined)(`behind ${version} in transaction mode`, 
         clients.push(client);
         return prismaStore(client, { isolation }) as RateLimitStore;
       },
+      /** Its single decisions go through the pool. */
+      prismaPoolStore() {
+        const pool = connectPool(url, 8);
+        pools.push(pool);
+        const client = new PrismaClient({ adapter: new PrismaPg(pool) });
+        clients.push(client);
+        return prismaStore(client, { isolation }) as RateLimitStore;
+      },
     };
   }
 
@@ -70,12 +80,16 @@ describe.skipIf(version === undefined)(`behind ${version} in transaction mode`, 
       const opened = await open(isolation);
       return { ...opened, store: opened.prismaStore(), peer: opened.prismaStore() };
     });
+    describeStore(`prismaStore with the pool of its adapter, ${way},`, async () => {
+      const opened = await open(isolation);
+      return { ...opened, store: opened.prismaPoolStore(), peer: opened.prismaPoolStore() };
+    });
   }
 
   it("a transaction of the limiter keeps its connection", async () => {
     const opened = await open();
     onTestFinished(opened.close);
-    const stores = [opened.pgStore(false), opened.prismaStore()];
+    const stores = [opened.pgStore(false), opened.prismaStore(), opened.prismaPoolStore()];
     for (const [i, store] of stores.entries()) {
       const limiter = createRateLimiter({ store, limits, timeout: 20_000 });
       const key = `${i}`;
@@ -102,6 +116,22 @@ describe.skipIf(version === undefined)(`behind ${version} in transaction mode`, 
         message: expect.stringContaining("give the store `prepare: false`") as string,
       });
     }
+  });
+
+  it("a pool of Prisma's adapter prepares nothing, unless it is asked to", async () => {
+    const opened = await open();
+    onTestFinished(opened.close);
+    const stores = Array.from({ length: 4 }, () => opened.prismaPoolStore());
+    const calls = stores.flatMap((store, i) => {
+      const limiter = createRateLimiter({ store, limits, timeout: 20_000 });
+      return Array.from({ length: 20 }, (_, j) => limiter.limit("few", { key: `${i} ${j % 5}` }));
+    });
+    expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
+    const server = new pg.Client({ connectionString: opened.url });
+    await server.connect();
+    const { rows } = await server.query("SELECT name FROM pg_prepared_statements");
+    await server.end();
+    expect(rows).toEqual([]);
   });
 
   it("a channel warns that it hears nothing", async () => {

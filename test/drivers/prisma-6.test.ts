@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { takeTokens } from "../../core/decide.js";
 import { createManualClock } from "../../core/testing.js";
-import { createRateLimiter, type RateLimitState } from "../../server/index.js";
+import { createRateLimiter, MINUTE, prismaStore, type RateLimitState } from "../../server/index.js";
 import { prisma6Connection } from "../../server/store/drivers/prisma-6.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
@@ -17,7 +17,13 @@ import {
   type TestDatabase,
 } from "../support/database.js";
 import { openStore } from "../support/open-store.js";
-import { connectPrisma6, hasPrisma6, NO_PRISMA_6 } from "../support/prisma-6.js";
+import {
+  connectPoolOfPrisma6,
+  connectPrisma6,
+  hasPrisma6,
+  NO_PRISMA_6,
+} from "../support/prisma-6.js";
+import { recordStatements } from "../support/record-statements.js";
 import { describeSqlStore } from "../server/store/sql-contract.js";
 import { findMismatches, prepareDialect, xorshift } from "../server/store/sql/differential.js";
 
@@ -48,6 +54,26 @@ const available = hasPrisma6 ? databases : [];
 for (const { name, kind, create } of available) {
   describeSqlStore(`prisma 6 ${kind}`, `prismaStore with Prisma 6 on ${name}`, create);
 }
+
+it.runIf(hasPrisma6)("prismaStore finds the pool of Prisma 6's adapter", async () => {
+  const database = await createPostgres();
+  const { pool, prisma } = connectPoolOfPrisma6(database.url);
+  onTestFinished(async () => {
+    await prisma.$disconnect();
+    await pool.end();
+    await database[Symbol.asyncDispose]();
+  });
+  const texts = new Set<string>();
+  const store = prismaStore(recordStatements(prisma as never, texts));
+  const limits = { few: { kind: "token bucket", rate: 10, period: MINUTE } } as const;
+  const limiter = createRateLimiter({ store, limits });
+  await limiter.limit("few", { count: 0.1 });
+  await prisma.$disconnect();
+  expect(await limiter.limit("few", { count: 2 })).toMatchObject({ ok: true });
+  expect([...texts]).toEqual([]);
+  await limiter.transaction(({ limit }) => limit("few", { throws: true }));
+  expect(Math.floor((await limiter.getValue("few")).value)).toBe(6);
+});
 
 describe.each(available)("Prisma 6 on $name", ({ kind, create, dialect }) => {
   /** A store of each version on one table, as during a rolling deployment. */

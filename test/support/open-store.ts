@@ -1,8 +1,10 @@
 /** Opens a store of each kind on a database's URL. Usable outside the test runner too. */
+import { PrismaPg } from "@prisma/adapter-pg";
+import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client.js";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
 import { connectors } from "./clients.js";
 import { openMysql8 } from "./mysql-8.js";
-import { openMariadb, openMysql2 } from "./open-mysql.js";
+import { connectMariadb, openMariadb, openMysql2 } from "./open-mysql.js";
 import { sqliteOpeners } from "./open-sqlite.js";
 import { throughPrisma6 } from "./prisma-6.js";
 import { throughPrisma8 } from "./prisma-8.js";
@@ -30,7 +32,7 @@ export type Open = (url: string, options: OpenStoreOptions) => OpenedStore;
 const throughPrisma =
   (provider: keyof typeof connectors, hasPool = false): Open =>
   (url, { isolation, connections }) => {
-    const pool = hasPool ? connectPool(url, connections) : undefined;
+    const pool = hasPool ? openPool(provider, url, connections) : undefined;
     const prisma = connectors[provider](url, connections);
     return {
       store: prismaStore(prisma, { isolation, ...(pool && { pool }) }) as RateLimitStore,
@@ -42,12 +44,32 @@ const throughPrisma =
     };
   };
 
+function openPool(provider: keyof typeof connectors, url: string, connections?: number) {
+  if (provider !== "mysql") return connectPool(url, connections);
+  return connectMariadb(url, connections === undefined ? {} : { connectionLimit: connections });
+}
+
+/** The store finds the pool in the adapter. */
+const throughPoolOfPrisma: Open = (url, { isolation, connections }) => {
+  const pool = connectPool(url, connections);
+  const prisma = new PostgresClient({ adapter: new PrismaPg(pool) });
+  return {
+    store: prismaStore(prisma, { isolation }) as RateLimitStore,
+    run: async (sql) => prisma.$queryRawUnsafe(sql),
+    async close() {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+};
+
 const openers = {
   sqlite: throughPrisma("sqlite"),
   postgresql: throughPrisma("postgresql"),
   mysql: throughPrisma("mysql"),
   /** Prisma for transactions, a pool for the rest. */
   "pg and prisma": throughPrisma("postgresql", true),
+  "pool of prisma": throughPoolOfPrisma,
   pg(url, { isolation, connections }) {
     const pool = connectPool(url, connections);
     return {
@@ -58,6 +80,7 @@ const openers = {
   },
   mysql2: openMysql2,
   mariadb: openMariadb,
+  "mariadb and prisma": throughPrisma("mysql", true),
   /** MariaDB in the place of MySQL 8. */
   "mysql 8": openMysql8,
   /** libsql, better-sqlite3 and node:sqlite. */

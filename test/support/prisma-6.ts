@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import type pg from "pg";
 import { prismaStore, type PrismaLike, type RateLimitStore } from "../../server/index.js";
 import type { OpenedStore, OpenStoreOptions } from "./open-store.js";
 
@@ -45,6 +46,17 @@ const adapters: Record<Provider, (url: string, connections?: number) => unknown>
 export function connectPrisma6(provider: Provider, url: string, connections?: number): Client {
   const { PrismaClient } = require(`./generated/${provider}`) as { PrismaClient: Make<Client> };
   return new PrismaClient({ adapter: adapters[provider](url, connections) });
+}
+
+/** A client whose adapter has a pool of the application, and the pool. */
+export function connectPoolOfPrisma6(url: string) {
+  const { PrismaClient } = require("./generated/postgresql") as { PrismaClient: Make<Client> };
+  const { PrismaPg } = require("@prisma/adapter-pg") as { PrismaPg: Make<unknown> };
+  // The adapter takes pools of its own copy of `pg` only.
+  const { Pool } = createRequire(require.resolve("@prisma/adapter-pg"))("pg") as typeof pg;
+  const pool = new Pool({ connectionString: url, max: 2 });
+  pool.on("error", () => {});
+  return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool as never) }) };
 }
 
 export const throughPrisma6 =

@@ -43,6 +43,11 @@ export interface Connections<TClient> {
   /**
    * Runs a statement on any connection. Unlike a pool's own `query`, it keeps the connection after
    * an error of the statement. It rejects when the connection is silent, even if `run` does not.
+   *
+   * Measured and rejected, CPU time of a lone call on `pg`:
+   * - no promise for the borrowing (0 %);
+   * - keeping the connection until the next turn of the event loop, for a caller that calls again
+   *   (2 to 4 %). A query of the application after the call would open another connection.
    */
   runAlone<TResult>(
     run: (client: TClient) => Promise<TResult>,

@@ -49,7 +49,8 @@ export function mysqlStore<TPool extends MysqlPoolLike | MysqlCallbackPoolLike>(
   >;
 }
 
-function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike {
+/** @throws RateLimitConfigError when it is no pool. */
+export function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike {
   if ("promise" in pool && typeof pool.promise === "function") return pool.promise();
   if ("getConnection" in pool && typeof pool.getConnection === "function") return pool;
   throw new RateLimitConfigError("pool", pool, "a pool of mysql2 or mariadb");

@@ -26,7 +26,7 @@ const CLOSED_AFTER = /^(08|57P|25P0[34]|58|XX)/;
  * Whether the connection can be kept: the server has sent the error. Only such errors have a
  * severity. Its text does not matter, because it is in the language of the server.
  */
-function isPgAnswer(error: unknown): boolean {
+export function isPgAnswer(error: unknown): boolean {
   const { severity, code } = (error ?? {}) as Record<string, unknown>;
   if (typeof severity !== "string" || typeof code !== "string") return false;
   return !CLOSED_AFTER.test(code) && !isReadOnly(error);

@@ -12,6 +12,7 @@ import type {
   PgResult,
 } from "./pg-client.js";
 import { createPgConnections } from "./pg-connections.js";
+import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
 import { createReadOnlyConnections, type ReadOnlyConnections } from "./read-only.js";
 import { ROLLED_BACK } from "./run-bounded.js";
@@ -45,21 +46,29 @@ export function pgStore<TPool extends PgPoolLike>(
   return sqlStore(pgDriver(pool, options), options) as RateLimitStore<never>;
 }
 
+/**
+ * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go
+ * to PostgreSQL itself: the application did not ask for prepared statements.
+ */
 export function pgDriver(
   pool: PgPoolLike,
-  { prepare = true }: PgDriverOptions = {},
+  { prepare = true }: { prepare?: boolean | "if direct" } = {},
 ): TransactionDriver<PgQueryable> {
   const { borrow, forget, runAlone, isExhausted } = createPgConnections(pool);
   const readOnly = createReadOnlyConnections();
+  const send =
+    prepare === "if direct"
+      ? queryNamedIfDirect
+      : (client: PgQueryable, query: PgQuery) => client.query(query);
   listenToClients(pool);
   return {
     dialect: "postgresql",
     onPoolError: listenToPool(pool),
-    ...connectionOf(prepare, (query, isWanted) =>
-      runAlone((client) => client.query(query), isWanted),
+    ...connectionOf(prepare !== false, (query, isWanted) =>
+      runAlone((client) => send(client, query), isWanted),
     ),
     within: (client) =>
-      connectionOf(prepare, (query) => readOnly.noting(client, client.query(query))),
+      connectionOf(prepare === true, (query) => readOnly.noting(client, client.query(query))),
     isExhausted,
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
       const client = await borrow(maxWait);

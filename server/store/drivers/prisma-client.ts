@@ -27,6 +27,11 @@ export type TransactionOf<TClient extends PrismaLike> = TClient["$transaction"] 
 
 /** The schema inside a generated client, which is not in the types of the client. */
 export interface ClientInternals {
+  /** Those of `$extends`. */
+  _extensions?: {
+    isEmpty?(): boolean;
+    getAllQueryCallbacks?(model: "$none", operation: string): readonly unknown[];
+  };
   _activeProvider?: string;
   /** The version of Prisma, such as "6.19.3". */
   _clientVersion?: string;
@@ -35,7 +40,7 @@ export interface ClientInternals {
   };
   _engineConfig?: {
     /** The adapter's own options, as it was constructed with. */
-    adapter?: { adapterName?: unknown; options?: { schema?: unknown } };
+    adapter?: { adapterName?: unknown; options?: { schema?: unknown }; externalPool?: never };
     /** The `transactionOptions` of the client's constructor. */
     transactionOptions?: { timeout?: number; maxWait?: number };
   };

@@ -8,16 +8,19 @@ import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/drive
 import type { TableName } from "../sql/sql.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import { mysqlDriver, promisePool } from "./mysql.js";
+import type { MysqlCallbackPoolLike, MysqlPoolLike } from "./mysql-client.js";
 import { pgDriver, type PgDriverOptions } from "./pg.js";
 import type { PgPoolLike } from "./pg-client.js";
 import { isBefore7, prisma6Connection } from "./prisma-6.js";
 import { isPrisma8, prisma8Driver, prisma8Table } from "./prisma-8.js";
 import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
 import { leavingBusy } from "./prisma-libsql.js";
+import { poolOf, throughPoolOf } from "./prisma-pool.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
 /** The options of `prismaStore`. */
-export interface PrismaStoreOptions extends PgDriverOptions {
+export interface PrismaStoreOptions {
   /**
    * The name of the model in the Prisma schema; `@@map` and `@@schema` on it are
    * followed, and so is the option `schema` of the adapter.
@@ -32,12 +35,23 @@ export interface PrismaStoreOptions extends PgDriverOptions {
    */
   isolation?: "serializable" | undefined;
   /**
-   * The `pg.Pool` of the application's PostgreSQL adapter, or another one on the same database. The
-   * single decisions of the limiter go through it, as prepared statements, in 0.6 of the time that
-   * they take through Prisma. `transaction` and `using` still go through Prisma.
-   * @default everything goes through the Prisma client
+   * A pool of the application on the same database: a `pg.Pool` on PostgreSQL, a pool of `mysql2` or
+   * `mariadb` on MySQL and MariaDB. The single decisions of the limiter go through it, as prepared
+   * statements: on PostgreSQL in 0.6 of the time that they take through Prisma, on MariaDB with half
+   * of the CPU time of this process. `transaction` and `using` still go through Prisma. `false`:
+   * everything goes through Prisma.
+   * @default the `pg.Pool` of the adapter, if it was made as `new PrismaPg(pool)` and no extension of
+   * the client hooks into raw queries; otherwise `false`
    */
-  pool?: PgPoolLike;
+  pool?: PgPoolLike | MysqlPoolLike | MysqlCallbackPoolLike | false;
+  /**
+   * Whether statements are prepared, once per connection of the pool. Turn it off behind a pooler
+   * that does not support prepared statements, such as PgBouncer before 1.21 in transaction mode.
+   * Without a pool, it does nothing.
+   * @default true with the option `pool`; with the pool of the adapter, on connections that go to
+   * PostgreSQL itself
+   */
+  prepare?: boolean;
 }
 
 const DIALECTS = new Map<string | undefined, DialectName>([
@@ -55,7 +69,7 @@ const SINGLE = new Set<unknown>(["@prisma/adapter-d1"]);
  * share a store share their round trips.
  *
  * @throws RateLimitConfigError when the client's provider is not supported, or has no such model,
- * or when there is a `pool` and the provider is not PostgreSQL.
+ * or when `pool` is no pool for the provider.
  */
 export function prismaStore<TClient extends PrismaLike>(
   prisma: TClient,
@@ -77,15 +91,32 @@ export function prismaStore(
         provider: prisma.contract.target,
       }
     : openPrisma(prisma, model);
-  if (pool !== undefined && driver.dialect !== "postgresql") {
-    throw new RateLimitConfigError("pool", pool, `left out: the provider is ${provider}`);
-  }
-  const single = pool && pgDriver(pool, prepare === undefined ? {} : { prepare });
+  const how = prepare === undefined ? {} : { prepare };
+  const found = pool === undefined && !isPrisma8(prisma) ? poolOf(prisma) : undefined;
+  const single = pool
+    ? driverOf(pool, driver.dialect, provider, how)
+    : found && throughPoolOf(prisma, found, driver, how);
   return createSqlStore(
     driver as SqlDriver,
     { table: { ...table, madeBy: "Prisma" }, isolation },
-    single,
+    single as SqlDriver | undefined,
   );
+}
+
+function driverOf(
+  pool: object,
+  dialect: DialectName,
+  provider: string | undefined,
+  how: PgDriverOptions,
+) {
+  if (dialect === "mysql") return mysqlDriver(promisePool(pool as MysqlPoolLike), how);
+  if (dialect !== "postgresql") {
+    throw new RateLimitConfigError("pool", pool, `left out: the provider is ${provider}`);
+  }
+  if (!("connect" in pool && typeof pool.connect === "function")) {
+    throw new RateLimitConfigError("pool", pool, `a pool of pg: the provider is ${provider}`);
+  }
+  return pgDriver(pool as PgPoolLike, how);
 }
 
 /** A client of Prisma 6 or 7. */

@@ -168,6 +168,20 @@ describe.runIf(mysqlUrl !== undefined)("doctor on the table that Prisma makes on
 });
 
 describe("doctor on PostgreSQL", () => {
+  it("names an adapter that hides its pool from the store", async () => {
+    await using database = await createPostgres();
+    await using app = await makeFolder({
+      "db.ts": `const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString }) });\n`,
+      "limits.ts": `const store = prismaStore(prisma);\n`,
+    });
+    await symlink(join(ROOT, "node_modules"), join(app.root, "node_modules"));
+    const findings = await runDoctor(database.url, { root: app.root });
+    expect(findingOf(findings, "prisma-pool")).toMatchObject({
+      level: "warning",
+      message: "PrismaPg in db.ts hides its pool, so limits go through Prisma",
+    });
+  });
+
   it("names the schema that has the table", async () => {
     await using database = await createPostgres();
     await database.prisma.$executeRawUnsafe("CREATE SCHEMA app");

@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, MINUTE, pgStore, prismaStore } from "../../../../server/index.js";
+import { createRateLimiter, MINUTE, pgStore } from "../../../../server/index.js";
 import { pgDriver } from "../../../../server/store/drivers/pg.js";
-import { createPostgres, createSqlite } from "../../../support/database.js";
+import { createPostgres } from "../../../support/database.js";
 import { connectPool } from "../../../support/open-store.js";
 
 const limits = {
@@ -190,15 +190,6 @@ describe("the pg driver", () => {
     const before = await pid();
     await expect(driver.query("SELECT 1 / 0", [])).rejects.toThrow("division by zero");
     expect(await pid()).toBe(before);
-  });
-});
-
-describe("prismaStore with a pool", () => {
-  it("throws if the database is not PostgreSQL", async () => {
-    await using database = await createSqlite();
-    expect(() => prismaStore(database.prisma, { pool: new pg.Pool() })).toThrow(
-      /pool must be left out: the provider is sqlite/,
-    );
   });
 });
 

@@ -11,6 +11,7 @@ const create = () => createPostgres();
 describeSqlStore("postgresql", "prismaStore on PostgreSQL", create);
 describeSqlStore("pg", "pgStore on PostgreSQL", create);
 describeSqlStore("pg and prisma", "prismaStore with a pool on PostgreSQL", create);
+describeSqlStore("pool of prisma", "prismaStore with the pool of its adapter", create);
 
 it("prismaStore prepares its statements if the adapter names them", async () => {
   await using database = await createPostgres();
