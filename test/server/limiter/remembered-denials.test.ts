@@ -98,6 +98,22 @@ describe("a denial that is remembered", () => {
     expect(await limiter.limit("briefly", { count: 10 })).not.toHaveProperty("remembered");
   });
 
+  it("lasts so long from when its call was sent, however late its answer is", async () => {
+    const { apply, ...rest } = memoryStore();
+    const late: typeof apply = async (...args) => {
+      const results = await apply(...args);
+      vi.advanceTimersByTime(SECOND);
+      return results;
+    };
+    const { limiter } = createPair({ store: { ...rest, apply: late } });
+    await limiter.limit("briefly", { count: 10 });
+    await limiter.limit("briefly", { count: 10 });
+    vi.advanceTimersByTime(SECOND - 1);
+    expect(await limiter.limit("briefly", { count: 10 })).toHaveProperty("remembered");
+    vi.advanceTimersByTime(1);
+    expect(await limiter.limit("briefly", { count: 10 })).not.toHaveProperty("remembered");
+  });
+
   it("is too strict for that time after another process has given tokens back", async () => {
     const { limiter, other } = createPair();
     const taken = await other.limit("few", { count: 10 });
@@ -115,7 +131,13 @@ describe("a denial that is remembered", () => {
     await limiter.limit("owing", { count: 7 });
     await limiter.limit("owing", { count: 5 });
     expect(await limiter.limit("owing", { count: 6 })).toHaveProperty("remembered");
-    // Smaller, or a reservation: these may be granted.
+    // Another process may know more of a smaller count, and a reservation may owe its tokens.
+    expect(await limiter.limit("owing", { count: 4 })).toEqual(
+      await limiter.check("owing", { count: 4 }),
+    );
+    const owed = await limiter.limit("owing", { count: 9, reserve: true });
+    expect(owed).toMatchObject({ ok: false });
+    expect(owed).not.toHaveProperty("remembered");
     expect((await limiter.limit("owing", { count: 3 })).ok).toBe(true);
     expect((await limiter.limit("owing", { count: 5, reserve: true })).ok).toBe(true);
     const denied = await limiter.limit("owing", { count: 1, reserve: true });
@@ -181,14 +203,14 @@ describe("a denial that is remembered", () => {
   });
 
   it("changes nothing about blockFor: only while the bucket is closed is it repeated", async () => {
-    const { limiter, clock } = createPair();
+    const { limiter, other, clock } = createPair();
     await limiter.limit("closing", { count: 10 });
     expect(await limiter.limit("closing")).toMatchObject({ retryAfter: 21 * SECOND });
     clock.advance(20 * SECOND);
     expect(await limiter.limit("closing")).toMatchObject({ remembered: true, retryAfter: SECOND });
     clock.advance(500);
-    // A smaller call is granted, so the next denial closes the bucket once more.
-    expect((await limiter.limit("closing", { count: 0.1 })).ok).toBe(true);
+    // Another process grants a smaller call, so the next denial closes the bucket once more.
+    expect((await other.limit("closing", { count: 0.1 })).ok).toBe(true);
     const again = await limiter.limit("closing");
     expect(again).toMatchObject({ retryAfter: 21 * SECOND });
     expect(again).not.toHaveProperty("remembered");
