@@ -19,7 +19,7 @@ import type { Executor } from "./executor.js";
 import type { LimitRequest } from "./limit-request.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
-/** The most denials that are remembered; some 700 bytes each. */
+/** The most denials that are remembered; some 800 bytes each. */
 export const MAX_REMEMBERED = 20_000;
 
 /** How often a process that listens to a channel looks whether it still has to, ms. */
@@ -31,8 +31,8 @@ interface Denial {
   readonly rows: readonly RowId[];
   /** After the denial: with `blockFor`, it may have closed the bucket. */
   readonly states: readonly (RateLimitState | null)[];
-  /** By the monotonic clock, ms. */
-  readonly expiresAt: number;
+  /** When the denied call was sent, by the monotonic clock, ms. The denial came after that. */
+  readonly since: number;
 }
 
 /** A bucket with a denial, or with calls on their way that may become one. */
@@ -60,17 +60,7 @@ export class RememberedDenials {
   private readonly denied = new Set<Bucket>();
   private unsubscribe: (() => void) | undefined;
 
-  constructor(
-    private readonly channel: Pick<ChangeChannel, "subscribe"> | undefined,
-    /** ms. Not the limiter's clock: a clock that is set must not prolong a denial. */
-    private readonly monotonic: () => number = () => performance.now(),
-    private readonly most: number = MAX_REMEMBERED,
-  ) {}
-
-  /** How many denials are remembered, those that have expired included. */
-  get size(): number {
-    return this.denied.size;
-  }
+  constructor(private readonly channel: Pick<ChangeChannel, "subscribe"> | undefined) {}
 
   /** The denial of this call, if it is known. */
   answer(request: LimitRequest, now: number): (RateLimitResult & { ok: false }) | undefined {
@@ -85,7 +75,8 @@ export class RememberedDenials {
     // After a block, the next denial may close the bucket again, so the store has to decide on it.
     const { blockFor } = limit.part;
     const isOpen = blockFor !== undefined && !isClosed(denial.states[0]!, limit.part, now);
-    if (!isOpen && this.monotonic() < denial.expiresAt) {
+    const rememberFor = Math.min(limit.rememberFor, request.limit.rememberFor);
+    if (!isOpen && monotonic() < denial.since + rememberFor) {
       const { result } = decideRequest(request, denial.rows, denial.states, now);
       if (!result.ok) return { ...result, remembered: true };
     }
@@ -97,7 +88,7 @@ export class RememberedDenials {
   noting(submit: Executor["submit"], request: LimitRequest, decision: Asked): Executor["submit"] {
     return (_, done, failed) => {
       const { limit } = request;
-      const expiresAt = this.monotonic() + limit.rememberFor;
+      const since = monotonic();
       const bucket = this.ask(limit);
       const { changes } = bucket;
       // The store answers with what `decision` returns.
@@ -107,7 +98,7 @@ export class RememberedDenials {
         (result) => {
           if (!result.ok && changes === bucket.changes) {
             const { rows, left } = decision;
-            this.remember(bucket, { request, rows, states: left, expiresAt });
+            this.remember(bucket, { request, rows, states: left, since });
           }
           this.end(bucket, limit);
           answered(result);
@@ -126,7 +117,7 @@ export class RememberedDenials {
     const bucket = this.buckets.get(idOf(rows[0]));
     if (bucket === undefined) return;
     if (!sameConfig(bucket.config, config)) this.change(bucket);
-    // Still denied, but not with that wait. A denial that is on its way may be, and is right as well.
+    // Calls are denied as before, but for longer than was told. So a denial on its way is right, too.
     else if (ok) this.forget(bucket);
   }
 
@@ -173,7 +164,7 @@ export class RememberedDenials {
     bucket.denial = denial;
     this.denied.add(bucket);
     this.listen();
-    if (this.denied.size > this.most) this.forget(this.oldest()!);
+    if (this.denied.size > MAX_REMEMBERED) this.forget(this.oldest()!);
     this.forgetExpired(2);
   }
 
@@ -197,9 +188,10 @@ export class RememberedDenials {
 
   /** Looks at the oldest denials only, so that a call does not wait for all of them. */
   private forgetExpired(looks: number): void {
-    const now = this.monotonic();
+    const now = monotonic();
     for (const bucket of this.denied) {
-      if (looks-- === 0 || bucket.denial!.expiresAt > now) return;
+      const { since, request } = bucket.denial!;
+      if (looks-- === 0 || since + request.limit.rememberFor > now) return;
       this.forget(bucket);
     }
   }
@@ -224,6 +216,11 @@ export class RememberedDenials {
     // It does not keep the process alive.
     startTimer(sweep, SWEEP).unref();
   }
+}
+
+/** ms. Not the limiter's clock: a clock that is set must not prolong a denial. */
+function monotonic(): number {
+  return performance.now();
 }
 
 /** One for all shards: a call on two of them is a decision about the whole limit. */

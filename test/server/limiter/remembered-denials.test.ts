@@ -217,6 +217,17 @@ describe("a denial that is remembered", () => {
     expect(await limiter.limit("closing")).toHaveProperty("remembered");
   });
 
+  it("is for a call with its own `rememberDenials` no older than that", async () => {
+    const { limiter } = createPair();
+    const config = { ...few, rememberDenials: SECOND };
+    await limiter.limit("few", { count: 10 });
+    await limiter.limit("few");
+    vi.advanceTimersByTime(SECOND - 1);
+    expect(await limiter.limit("few", { config })).toHaveProperty("remembered");
+    vi.advanceTimersByTime(1);
+    expect(await limiter.limit("few", { config })).not.toHaveProperty("remembered");
+  });
+
   it("is reported to onDecision as it is", async () => {
     const events: DecisionEvent[] = [];
     const { limiter } = createPair({ onDecision: (event) => void events.push(event) });
