@@ -88,7 +88,7 @@ export async function measure(
         unaccounted:
           account === undefined
             ? undefined
-            : granted - atMost(await ask(database, account), tokens),
+            : granted - atMost(await ask(database, account), tokens * keys),
         fairness: processes > 1 ? Math.min(...each.map(({ fairness }) => fairness)) : undefined,
         rounds: each,
       };

@@ -72,6 +72,11 @@ function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {
 
 const LIMIT_ALL = "ours, pg, limitAll";
 
+const FLOOD = {
+  contenders: ["ours, pg, remembering denials", PG, "rate-limiter-flexible, blocking in memory"],
+  peer: "rate-limiter-flexible, blocking in memory",
+} as const;
+
 const references = [
   "rate-limiter-flexible, Prisma",
   "one Serializable transaction per call",
@@ -103,6 +108,9 @@ export const scenarios: readonly Scenario[] = [
   ),
   scenario([1, 1, 1], { tokens: 37 }),
   scenario([1, 64, 1], { tokens: 37 }),
+  // Callers who ignore their denials.
+  scenario([1, 64, 1], { ...FLOOD, title: "1 × 64, 1 key, denied flood", tokens: 37 }),
+  scenario([1, 64, 10_000], { ...FLOOD, title: "1 × 64, 10,000 keys, denied flood", tokens: 1 }),
   // Beside plain calls, which go out together in one statement.
   scenario([3, 16, 1], {
     title: "3 × 16, 1 key, calls of all kinds",

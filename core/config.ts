@@ -49,6 +49,18 @@ interface CommonConfig {
    * @default "fail"
    */
   whenStoreFails?: "fail" | "allow";
+  /**
+   * How long a process may repeat a denial of `limit` from memory, without asking the store: whole
+   * ms, at least 0. Counted from when the denied call was sent, and no longer than until its
+   * `retryAfter` has passed. Calls of the same key for at least as many tokens get that answer,
+   * with `remembered`. They are denied too long by at most that time after another process has given
+   * tokens back, has reset the bucket, or has used it with another config. With more than two
+   * `shards`, also while shards that the denied call did not see have tokens. Memory answers neither
+   * `acquire`, `check`, `limitAll` nor calls in transactions, no shadow, and a limit with `blockFor`
+   * only while its bucket is closed. Clients never see this option.
+   * @default the limiter's `rememberDenials`
+   */
+  rememberDenials?: number;
 }
 
 /** Tokens come continuously, `rate` per `period`, up to `capacity`. */

@@ -29,6 +29,9 @@ import { validateCount } from "./count.js";
  * - `storeFailed`: the store failed, and the limit's `whenStoreFails` is `"allow"`. It is unknown
  *   whether tokens were taken. `value` is 0, because the tokens left are not known.
  *
+ * A denial with `remembered` is from the memory of this process, see `rememberDenials`: the store was
+ * not asked. `retryAfter` and `value` are those of this instant.
+ *
  * `value` is the tokens left after the call. It can be a fraction, and it is negative while
  * reservations are outstanding. `ts` is the instant at which that is so, epoch ms: for a fixed
  * window, the start of the window. `shards` says where the tokens of a sharded limit came from.
@@ -44,7 +47,7 @@ export type RateLimitResult =
       shadow?: { ok: boolean; retryAfter: number };
       storeFailed?: true;
     }
-  | { ok: false; retryAfter: number; value: number };
+  | { ok: false; retryAfter: number; value: number; remembered?: true };
 
 /** Tokens that one shard gave to a call. */
 export interface TakenShard {

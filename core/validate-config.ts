@@ -27,7 +27,7 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
     });
   }
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
-  const { blockFor, shadow = false, whenStoreFails = "fail" } = config;
+  const { blockFor, shadow = false, whenStoreFails = "fail", rememberDenials = 0 } = config;
   // Also of a token bucket: in plain JavaScript it may have them.
   const { start = 0, afterBlock } = config as { start?: unknown; afterBlock?: unknown };
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
@@ -84,6 +84,8 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   demand(typeof shadow === "boolean", "shadow", shadow, "a boolean");
   const isPolicy = whenStoreFails === "fail" || whenStoreFails === "allow";
   demand(isPolicy, "whenStoreFails", whenStoreFails, '"fail" or "allow"');
+  const isMemory = isWhole(rememberDenials) && rememberDenials >= 0;
+  demand(isMemory, "rememberDenials", rememberDenials, "a whole number of ms of at least 0");
   const passable = capacity > 0 || config.maxReserved !== 0;
   demand(
     passable,
@@ -108,5 +110,6 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "afterBlock",
   "shadow",
   "whenStoreFails",
+  "rememberDenials",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

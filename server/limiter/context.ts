@@ -4,6 +4,7 @@ import { notify } from "../report/notify.js";
 import type { KeyOptions, LimitConfigs } from "./call-options.js";
 import type { Executor } from "./executor.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
+import type { RememberedDenials } from "./remembered-denials.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { TransactionScope } from "./transaction-scope.js";
 
@@ -24,6 +25,8 @@ export interface Context extends Executor {
   environment: Environment;
   /** Whether `whenStoreFails` counts. Not in a transaction, which the failure has ended. */
   mayFailOpen: boolean;
+  /** Absent in transactions: what they decide on is not committed yet. */
+  denials?: RememberedDenials | undefined;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
 }

@@ -26,11 +26,13 @@ import { checkPrune, prune, type PruneContext } from "./prune.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { sleep as realSleep } from "../timers/sleep.js";
 import { createStoredKey } from "./hash-key.js";
-import type { RateLimitStore } from "../store/store.js";
+import { RememberedDenials } from "./remembered-denials.js";
+import type { RateLimitStore, RowId } from "../store/store.js";
 import { TransactionScope } from "./transaction-scope.js";
 import { unsupported } from "./unsupported.js";
 import {
   type Executor,
+  notingChanges,
   reportStoreError,
   withDeadline,
   withinDeadline,
@@ -66,7 +68,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const { store, limits, random = Math.random } = options;
   const { clock = store.clock ?? (() => Date.now()) } = options;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, channel } = options;
-  const { autoPrune = false, onDecision, onBatch } = options;
+  const { autoPrune = false, rememberDenials = 0, onDecision, onBatch } = options;
   const configs = new Map<string, RateLimitConfig>();
   for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
     validateName(name);
@@ -75,10 +77,14 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     configs.set(name, { ...config });
   }
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
+  if (!Number.isSafeInteger(rememberDenials) || rememberDenials < 0) {
+    const problem = "a whole number of ms of at least 0";
+    throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
+  }
 
   if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
   const toStoredKey = createStoredKey(options.hashKey);
-  const resolve = createLimitResolver(configs, toStoredKey);
+  const resolve = createLimitResolver(configs, toStoredKey, rememberDenials);
 
   const logger = loggerOf(options.logger);
   const outage = new OutageLog(logger);
@@ -106,17 +112,22 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       if (publish) notify(publish, digest);
     },
   };
-  const executor = withDeadline(deadline, store);
+  const denials = new RememberedDenials(channel);
+  const changed = (row: RowId) => denials.changed(row);
+  const direct = withDeadline(deadline, store);
+  // `limit` and `check` say themselves what they have changed.
+  const executor: Executor = { ...notingChanges(direct, changed), submit: direct.submit };
   const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
-  const context: Context = { ...shared, ...executor };
+  const context: Context = { ...shared, ...executor, denials };
   const operations = createOperations(context);
 
   /** The operations inside a transaction, whose owner bounds its time. */
   function inside(
     transactionStore: Pick<RateLimitStore, "apply">,
+    noteChanged: (row: RowId) => void,
     noting: Partial<Pick<Context, "onChange" | "environment">> = {},
   ) {
-    const inTransaction = withoutDeadline(transactionStore, outage);
+    const inTransaction = notingChanges(withoutDeadline(transactionStore, outage), noteChanged);
     return createOperations({ ...shared, mayFailOpen: false, ...noting, ...inTransaction });
   }
 
@@ -128,6 +139,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     const claims: Context = {
       ...context,
       mayFailOpen: false,
+      denials: undefined,
       onDecision: undefined,
       onChange() {},
     };
@@ -159,26 +171,30 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     },
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
-      return inside(store.using(tx));
+      return inside(store.using(tx), changed);
     },
     async transaction(run, transactionOptions = {}) {
       if (store.transaction === undefined) throw unsupported(store, "transaction");
       let changes: [name: string, key: string | undefined][] = [];
       let scope: TransactionScope | undefined;
+      const touched: RowId[] = [];
       const running = store.transaction(async (tx, transactionStore) => {
         // The changes of an earlier try were rolled back.
         changes = [];
         scope?.end("rolled back");
         const attempt = (scope = new TransactionScope());
+        const noteTouched = (row: RowId) => void touched.push(row);
         const noting = {
           onChange: (...change: (typeof changes)[number]) => void changes.push(change),
           environment: { ...shared.environment, scope },
         };
-        const returned = await run({ ...inside(transactionStore, noting), tx });
+        const returned = await run({ ...inside(transactionStore, noteTouched, noting), tx });
         attempt.isRun = true;
         return returned;
       }, transactionOptions);
-      const result = await running.catch((error: unknown) => {
+      // Also if it fails, because a commit may have lost its answer.
+      const ended = running.finally(() => touched.forEach(changed));
+      const result = await ended.catch((error: unknown) => {
         scope?.end(scope.isRun ? "unknown" : "rolled back");
         reportStoreError(outage, error);
         throw error;

@@ -4,7 +4,7 @@
 import { RateLimitStoreError } from "../../core/errors.js";
 import type { Deadline } from "./deadline.js";
 import type { OutageLog } from "../report/logger.js";
-import type { Call, Decision, RateLimitStore } from "../store/store.js";
+import type { Call, Decision, RateLimitStore, RowId } from "../store/store.js";
 
 /** Executes decisions on a store. */
 export interface Executor {
@@ -66,6 +66,28 @@ export function withoutDeadline(store: Pick<RateLimitStore, "apply">, outage: Ou
   return {
     apply: (decisions) => reporting.apply(decisions),
     submit: (decision, done, failed) => applyOne(reporting, decision, undefined, done, failed),
+  };
+}
+
+/**
+ * Tells `changed` of the rows that decisions may have written, before their caller gets the answer.
+ * Also if they fail, because the answer alone may have been lost.
+ */
+export function notingChanges(executor: Executor, changed: (row: RowId) => void): Executor {
+  const note = (decisions: readonly Decision<unknown>[]) => {
+    for (const { readOnly, rows } of decisions) if (!readOnly) for (const row of rows) changed(row);
+  };
+  return {
+    apply: (decisions) => executor.apply(decisions).finally(() => note(decisions)),
+    submit(decision, done, failed) {
+      const noted =
+        <TArgument>(then: (argument: TArgument) => void) =>
+        (argument: TArgument) => {
+          note([decision]);
+          then(argument);
+        };
+      executor.submit(decision, noted(done), noted(failed));
+    },
   };
 }
 

@@ -7,10 +7,11 @@ import { type Decision, type Outcome, rowKey, type RowId } from "../store/store.
 import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "./call-options.js";
 import { chooseRows } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
+import { decideRequest } from "./decide-request.js";
 import { denialError } from "./denial-error.js";
 import { openedBy } from "./fail-open.js";
 import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import { decideRequest, inShadow } from "./limit.js";
+import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { remember } from "./taken.js";
 

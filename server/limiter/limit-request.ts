@@ -1,7 +1,6 @@
 /** A call's request to one limit, checked. */
 import { validateSatisfiable } from "../../core/count.js";
-import type { LimitOptions } from "./call-options.js";
-import type { Context } from "./context.js";
+import type { KeyOptions, LimitOptions } from "./call-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 export interface LimitRequest {
@@ -14,7 +13,7 @@ export interface LimitRequest {
 
 /** @throws RateLimitInputError for a name, a key or a count that is not valid. */
 export function requestOf(
-  { resolve }: Pick<Context, "resolve">,
+  { resolve }: { resolve(name: string, options: KeyOptions): ResolvedLimit },
   name: string,
   options: LimitOptions,
   maxWait?: number,

@@ -3,14 +3,14 @@
  * row of the limit, or on two random shards.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import { floorOf, type PeriodicConfig, type RateLimitConfig } from "../../core/config.js";
-import { decideRateLimit, grantOf, type RateLimitResult } from "../../core/decide.js";
-import { decideShardPair } from "../../core/shards.js";
+import { floorOf, type PeriodicConfig } from "../../core/config.js";
+import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { canTakePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
 import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
+import { decideRequest } from "./decide-request.js";
 import { denialError } from "./denial-error.js";
 import { openedBy } from "./fail-open.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
@@ -47,29 +47,54 @@ function call(
   maxWait?: number,
 ): Promise<RateLimitResult> {
   return new Promise((done, failed) => {
-    const { environment, submit } = context;
+    const { environment, denials } = context;
     const readOnly = action === "check";
     rejectUnknownOptions(options, LIMIT_OPTIONS, readOnly ? "check()" : "limit()");
-    const decision = new LimitDecision(
-      requestOf(context, name, options, maxWait),
-      readOnly,
-      environment,
-    );
-    const resolved = decision.limit;
-    const answer = (decided: RateLimitResult) => {
-      let result = resolved.config.shadow ? inShadow(decided, decision.now) : decided;
-      if (result !== decided) result = remember(result, decision); // A new object.
-      report(context, action, decision, result, decision.isChange);
-      if (!result.ok && options.throws) failed(denialError(decision, result, decision.now));
-      else done(result);
-    };
-    if (!resolved.failsOpen) return submit(decision, answer, failed);
-    submit(decision, answer, (error) => {
-      const result = openedBy(error, resolved, context);
-      if (result === undefined) return failed(error);
-      report(context, action, decision, result, false);
-      done(remember(result, { limit: resolved, count: 0, environment, readOnly }));
-    });
+    const request = requestOf(context, name, options, maxWait);
+    // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
+    const mayRemember = !readOnly && maxWait === undefined && request.limit.rememberFor > 0;
+    if (!mayRemember || denials === undefined) {
+      const decision = new LimitDecision(request, readOnly, environment);
+      return send(context, action, decision, options, done, failed);
+    }
+    const now = environment.clock();
+    const known = denials.answer(request, now);
+    if (known === undefined) {
+      const decision = new NotingDecision(request, false, environment);
+      const submit = denials.noting(context.submit, request, decision);
+      return send({ ...context, submit }, action, decision, options, done, failed);
+    }
+    report(context, action, request, known, false);
+    if (options.throws) failed(denialError(request, known, now));
+    else done(known);
+  });
+}
+
+/** Asks the store. Exactly one of `done` and `failed` is called. */
+function send(
+  context: Context,
+  action: "limit" | "check",
+  decision: LimitDecision,
+  options: LimitOptions,
+  done: (result: RateLimitResult) => void,
+  failed: (error: unknown) => void,
+): void {
+  const { environment, submit, denials } = context;
+  const { limit: resolved, readOnly } = decision;
+  const answer = (decided: RateLimitResult) => {
+    if (!readOnly) denials?.used(resolved, decided.ok);
+    let result = resolved.config.shadow ? inShadow(decided, decision.now) : decided;
+    if (result !== decided) result = remember(result, decision); // A new object.
+    report(context, action, decision, result, decision.isChange);
+    if (!result.ok && options.throws) failed(denialError(decision, result, decision.now));
+    else done(result);
+  };
+  if (!resolved.failsOpen) return submit(decision, answer, failed);
+  submit(decision, answer, (error) => {
+    const result = openedBy(error, resolved, context);
+    if (result === undefined) return failed(error);
+    report(context, action, decision, result, false);
+    done(remember(result, { limit: resolved, count: 0, environment, readOnly }));
   });
 }
 
@@ -147,42 +172,15 @@ class LimitDecision implements LimitRequest, Decision<RateLimitResult>, PlainTak
   }
 }
 
-/** The answer to a request on these states of its rows, and the states to write. */
-export function decideRequest(
-  { limit: { config, part }, count, reserve, maxWait = Infinity }: LimitRequest,
-  rows: readonly RowId[],
-  states: readonly (RateLimitState | null)[],
-  now: number,
-  isCheck: boolean = false,
-): { result: RateLimitResult; next: readonly (RateLimitState | undefined)[] } {
-  let result: RateLimitResult;
-  let next: readonly (RateLimitState | undefined)[];
-  if (config.shards === undefined || config.shards === 1) {
-    // `check` closes nothing, so it answers with the wait of a bucket that stays open.
-    const given = isCheck ? withoutBlock(part) : part;
-    const decided = decideRateLimit(states[0] ?? null, given, now, count, reserve);
-    result = decided.result;
-    next = [decided.next];
-  } else {
-    const pair = [states[0] ?? null, states[1] ?? null] as const;
-    const decided = decideShardPair(pair, part, now, count, reserve);
-    next = decided.next;
-    result = decided.result;
-    if (result.ok) {
-      const used = rows.map(({ shard }, i) => ({ shard, count: decided.taken[i]! }));
-      result = { ...result, shards: used.filter((_, i) => next[i] !== undefined) };
-    }
-  }
-  if (!result.ok || (result.retryAfter ?? 0) <= maxWait) return { result, next };
-  // One ms later, the same reservation would have to wait one ms less.
-  const wait = Math.ceil(result.retryAfter! - maxWait);
-  return { result: { ok: false, retryAfter: wait, value: result.value + count }, next: [] };
-}
+/** Notes what it left in its rows, for a denial to be remembered. */
+class NotingDecision extends LimitDecision {
+  left: readonly (RateLimitState | null)[] = [];
 
-function withoutBlock(config: RateLimitConfig): RateLimitConfig {
-  if (config.blockFor === undefined) return config;
-  const { blockFor: _, ...open } = config;
-  return open;
+  override decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
+    const outcome = super.decide(states);
+    this.left = states.map((state, i) => outcome.writes?.[i] ?? state);
+    return outcome;
+  }
 }
 
 /** The answer of a limit that only reports: it lets every call through, and says what it would do. */

@@ -80,6 +80,12 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    */
   channel?: ChangeChannel;
   /**
+   * How long this process may repeat a denial from memory, ms: whole, at least 0. For all limits that
+   * do not set it; see `rememberDenials` of a limit.
+   * @default 0: every call asks the store
+   */
+  rememberDenials?: number | undefined;
+  /**
    * Deletes rows that are full again, now and then: `true`, or how often and with which configs.
    * However many processes there are, only one of them does it per interval. Its timer does not
    * keep the process alive. Its errors reach the `logger`.

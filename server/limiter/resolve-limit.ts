@@ -24,6 +24,8 @@ export interface ResolvedLimit {
   readonly isPlain: boolean;
   /** Whether calls are let through when the store fails. */
   readonly failsOpen: boolean;
+  /** How long a denial is repeated from memory, ms; 0 for never. */
+  readonly rememberFor: number;
   /**
    * The last known state of each shard, by index. It only decides which of two shards is tried
    * first, so it may be old.
@@ -41,12 +43,14 @@ const MAX_CACHED = 10_000;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
+ * @param rememberDenials of limits that do not set it, ms.
  * @returns a function that resolves a name and a key. It throws a `RateLimitInputError` for a name
  * or a key that is not valid, and a `RateLimitConfigError` for such a config.
  */
 export function createLimitResolver(
   configs: ReadonlyMap<string, RateLimitConfig>,
   toStoredKey: (key: string | undefined) => string | undefined,
+  rememberDenials: number,
 ) {
   const cache = new Map<string, Map<string | undefined, ResolvedLimit>>();
   let count = 0;
@@ -56,11 +60,12 @@ export function createLimitResolver(
     if (key === undefined && "key" in options) throw missingKey();
     if (inline !== undefined) {
       const config = configOf(configs, name, inline);
-      return resolveLimit(name, key, toStoredKey(key), config);
+      return resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
     }
     let limit = cache.get(name)?.get(key);
     if (limit !== undefined) return limit;
-    limit = resolveLimit(name, key, toStoredKey(key), configOf(configs, name, undefined));
+    const config = configOf(configs, name, undefined);
+    limit = resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
     // Callers can read this object, and later calls with the same key rely on it.
     Object.freeze(limit.config);
     if (++count > MAX_CACHED) {
@@ -82,14 +87,18 @@ function missingKey(): RateLimitInputError {
   return new RateLimitInputError("key", message);
 }
 
-/** `shadow` and `whenStoreFails` of the limit, for a call's own config that does not set them. */
+/** The policies of the limit, for a call's own config that does not set them. */
 function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLimitConfig {
-  const { shadow = named?.shadow, whenStoreFails = named?.whenStoreFails } = inline;
-  if (shadow === inline.shadow && whenStoreFails === inline.whenStoreFails) return inline;
+  if (named === undefined) return inline;
+  return { ...inline, ...policiesOf(named), ...policiesOf(inline) };
+}
+
+/** Those of `shadow`, `whenStoreFails` and `rememberDenials` that are set. */
+function policiesOf({ shadow, whenStoreFails, rememberDenials }: Partial<RateLimitConfig> = {}) {
   return {
-    ...inline,
     ...(shadow !== undefined && { shadow }),
     ...(whenStoreFails !== undefined && { whenStoreFails }),
+    ...(rememberDenials !== undefined && { rememberDenials }),
   };
 }
 
@@ -121,9 +130,14 @@ export function resolveLimit(
   key: string | undefined,
   storedKey: string | undefined,
   given: RateLimitConfig,
+  rememberDenials: number = 0,
 ): ResolvedLimit {
   // Clients get the config. It must not tell attackers that an outage opens the limit.
-  const { whenStoreFails, ...shown } = withStart(given, name, storedKey);
+  const {
+    whenStoreFails,
+    rememberDenials: rememberFor = rememberDenials,
+    ...shown
+  } = withStart(given, name, storedKey);
   const config: RateLimitConfig = shown;
   const part = shardConfig(config);
   return {
@@ -134,6 +148,8 @@ export function resolveLimit(
     floor: floorOf(part, false),
     isPlain: isInRangeOfSql(part),
     failsOpen: whenStoreFails === "allow",
+    // A shadow denies no call, and reports what the row says.
+    rememberFor: config.shadow ? 0 : rememberFor,
     seen: [],
     rows: [rowId(name, storedKey ?? "", 0, part)],
   };

@@ -23,7 +23,7 @@ export interface RateLimitMetrics {
   /**
    * Records a decision in `rate_limit.decisions`, with the attributes `rate_limit.name`,
    * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`
-   * or `store_failed`). Records the wait of a denial in `rate_limit.denial.wait.duration`, with the
+   * or `store_failed`), and with `rate_limit.remembered` for a denial from memory. Records the wait of a denial in `rate_limit.denial.wait.duration`, with the
    * same attributes.
    */
   onDecision(event: DecisionEvent): void;
@@ -61,6 +61,7 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
         "rate_limit.name": name,
         "rate_limit.action": action,
         "rate_limit.outcome": outcome,
+        ...(!result.ok && result.remembered && { "rate_limit.remembered": true }),
       };
       decisions.add(1, attributes);
       if (wait !== undefined) waits.record(wait / 1000, attributes);

@@ -104,6 +104,25 @@ describe("the metrics of decisions", () => {
     expect(JSON.stringify(await sdk.exported())).not.toMatch(/ann|ben/);
   });
 
+  it("tell denials from memory from the others", async () => {
+    const sdk = startSdk();
+    const { sendMessage } = limits;
+    const limiter = measured(sdk.meter, {
+      sendMessage: { ...sendMessage, rememberDenials: MINUTE },
+    });
+    for (let call = 0; call < 7; call++) await limiter.limit("sendMessage");
+    const denied = decision("sendMessage", "denied");
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([
+      [decision("sendMessage", "granted"), 2],
+      [denied, 1],
+      [{ ...denied, "rate_limit.remembered": true }, 4],
+    ]);
+    expect(await sdk.histogram("rate_limit.denial.wait.duration")).toMatchObject([
+      { attributes: denied, count: 1 },
+      { attributes: { ...denied, "rate_limit.remembered": true }, count: 4 },
+    ]);
+  });
+
   it("count each limit of limitAll", async () => {
     const sdk = startSdk();
     const limiter = measured(sdk.meter, limits);

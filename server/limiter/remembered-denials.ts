@@ -1,0 +1,235 @@
+/**
+ * The denials that this process answers from memory (`rememberDenials`). It remembers the states
+ * that a denial was decided on, and decides later calls on them again. Calls only take tokens, so
+ * what these states deny, the rows deny as well. The exceptions are tokens that come back, a `reset`
+ * and another config of the row: this process forgets the denial then, and another process makes it
+ * too strict until it has expired.
+ */
+import { isClosed } from "../../core/block.js";
+import type { RateLimitState } from "../../core/calculate.js";
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import { bucketId } from "../../core/bucket-id.js";
+import type { ChangeChannel } from "../changes/change-channel.js";
+import { changeDigest } from "../changes/change-digest.js";
+import type { Decision, RowId } from "../store/store.js";
+import { startTimer } from "../timers/timer.js";
+import { decideRequest } from "./decide-request.js";
+import type { Executor } from "./executor.js";
+import type { LimitRequest } from "./limit-request.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
+
+/** The most denials that are remembered; some 800 bytes each. */
+export const MAX_REMEMBERED = 20_000;
+
+/** How often a process that listens to a channel looks whether it still has to, ms. */
+const SWEEP = 60_000;
+
+/** A denial, and what it was decided on. */
+interface Denial {
+  readonly request: LimitRequest;
+  readonly rows: readonly RowId[];
+  /** After the denial: with `blockFor`, it may have closed the bucket. */
+  readonly states: readonly (RateLimitState | null)[];
+  /** When the denied call was sent, by the monotonic clock, ms. The denial came after that. */
+  readonly since: number;
+}
+
+/** A bucket with a denial, or with calls on their way that may become one. */
+interface Bucket {
+  readonly id: string;
+  readonly digest: string | undefined;
+  /** Of the denial and of the calls on their way. */
+  config: RateLimitConfig;
+  asking: number;
+  /** How often the bucket may have got tokens meanwhile. */
+  changes: number;
+  denial: Denial | undefined;
+}
+
+/** A decision of `limit`. */
+interface Asked extends Decision<RateLimitResult> {
+  /** What its last run left in its rows. */
+  readonly left: readonly (RateLimitState | null)[];
+}
+
+export class RememberedDenials {
+  private readonly buckets = new Map<string, Bucket>();
+  private readonly byDigest = new Map<string, Bucket>();
+  /** Those with a denial, in the order in which the denials came. */
+  private readonly denied = new Set<Bucket>();
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(private readonly channel: Pick<ChangeChannel, "subscribe"> | undefined) {}
+
+  /** The denial of this call, if it is known. */
+  answer(request: LimitRequest, now: number): (RateLimitResult & { ok: false }) | undefined {
+    if (this.denied.size === 0) return undefined;
+    const bucket = this.buckets.get(idOf(request.limit.rows[0]));
+    const denial = bucket?.denial;
+    if (denial === undefined) return undefined;
+    const { limit, count, reserve } = denial.request;
+    if (!sameConfig(limit.config, request.limit.config)) return undefined;
+    const isCovered = request.count >= count && (reserve || !request.reserve);
+    if (!isCovered) return undefined;
+    // After a block, the next denial may close the bucket again, so the store has to decide on it.
+    const { blockFor } = limit.part;
+    const isOpen = blockFor !== undefined && !isClosed(denial.states[0]!, limit.part, now);
+    const rememberFor = Math.min(limit.rememberFor, request.limit.rememberFor);
+    if (!isOpen && monotonic() < denial.since + rememberFor) {
+      const { result } = decideRequest(request, denial.rows, denial.states, now);
+      if (!result.ok) return { ...result, remembered: true };
+    }
+    this.forget(bucket!);
+    return undefined;
+  }
+
+  /** Sends one call, and remembers its denial. */
+  noting(submit: Executor["submit"], request: LimitRequest, decision: Asked): Executor["submit"] {
+    return (_, done, failed) => {
+      const { limit } = request;
+      const since = monotonic();
+      const bucket = this.ask(limit);
+      const { changes } = bucket;
+      // The store answers with what `decision` returns.
+      const answered = done as (result: RateLimitResult) => void;
+      submit(
+        decision,
+        (result) => {
+          if (!result.ok && changes === bucket.changes) {
+            const { rows, left } = decision;
+            this.remember(bucket, { request, rows, states: left, since });
+          }
+          this.end(bucket, limit);
+          answered(result);
+        },
+        (error) => {
+          this.end(bucket, limit);
+          failed(error);
+        },
+      );
+    };
+  }
+
+  /** This process has used a limit, also by a call that `noting` does not know. */
+  used({ rows, config }: ResolvedLimit, ok: boolean): void {
+    if (this.buckets.size === 0) return;
+    const bucket = this.buckets.get(idOf(rows[0]));
+    if (bucket === undefined) return;
+    if (!sameConfig(bucket.config, config)) this.change(bucket);
+    // Calls are denied as before, but for longer than was told. So a denial on its way is right, too.
+    else if (ok) this.forget(bucket);
+  }
+
+  /** This process may have given tokens to a row, whether or not its answer has come. */
+  changed(row: RowId): void {
+    if (this.buckets.size === 0) return;
+    const bucket = this.buckets.get(idOf(row));
+    if (bucket !== undefined) this.change(bucket);
+  }
+
+  /** A call is about to be sent. */
+  private ask({ name, key, config, rows: [row] }: ResolvedLimit): Bucket {
+    const id = idOf(row);
+    let bucket = this.buckets.get(id);
+    if (bucket === undefined) {
+      const digest = this.channel && changeDigest(name, key);
+      bucket = { id, digest, config, asking: 0, changes: 0, denial: undefined };
+      this.buckets.set(id, bucket);
+      if (digest !== undefined) this.byDigest.set(digest, bucket);
+    }
+    // First, or a bucket without a denial would be dropped.
+    bucket.asking++;
+    if (!sameConfig(bucket.config, config)) this.change(bucket);
+    bucket.config = config;
+    return bucket;
+  }
+
+  /** The call has been answered, or has failed. */
+  private end(bucket: Bucket, { config }: ResolvedLimit): void {
+    bucket.asking--;
+    // Under another config, the row may hold more than calls with that of the bucket expect.
+    if (!sameConfig(bucket.config, config)) this.change(bucket);
+    this.dropIfIdle(bucket);
+  }
+
+  /** A denial that was decided before this, and is answered after it, is not remembered. */
+  private change(bucket: Bucket): void {
+    bucket.changes++;
+    this.forget(bucket);
+  }
+
+  private remember(bucket: Bucket, denial: Denial): void {
+    this.denied.delete(bucket);
+    bucket.denial = denial;
+    this.denied.add(bucket);
+    this.listen();
+    if (this.denied.size > MAX_REMEMBERED) this.forget(this.oldest()!);
+    this.forgetExpired(2);
+  }
+
+  private forget(bucket: Bucket): void {
+    bucket.denial = undefined;
+    this.denied.delete(bucket);
+    this.dropIfIdle(bucket);
+  }
+
+  private dropIfIdle(bucket: Bucket): void {
+    const { id, digest, asking, denial } = bucket;
+    if (asking > 0 || denial !== undefined || this.buckets.get(id) !== bucket) return;
+    this.buckets.delete(id);
+    if (digest !== undefined && this.byDigest.get(digest) === bucket) this.byDigest.delete(digest);
+  }
+
+  private oldest(): Bucket | undefined {
+    for (const bucket of this.denied) return bucket;
+    return undefined;
+  }
+
+  /** Looks at the oldest denials only, so that a call does not wait for all of them. */
+  private forgetExpired(looks: number): void {
+    const now = monotonic();
+    for (const bucket of this.denied) {
+      const { since, request } = bucket.denial!;
+      if (looks-- === 0 || since + request.limit.rememberFor > now) return;
+      this.forget(bucket);
+    }
+  }
+
+  /** Listens while there is something to forget, because a listener keeps a connection open. */
+  private listen(): void {
+    if (this.channel === undefined || this.unsubscribe !== undefined) return;
+    this.unsubscribe = this.channel.subscribe((digest) => {
+      const bucket = this.byDigest.get(digest);
+      if (bucket !== undefined) this.change(bucket);
+    });
+    this.sweepLater();
+  }
+
+  private sweepLater(): void {
+    const sweep = () => {
+      this.forgetExpired(Infinity);
+      if (this.denied.size > 0) return this.sweepLater();
+      this.unsubscribe?.();
+      this.unsubscribe = undefined;
+    };
+    // It does not keep the process alive.
+    startTimer(sweep, SWEEP).unref();
+  }
+}
+
+/** ms. Not the limiter's clock: a clock that is set must not prolong a denial. */
+function monotonic(): number {
+  return performance.now();
+}
+
+/** One for all shards: a call on two of them is a decision about the whole limit. */
+function idOf({ name, key }: RowId): string {
+  return bucketId(name, key);
+}
+
+function sameConfig(a: RateLimitConfig, b: RateLimitConfig): boolean {
+  if (a === b) return true;
+  const names = Object.keys(a) as (keyof RateLimitConfig)[];
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
