@@ -8,12 +8,19 @@ import { RateLimiterMySQL, RateLimiterPostgres, RateLimiterPrisma } from "rate-l
 import {
   createRateLimiter,
   DAY,
+  mysqlStore,
   pgStore,
   prismaStore,
   type RateLimitStore,
 } from "trpc-rate-limit/server";
 import { contended } from "./contended.js";
-import { connectMysql, connectPool, connectPostgres, connectSqlite } from "./databases.js";
+import {
+  connectMysql,
+  connectPool,
+  connectPostgres,
+  connectPostgresOnPool,
+  connectSqlite,
+} from "./databases.js";
 import { tiered } from "./tiered.js";
 
 export interface Contender {
@@ -110,6 +117,18 @@ export const contenders: Record<string, Kind> = {
     account: (tokens) => takenFromOurs("prisma", tokens, '"'),
   },
 
+  "ours, Prisma on a pool": {
+    async open(tokens, url) {
+      const { prisma, pool } = connectPostgresOnPool(url);
+      const close = async () => {
+        await prisma.$disconnect();
+        await pool.end();
+      };
+      return ours("pooled", prismaStore(prisma), tokens, close);
+    },
+    account: (tokens) => takenFromOurs("pooled", tokens, '"'),
+  },
+
   "rate-limiter-flexible, PostgreSQL": {
     open: openPeer,
     account: () => "SELECT sum(points) AS n FROM rlf",
@@ -187,6 +206,14 @@ export const contenders: Record<string, Kind> = {
       return ours("prisma", prismaStore(prisma), tokens, () => prisma.$disconnect());
     },
     account: (tokens) => takenFromOurs("prisma", tokens, "`"),
+  },
+
+  "ours, mysql2": {
+    async open(tokens, url) {
+      const pool = mysql.createPool({ uri: url, connectionLimit: 10 }).promise();
+      return ours("mysql2", mysqlStore(pool), tokens, () => pool.end());
+    },
+    account: (tokens) => takenFromOurs("mysql2", tokens, "`"),
   },
 
   "rate-limiter-flexible, MySQL": {

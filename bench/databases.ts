@@ -33,6 +33,12 @@ export function connectPostgres(url: string): PrismaClient {
   return new PrismaClient({ adapter: new PrismaPg({ connectionString: url, max: POOL }) });
 }
 
+/** With a pool of the application's own, through which our store sends its statements, too. */
+export function connectPostgresOnPool(url: string): { prisma: PrismaClient; pool: pg.Pool } {
+  const pool = connectPool(url);
+  return { prisma: new PrismaClient({ adapter: new PrismaPg(pool) }), pool };
+}
+
 export function connectPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: POOL });
   pool.on("error", (error) => console.warn(error));

@@ -3,6 +3,7 @@ import type { DatabaseName } from "./databases.js";
 
 export const PG = "ours, pg";
 export const PRISMA = "ours, Prisma";
+const POOLED = "ours, Prisma on a pool";
 export const PEER = "rate-limiter-flexible, PostgreSQL";
 
 export interface Scenario {
@@ -85,7 +86,7 @@ const references = [
 
 const mysql = {
   database: "mysql",
-  contenders: ["ours, Prisma on MariaDB", "rate-limiter-flexible, MySQL"],
+  contenders: ["ours, mysql2", "ours, Prisma on MariaDB", "rate-limiter-flexible, MySQL"],
   peer: "rate-limiter-flexible, MySQL",
 } as const;
 
@@ -96,7 +97,7 @@ const sqlite = {
 } as const;
 
 export const scenarios: readonly Scenario[] = [
-  ...shapes.map((shape) => scenario(shape)),
+  ...shapes.map((shape) => scenario(shape, { contenders: [PG, POOLED, PRISMA, PEER] })),
   scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
   // Beside one config.
   ...[1000, 10_000].map((keys) =>
