@@ -34,7 +34,8 @@ async function runGuide(edit: (code: string) => string = (code) => code): Promis
     await writeFile(file, code);
   }
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  const args = [vitest, "run", "--root", folder, "--reporter", "json"];
+  // Two cores may be busy with other tests.
+  const args = [vitest, "run", "--root", folder, "--reporter", "json", "--testTimeout", "60000"];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder }).catch(
     (error: { stdout: string }) => error,
   );

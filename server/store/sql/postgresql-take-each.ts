@@ -16,7 +16,7 @@ const OPERANDS: Operands = {
   period: () => "c.period",
   capacity: () => "c.capacity",
   now: () => "$6",
-  isWindow: () => "c.is_window",
+  isWindow: () => "c.is_window = 1",
 };
 
 /**
@@ -24,7 +24,7 @@ const OPERANDS: Operands = {
  * place of every column that is read.
  */
 const TERMS = `(
-  SELECT l.total, ($10::bool[])[l.place] AS is_window, ($11::float8[])[l.place] AS rate,
+  SELECT l.total, ($10::int[])[l.place] AS is_window, ($11::float8[])[l.place] AS rate,
     ($12::float8[])[l.place] AS period, ($13::float8[])[l.place] AS capacity,
     ($14::float8[])[l.place] AS floor
   FROM (
@@ -65,7 +65,7 @@ export function takeEachParams(lines: readonly TakeLine[], now: number): unknown
     JSON.stringify(lineOf),
     lines.map(({ total }) => total),
     places.map((place) => place + 1),
-    terms.map(({ config }) => config.kind === "fixed window"),
+    terms.map(({ config }) => Number(config.kind === "fixed window")),
     terms.map(({ config }) => config.rate),
     terms.map(({ config }) => config.period),
     terms.map(({ config }) => capacityOf(config)),

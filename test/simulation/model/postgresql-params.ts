@@ -52,7 +52,7 @@ export function linesWithTermsOf(params: readonly unknown[]): ModelLine[] {
   const [values, times] = numbersOf(params, 3, 2);
   const lineOf = String(params[6]);
   const [totals, places] = numbersOf(params, 7, 2);
-  const windows = params[9] as boolean[];
+  const windows = params[9] as number[];
   const [rates, periods, capacities, floors] = numbersOf(params, 10, 4);
   return idsOf(params).map((id, i) => {
     // As in SQL, where arrays begin with 1.
