@@ -108,6 +108,13 @@ export const PLANTED: readonly Planted[] = [
     to: "",
   },
   {
+    defect: "all rows of a statement are charged by the terms of the first one",
+    database: "postgresql",
+    file: "store/sql/postgresql-take-each.ts",
+    from: "places.map((place) => place + 1)",
+    to: "places.map(() => 1)",
+  },
+  {
     defect: "decisions of one batch do not see each other's writes",
     file: "store/plan-writes.ts",
     from: "if (next !== undefined) entry.next = next;",
