@@ -88,7 +88,9 @@ describe("the published package", async () => {
     beforeAll(async () => {
       await writeFile(join(application, "package.json"), JSON.stringify({ name: "application" }));
       // From the tarball alone: whatever had to be fetched would be a package of others.
-      const install = ["install", "--offline", "--no-audit", "--no-fund", `./${filename}`];
+      // An empty cache: from one that knows of some peers, npm might conclude that they conflict.
+      const cache = `--cache=${join(application, "cache")}`;
+      const install = ["install", "--offline", cache, "--no-audit", "--no-fund", `./${filename}`];
       await run("npm", install, { cwd: application });
     });
 
