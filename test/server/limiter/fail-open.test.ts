@@ -51,6 +51,8 @@ describe.each(kinds)("a database that is away (%s)", (kind) => {
     ({ close } = opened);
     const { store } = opened;
     const onDecision = (event: DecisionEvent) => void events.push(event);
+    // Opens a connection, which may take long beside other tests.
+    await createRateLimiter({ store, limits, timeout: 30_000, logger: false }).check("plain");
     limiter = createRateLimiter({ store, limits, timeout: 400, logger: false, onDecision });
     await limiter.limit("open", { count: 2 });
     // MariaDB serves other tests, so only the way to it is cut.
