@@ -4,7 +4,7 @@
  */
 import type { OutageLog } from "../report/logger.js";
 import type { Call } from "../store/store.js";
-import { startTimer, type Timer } from "../timers/timer.js";
+import { ON_TIME, startTimer, type Timer } from "../timers/timer.js";
 
 /** A call that waits for one decision or for several, and its callbacks. */
 export class Waiting<TDecision = unknown, TResult = never> implements Call {
@@ -47,6 +47,8 @@ export class Deadline {
   private oldest: Waiting | undefined;
   private newest: Waiting | undefined;
   private timer: Timer | undefined;
+  /** When the call expires that the timer was started for, by the monotonic clock. */
+  private armedFor = NaN;
 
   /**
    * @param timeout ms; `Infinity` for no bound.
@@ -95,13 +97,18 @@ export class Deadline {
 
   private arm(): void {
     if (this.oldest === undefined || this.timeout === Infinity) return;
-    const remaining = this.oldest.expiresAt - performance.now();
-    this.timer = startTimer(() => this.expire(), remaining);
+    const { expiresAt } = this.oldest;
+    const left = expiresAt - performance.now();
+    this.armedFor = expiresAt;
+    // The timer may have waited once more for a call before this one. Then this one is late, too.
+    this.timer = startTimer(() => this.expire(), left > 0 ? left : Math.min(-left, this.timeout));
   }
 
   private expire(): void {
     this.timer = undefined;
     const now = performance.now();
+    const { expiresAt = Infinity } = this.oldest ?? {};
+    if (now - expiresAt > ON_TIME && expiresAt !== this.armedFor) return this.arm();
     while (this.oldest !== undefined && this.oldest.expiresAt <= now) {
       this.oldest.expire(this.late(this.oldest.expiresAt - this.timeout));
     }

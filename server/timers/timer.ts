@@ -68,7 +68,7 @@ export function startTimer(run: () => void, ms: number): Timer {
 }
 
 /** By how much the timers of a process that is not busy may be late, ms. */
-const ON_TIME = 2;
+export const ON_TIME = 2;
 
 /** Between its timers and its immediates, Node.js reads what has arrived. */
 function afterReads(run: () => void): unknown {

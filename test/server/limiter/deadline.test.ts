@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { Deadline, type Waiting } from "../../../server/limiter/deadline.js";
 import { loggerOf, OutageLog } from "../../../server/report/logger.js";
 
@@ -36,6 +36,26 @@ describe("a deadline", () => {
     vi.advanceTimersByTime(40);
     expect(answers).toEqual(["a late", "b late", "c late"]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("waits once more for a call that met only the second time in which the process was busy", () => {
+    let busy = 0;
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + busy);
+    onTestFinished(() => clock.mockRestore());
+    const { answers, wait } = start();
+    const first = wait("a");
+    busy += 60;
+    vi.advanceTimersByTime(100);
+    first.resolve("ok");
+    const second = wait("b");
+    busy += 80;
+    vi.advanceTimersByTime(60 + READS);
+    expect(answers).toEqual(["a ok"]);
+    second.resolve("ok");
+    wait("c");
+    vi.advanceTimersByTime(200);
+    expect(answers).toEqual(["a ok", "b ok", "c late"]);
   });
 
   it.each(["a", "b", "c", "d"])("still rejects the others when %s is answered", (name) => {
