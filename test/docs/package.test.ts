@@ -87,8 +87,10 @@ describe("the published package", async () => {
     const modules = join(application, "node_modules");
     beforeAll(async () => {
       await writeFile(join(application, "package.json"), JSON.stringify({ name: "application" }));
-      // From the tarball alone: whatever had to be fetched would be a package of others.
-      const install = ["install", "--offline", "--no-audit", "--no-fund", `./${filename}`];
+      // From the tarball alone: whatever had to be fetched would be a package of others. What this
+      // machine has in npm's cache would be looked at, too.
+      const cache = ["--offline", "--cache", join(application, ".npm-cache")];
+      const install = ["install", ...cache, "--no-audit", "--no-fund", `./${filename}`];
       await run("npm", install, { cwd: application });
     });
 
