@@ -86,7 +86,10 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       ...timeouts,
       // `test/drivers/drizzle-1.test.ts` says so if it is not installed.
       include: existsSync(drizzle1)
-        ? ["test/drivers/drizzle-{contract,pglite}.test.ts", "test/server/drizzle/*.test.ts"]
+        ? [
+            "test/drivers/drizzle-{contract,pglite,synchronous}.test.ts",
+            "test/server/drizzle/*.test.ts",
+          ]
         : [],
       env: { DRIZZLE_VERSION: "1" },
       globalSetup,

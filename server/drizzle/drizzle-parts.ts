@@ -5,6 +5,7 @@
 import { entityKind } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { DialectName } from "../store/sql/driver.js";
+import { isSynchronousClient } from "./drizzle-synchronous.js";
 
 /** A client of `postgres` (postgres-js). */
 export interface PostgresJsClient {
@@ -21,7 +22,10 @@ export interface DrizzleParts {
   session: string;
   /** The client that the session runs its statements on. */
   client: object;
+  /** Whether a limiter can take part in its transactions. */
   hasTransactions: boolean;
+  /** Whether the client is one of SQLite that blocks, such as better-sqlite3. */
+  isSynchronous: boolean;
 }
 
 /** A Drizzle database, with properties that its types hide. */
@@ -92,12 +96,16 @@ export function drizzleParts(db: object): DrizzleParts {
             `PostgreSQL, MySQL and SQLite in Drizzle ${KNOWN_VERSIONS}`,
     );
   }
+  const client = Object(sessionOf?.client) as object;
   if (resultKind === "sync") {
-    const instead =
-      session === "BetterSQLiteSession"
-        ? "use drizzle-orm/libsql, or sqliteStore(db.$client)"
-        : "use drizzle-orm/libsql";
-    throw refused(db, `the transactions of ${session} are synchronous; ${instead}`);
+    if (isSynchronousClient(client)) {
+      return { dialect, session, client, hasTransactions: false, isSynchronous: true };
+    }
+    throw refused(
+      db,
+      `its transactions are synchronous, and its client is not one of better-sqlite3, bun:sqlite ` +
+        `or node:sqlite (Node.js 22.16 or later); use drizzle-orm/libsql`,
+    );
   }
   const reason = Object.hasOwn(REFUSED, session) ? REFUSED[session] : undefined;
   if (reason !== undefined) throw refused(db, reason);
@@ -108,7 +116,6 @@ export function drizzleParts(db: object): DrizzleParts {
   if (dialect === "sqlite" && session !== "LibSQLSession") {
     throw refused(db, `${session} has not been tested; use drizzle-orm/libsql`);
   }
-  const client = Object(sessionOf?.client) as object;
   const pooled = Object.hasOwn(POOLED, session) ? POOLED[session] : undefined;
   if (pooled !== undefined && !(pooled.mark in client)) {
     throw refused(
@@ -117,7 +124,8 @@ export function drizzleParts(db: object): DrizzleParts {
         `give Drizzle a ${pooled.pool}`,
     );
   }
-  return { dialect, session, client, hasTransactions: !WITHOUT_TRANSACTIONS.has(session) };
+  const hasTransactions = !WITHOUT_TRANSACTIONS.has(session);
+  return { dialect, session, client, hasTransactions, isSynchronous: false };
 }
 
 function refused(db: unknown, reason = "the first argument must be what drizzle() returns") {

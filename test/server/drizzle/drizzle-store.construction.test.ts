@@ -1,6 +1,5 @@
 import { entityKind } from "drizzle-orm";
 import { npmVersion } from "drizzle-orm/version";
-import { BetterSQLiteSession } from "drizzle-orm/better-sqlite3/session";
 import { drizzle as drizzleD1 } from "drizzle-orm/d1";
 import { drizzle as drizzleLibsql } from "drizzle-orm/libsql";
 import { drizzle as drizzleMysql } from "drizzle-orm/mysql2";
@@ -17,21 +16,15 @@ import { drizzleStore } from "../../../server/drizzle/index.js";
 import { createRateLimiter, HOUR } from "../../../server/index.js";
 import { connectPool } from "../../support/connect-pool.js";
 import { createPostgres } from "../../support/database.js";
+import { drizzleBetterSqlite3 } from "../../support/drizzle-synchronous.js";
 import { connectLibsql } from "../../support/open-orm.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 10, period: HOUR, maxReserved: 5 },
 } as const;
 
-const nothing = { prepare() {} } as never;
+const nothing = { prepare() {} };
 const answerNothing = () => Promise.resolve({ rows: [] });
-
-/** What drizzle-orm/better-sqlite3 makes, which needs better-sqlite3 to be installed. */
-function betterSqlite3() {
-  const db = drizzleSqlJs(nothing);
-  const { dialect } = db as unknown as { dialect: never };
-  return Object.assign(db, { session: new BetterSQLiteSession(nothing, dialect, undefined) });
-}
 
 /** An object of a class that Drizzle calls by this name. */
 function ofKind(name: string): object {
@@ -52,12 +45,16 @@ it("runs on the version of Drizzle that the test project asks for", () => {
 describe("drizzleStore refuses", () => {
   it.each([
     [
-      "better-sqlite3",
-      betterSqlite3(),
-      /BetterSQLiteSession are synchronous; use drizzle-orm\/libsql, or sqliteStore\(db.\$client\)/,
+      "a client that only looks like better-sqlite3",
+      drizzleBetterSqlite3({ ...nothing, exec() {}, inTransaction: false, sync() {} } as never),
+      /synchronous, and its client is not one of better-sqlite3, .*; use drizzle-orm\/libsql/,
     ],
-    ["sql.js", drizzleSqlJs(nothing), /SQLJsSession are synchronous; use drizzle-orm\/libsql/],
-    ["D1", drizzleD1(nothing), /D1 has no transactions; use drizzle-orm\/libsql/],
+    [
+      "sql.js",
+      drizzleSqlJs(nothing as never),
+      /its transactions are synchronous, .* use drizzle-orm\/libsql/,
+    ],
+    ["D1", drizzleD1(nothing as never), /D1 has no transactions; use drizzle-orm\/libsql/],
     ["sqlite-proxy", drizzleSqliteProxy(answerNothing), /one connection for all/],
     ["mysql-proxy", drizzleMysqlProxy(answerNothing), /no transactions; use drizzle-orm\/mysql2/],
     [
