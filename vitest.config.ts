@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
@@ -18,6 +19,7 @@ const outages = [
   "test/server/trpc/run-limited.transaction-outage.test.ts",
 ];
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
+const drizzle1 = fileURLToPath(new URL("test/drizzle-1/node_modules/drizzle-orm", import.meta.url));
 const testingLibrary = fileURLToPath(
   new URL(
     "node_modules/@testing-library/react/dist/@testing-library/react.esm.js",
@@ -72,8 +74,24 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/server/limiter/{acquire,auto-prune,choose-shards.plain,forget,hash-key}.test.ts",
         "test/server/limiter/{limit-all,list,refund}.test.ts",
       ],
-      exclude: installed,
+      exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],
       env: { TEST_DRIVERS: "others" },
+      globalSetup,
+    },
+  },
+  // The tests of drizzleStore again, on Drizzle 1.0. `npm run test:drivers` runs them, too.
+  "drizzle-1": {
+    resolve: { alias: [{ find: /^drizzle-orm(?=\/|$)/, replacement: drizzle1 }] },
+    test: {
+      ...timeouts,
+      // `test/drivers/drizzle-1.test.ts` says so if it is not installed.
+      include: existsSync(drizzle1)
+        ? [
+            "test/drivers/drizzle-{contract,pglite,synchronous}.test.ts",
+            "test/server/drizzle/*.test.ts",
+          ]
+        : [],
+      env: { DRIZZLE_VERSION: "1" },
       globalSetup,
     },
   },

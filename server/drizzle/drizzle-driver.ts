@@ -16,7 +16,7 @@ interface Sqlite {
 export interface AnyDrizzle {
   transaction<TResult>(
     run: (tx: object) => Promise<TResult>,
-    options?: { isolationLevel: "read committed" | "serializable" },
+    options: { isolationLevel: "read committed" | "serializable" } | { behavior: "immediate" },
   ): Promise<TResult>;
 }
 
@@ -35,10 +35,11 @@ export function drizzleDriver(
         if (dialect !== "postgresql") return;
         await checkNotAborted(() => within(tx).query("SELECT 1", []));
       });
-      // SQLite knows no levels. Drizzle's libsql begins with the write lock.
-      return dialect === "sqlite"
-        ? db.transaction(bounded)
-        : db.transaction(bounded, { isolationLevel: level });
+      // SQLite knows no levels. Before 1.0, Drizzle's libsql always begins with the write lock.
+      return db.transaction(
+        bounded,
+        dialect === "sqlite" ? { behavior: "immediate" } : { isolationLevel: level },
+      );
     },
   };
 }

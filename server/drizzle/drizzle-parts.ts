@@ -5,6 +5,7 @@
 import { entityKind } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { DialectName } from "../store/sql/driver.js";
+import { isSynchronousClient } from "./drizzle-synchronous.js";
 
 /** A client of `postgres` (postgres-js). */
 export interface PostgresJsClient {
@@ -21,7 +22,10 @@ export interface DrizzleParts {
   session: string;
   /** The client that the session runs its statements on. */
   client: object;
+  /** Whether a limiter can take part in its transactions. */
   hasTransactions: boolean;
+  /** Whether the client is one of SQLite that blocks, such as better-sqlite3. */
+  isSynchronous: boolean;
 }
 
 /** A Drizzle database, with properties that its types hide. */
@@ -34,15 +38,22 @@ interface Internals {
 const DIALECTS = new Map<string, DialectName>([
   ["PgDialect", "postgresql"],
   ["MySqlDialect", "mysql"],
-  ["SQLiteSyncDialect", "sqlite"],
-  ["SQLiteAsyncDialect", "sqlite"],
+  // Drizzle 0.x has a class for each kind of driver, which extends this one of Drizzle 1.0.
+  ["SQLiteDialect", "sqlite"],
 ]);
+
+/** Databases of Drizzle that a store has no statements for. */
+const OTHER_DATABASES = new Set(["SingleStoreDialect", "GelDialect", "MsSqlDialect"]);
+
+/** Those that the tests run. */
+const KNOWN_VERSIONS = "0.36.4 to 0.45, and 1.0 from its betas on";
 
 /** Sessions that a store cannot use at all, and what to use instead. */
 const REFUSED: Record<string, string> = {
   SQLiteD1Session: "D1 has no transactions; use drizzle-orm/libsql",
   SQLiteRemoteSession: "sqlite-proxy has one connection for all; use drizzle-orm/libsql",
   OPSQLiteSession: "op-sqlite has one connection for all; use drizzle-orm/libsql",
+  BunMySqlSession: "it answers in another shape than mysql2; use drizzle-orm/mysql2",
   MySqlRemoteSession: "mysql-proxy has no transactions; use drizzle-orm/mysql2",
   AwsDataApiSession: "the AWS Data API takes no arrays; use drizzle-orm/node-postgres",
   PrismaPgSession: "use prismaStore(prisma)",
@@ -72,21 +83,39 @@ export function drizzleParts(db: object): DrizzleParts {
   const dialect = kindsOf(dialectOf)
     .map((kind) => DIALECTS.get(kind))
     .find((known) => known !== undefined);
-  const [session] = kindsOf(sessionOf);
-  if (dialect === undefined || session === undefined) {
-    const isOther = session !== undefined;
-    throw refused(db, isOther ? `its driver (${session}) is for another database` : undefined);
+  const kinds = kindsOf(sessionOf);
+  const [session] = kinds;
+  if (session === undefined) throw refused(db);
+  if (dialect === undefined) {
+    const [kind = "none"] = kindsOf(dialectOf);
+    throw refused(
+      db,
+      OTHER_DATABASES.has(kind)
+        ? `its driver (${session}) is for another database`
+        : `its dialect (${kind}, of the driver ${session}) is not known; known are those of ` +
+            `PostgreSQL, MySQL and SQLite in Drizzle ${KNOWN_VERSIONS}`,
+    );
   }
+  const client = Object(sessionOf?.client) as object;
   if (resultKind === "sync") {
-    const instead =
-      session === "BetterSQLiteSession"
-        ? "use drizzle-orm/libsql, or sqliteStore(db.$client)"
-        : "use drizzle-orm/libsql";
-    throw refused(db, `the transactions of ${session} are synchronous; ${instead}`);
+    if (isSynchronousClient(client)) {
+      return { dialect, session, client, hasTransactions: false, isSynchronous: true };
+    }
+    throw refused(
+      db,
+      `its transactions are synchronous, and its client is not one of better-sqlite3, bun:sqlite ` +
+        `or node:sqlite (Node.js 22.16 or later); use drizzle-orm/libsql`,
+    );
   }
   const reason = Object.hasOwn(REFUSED, session) ? REFUSED[session] : undefined;
   if (reason !== undefined) throw refused(db, reason);
-  const client = Object(sessionOf?.client) as object;
+  if (kinds.some((kind) => kind.includes("Effect"))) {
+    throw refused(db, `${session} returns effects; use a driver of Drizzle that returns promises`);
+  }
+  // Other sessions may have one connection for all, on which a rollback would lose what others write.
+  if (dialect === "sqlite" && session !== "LibSQLSession") {
+    throw refused(db, `${session} has not been tested; use drizzle-orm/libsql`);
+  }
   const pooled = Object.hasOwn(POOLED, session) ? POOLED[session] : undefined;
   if (pooled !== undefined && !(pooled.mark in client)) {
     throw refused(
@@ -95,7 +124,8 @@ export function drizzleParts(db: object): DrizzleParts {
         `give Drizzle a ${pooled.pool}`,
     );
   }
-  return { dialect, session, client, hasTransactions: !WITHOUT_TRANSACTIONS.has(session) };
+  const hasTransactions = !WITHOUT_TRANSACTIONS.has(session);
+  return { dialect, session, client, hasTransactions, isSynchronous: false };
 }
 
 function refused(db: unknown, reason = "the first argument must be what drizzle() returns") {

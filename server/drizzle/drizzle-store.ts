@@ -6,7 +6,7 @@ import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { pgDriver } from "../store/drivers/pg.js";
 import { listenToClients, listenToPool } from "../store/drivers/pool-errors.js";
-import type { LibsqlClientLike } from "../store/drivers/sqlite-clients.js";
+import type { LibsqlClientLike, SqliteDatabaseLike } from "../store/drivers/sqlite-clients.js";
 import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
 import type { PgPoolLike } from "../store/drivers/pg-client.js";
 import type { RateLimitStore } from "../store/store.js";
@@ -16,6 +16,7 @@ import type { TableName } from "../store/sql/sql.js";
 import type { SqlStoreOptions } from "../store/sql-store.js";
 import { type AnyDrizzle, drizzleDriver } from "./drizzle-driver.js";
 import { type DrizzleParts, drizzleParts, type PostgresJsClient } from "./drizzle-parts.js";
+import { synchronousStore } from "./drizzle-synchronous.js";
 
 /** Any Drizzle database: what `drizzle()` returns. */
 export interface DrizzleLike {
@@ -58,7 +59,8 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
  * their round trips. `transaction` and `using` take Drizzle's own transactions.
  *
  * On node-postgres and postgres-js, single decisions go to `db.$client`, as prepared statements, and
- * not through Drizzle.
+ * not through Drizzle. So do all decisions on `better-sqlite3`, `node-sqlite` and `bun-sqlite`. There,
+ * `transaction` and `using` reject, because Drizzle's transactions are synchronous.
  *
  * @throws RateLimitConfigError when the driver cannot work (the message says which one can), when
  * `table` lacks a column, or when `isolation` is not valid, or needs transactions that the driver
@@ -69,17 +71,20 @@ export function drizzleStore<TDatabase extends DrizzleLike>(
   { table = "RateLimit", schema, isolation, prepare = true }: DrizzleStoreOptions = {},
 ): RateLimitStore<DrizzleTransactionOf<TDatabase>> {
   const parts = drizzleParts(db);
+  const name = typeof table === "string" ? { name: table, schema } : tableNameOf(table);
+  const sqlOptions = { table: { ...name, madeBy: "Drizzle" as const }, isolation };
+  if (parts.isSynchronous) {
+    return synchronousStore(
+      parts.client as SqliteDatabaseLike,
+      sqlOptions,
+    ) as RateLimitStore<never>;
+  }
   if (isolation === "serializable" && !parts.hasTransactions) {
     const message = `${parts.session} of drizzle-orm has no transactions, so leave isolation out`;
     throw new RateLimitConfigError("isolation", isolation, { message });
   }
   const driver = drizzleDriver(db as unknown as AnyDrizzle, parts);
-  const name = typeof table === "string" ? { name: table, schema } : tableNameOf(table);
-  const store = createSqlStore(
-    driver,
-    { table: { ...name, madeBy: "Drizzle" }, isolation },
-    singleDriver(driver, parts, prepare),
-  );
+  const store = createSqlStore(driver, sqlOptions, singleDriver(driver, parts, prepare));
   return store as RateLimitStore<never>;
 }
 

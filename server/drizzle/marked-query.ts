@@ -2,7 +2,7 @@
  * A statement with its parameters already marked in the text, as the dialects write them. Drizzle's
  * own templates would number a parameter anew at each use, and expand arrays into lists.
  */
-import { SQL, type QueryWithTypings } from "drizzle-orm";
+import { SQL } from "drizzle-orm";
 
 export class MarkedQuery extends SQL {
   constructor(
@@ -12,7 +12,7 @@ export class MarkedQuery extends SQL {
     super([]);
   }
 
-  override toQuery(): QueryWithTypings {
+  override toQuery(): ReturnType<SQL["toQuery"]> {
     return { sql: this.text, params: [...this.params] };
   }
 }

@@ -36,6 +36,11 @@ export const NEWEST: Case[] = [
     database: "postgresql",
   },
   {
+    name: "drizzle",
+    packages: [...NODE, "drizzle-orm@1.0.0-rc.5", "postgres"],
+    database: "postgresql",
+  },
+  {
     name: "kysely",
     packages: [...NODE, "kysely@0.28", "pg", "@types/pg"],
     database: "postgresql",

@@ -87,13 +87,13 @@ const run = (db: { execute(query: SQLWrapper): PromiseLike<unknown> }) => async 
 export const ormOpeners = {
   "drizzle pg"(url, { isolation, connections }) {
     const pool = connectPool(url, connections);
-    const db = drizzlePg(pool);
+    const db = drizzlePg({ client: pool });
     const store = drizzleStore(db, { isolation }) as RateLimitStore;
     return { store, run: run(db), close: () => pool.end() };
   },
   "drizzle postgres-js"(url, { isolation, connections }) {
     const client = connectPostgresJs(url, connections);
-    const db = drizzlePostgresJs(client);
+    const db = drizzlePostgresJs({ client });
     const store = drizzleStore(db, { isolation }) as RateLimitStore;
     return { store, run: run(db), close: () => client.end() };
   },
@@ -105,7 +105,7 @@ export const ormOpeners = {
   },
   "drizzle libsql"(url, { isolation }) {
     const client = connectLibsql(url);
-    const db = drizzleLibsql(client);
+    const db = drizzleLibsql({ client });
     const store = drizzleStore(db, { isolation }) as RateLimitStore;
     return { store, run: (text) => client.execute(text), close: async () => client.close() };
   },

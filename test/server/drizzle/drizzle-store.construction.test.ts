@@ -1,4 +1,5 @@
-import { BetterSQLiteSession } from "drizzle-orm/better-sqlite3/session";
+import { entityKind } from "drizzle-orm";
+import { npmVersion } from "drizzle-orm/version";
 import { drizzle as drizzleD1 } from "drizzle-orm/d1";
 import { drizzle as drizzleLibsql } from "drizzle-orm/libsql";
 import { drizzle as drizzleMysql } from "drizzle-orm/mysql2";
@@ -8,7 +9,6 @@ import { pgSchema, pgTable, text, withReplicas } from "drizzle-orm/pg-core";
 import { drizzle as drizzlePgProxy } from "drizzle-orm/pg-proxy";
 import { drizzle as drizzleSqliteProxy } from "drizzle-orm/sqlite-proxy";
 import { drizzle as drizzleSqlJs } from "drizzle-orm/sql-js";
-import { BaseSQLiteDatabase, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import mysql from "mysql2";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -16,38 +16,65 @@ import { drizzleStore } from "../../../server/drizzle/index.js";
 import { createRateLimiter, HOUR } from "../../../server/index.js";
 import { connectPool } from "../../support/connect-pool.js";
 import { createPostgres } from "../../support/database.js";
+import { drizzleBetterSqlite3 } from "../../support/drizzle-synchronous.js";
 import { connectLibsql } from "../../support/open-orm.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 10, period: HOUR, maxReserved: 5 },
 } as const;
 
-const nothing = { prepare() {} } as never;
+const nothing = { prepare() {} };
 const answerNothing = () => Promise.resolve({ rows: [] });
 
-/** What drizzle-orm/better-sqlite3 makes, which needs better-sqlite3 to be installed. */
-function betterSqlite3() {
-  const dialect = new SQLiteSyncDialect();
-  const session = new BetterSQLiteSession(nothing, dialect, undefined);
-  return new BaseSQLiteDatabase("sync", dialect, session, undefined);
+/** An object of a class that Drizzle calls by this name. */
+function ofKind(name: string): object {
+  const made = function () {};
+  return { constructor: Object.assign(made, { [entityKind]: name }) };
 }
+
+/** A database of parts that need packages of their own, or that do not exist yet. */
+function databaseOf(dialect: string, session: string) {
+  const db = { dialect: ofKind(dialect), session: ofKind(session), transaction() {} };
+  return db as unknown as ReturnType<typeof drizzlePg>;
+}
+
+it("runs on the version of Drizzle that the test project asks for", () => {
+  expect(npmVersion).toMatch(process.env["DRIZZLE_VERSION"] === "1" ? /^1\.0\.0-/ : /^0\./);
+});
 
 describe("drizzleStore refuses", () => {
   it.each([
     [
-      "better-sqlite3",
-      betterSqlite3(),
-      /BetterSQLiteSession are synchronous; use drizzle-orm\/libsql, or sqliteStore\(db.\$client\)/,
+      "a client that only looks like better-sqlite3",
+      drizzleBetterSqlite3({ ...nothing, exec() {}, inTransaction: false, sync() {} } as never),
+      /synchronous, and its client is not one of better-sqlite3, .*; use drizzle-orm\/libsql/,
     ],
-    ["sql.js", drizzleSqlJs(nothing), /SQLJsSession are synchronous; use drizzle-orm\/libsql/],
-    ["D1", drizzleD1(nothing), /D1 has no transactions; use drizzle-orm\/libsql/],
+    [
+      "sql.js",
+      drizzleSqlJs(nothing as never),
+      /its transactions are synchronous, .* use drizzle-orm\/libsql/,
+    ],
+    ["D1", drizzleD1(nothing as never), /D1 has no transactions; use drizzle-orm\/libsql/],
     ["sqlite-proxy", drizzleSqliteProxy(answerNothing), /one connection for all/],
     ["mysql-proxy", drizzleMysqlProxy(answerNothing), /no transactions; use drizzle-orm\/mysql2/],
     [
       "a single connection of pg",
-      drizzlePg(new pg.Client()),
+      drizzlePg({ client: new pg.Client() }),
       /one connection.*give Drizzle a pg.Pool/,
     ],
+    [
+      "a dialect that it does not know",
+      databaseOf("FutureDialect", "LibSQLSession"),
+      /dialect \(FutureDialect, of the driver LibSQLSession\) is not known; known are .* in Drizzle 0\.36\.4 to 0\.45, and 1\.0 from its betas on/,
+    ],
+    [
+      "another kind of database",
+      databaseOf("SingleStoreDialect", "SingleStoreDriverSession"),
+      /driver \(SingleStoreDriverSession\) is for another database/,
+    ],
+    ["Effect", databaseOf("PgDialect", "EffectPgSession"), /EffectPgSession returns effects/],
+    ["Turso", databaseOf("SQLiteDialect", "TursoDatabaseSession"), /TursoDatabaseSession has not/],
+    ["MySQL through Bun", databaseOf("MySqlDialect", "BunMySqlSession"), /use drizzle-orm\/mysql2/],
     ["something else", {} as ReturnType<typeof drizzlePg>, /must be what drizzle\(\) returns/],
   ])("%s, and says why", (_, db, message) => {
     expect(() => drizzleStore(db)).toThrow(message);
@@ -64,7 +91,7 @@ describe("drizzleStore refuses", () => {
 
   it("a table without the columns of a limit", () => {
     const table = pgTable("limits", { name: text("name"), key: text("user_id") });
-    const db = drizzlePg(new pg.Pool());
+    const db = drizzlePg({ client: new pg.Pool() });
     expect(() => drizzleStore(db, { table })).toThrow(
       'table "limits" must have the columns name, key, shard, value, ts; it lacks key, shard, value, ts',
     );
@@ -96,7 +123,7 @@ describe("drizzleStore", () => {
     const columns = Object.fromEntries(
       ["name", "key", "shard", "value", "ts"].map((name) => [name, text(name)]),
     );
-    const db = drizzlePg(pool);
+    const db = drizzlePg({ client: pool });
     const stores = [
       drizzleStore(db, { table: pgSchema("app").table("limits", columns) }),
       drizzleStore(db, { table: "limits", schema: "app" }),
@@ -136,14 +163,16 @@ describe("drizzleStore", () => {
     await client.execute(
       `CREATE TABLE "RateLimit" (name TEXT, key TEXT, shard INTEGER, value REAL, ts REAL, PRIMARY KEY (name, key, shard))`,
     );
-    const limiter = createRateLimiter({ store: drizzleStore(drizzleLibsql(client)), limits });
+    const limiter = createRateLimiter({ store: drizzleStore(drizzleLibsql({ client })), limits });
     expect(await limiter.limit("few")).toMatchObject({ ok: true });
   });
 
   it("works on a database with read replicas, and reads the primary", async () => {
     const pool = await setUp();
-    const unused = drizzlePg(connectPool("postgresql://127.0.0.1:1/none"));
-    const db = withReplicas(drizzlePg(pool), [unused]);
+    const unused = drizzlePg({
+      client: connectPool("postgresql://127.0.0.1:1/none"),
+    });
+    const db = withReplicas(drizzlePg({ client: pool }), [unused]);
     const limiter = createRateLimiter({ store: drizzleStore(db), limits });
     await limiter.limit("few", { count: 4 });
     await db.transaction((tx) => limiter.using(tx).limit("few"));

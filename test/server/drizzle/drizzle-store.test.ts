@@ -44,7 +44,7 @@ const onPostgres: Driver[] = [
     () => createPostgres(),
     (url) => {
       const pool = connectPool(url, 4);
-      return { db: drizzlePg(pool), close: () => pool.end() };
+      return { db: drizzlePg({ client: pool }), close: () => pool.end() };
     },
   ],
   [
@@ -52,7 +52,7 @@ const onPostgres: Driver[] = [
     () => createPostgres(),
     (url) => {
       const client = connectPostgresJs(url, 4);
-      return { db: drizzlePostgresJs(client), close: () => client.end() };
+      return { db: drizzlePostgresJs({ client }), close: () => client.end() };
     },
   ],
 ];
@@ -64,7 +64,7 @@ const drivers: Driver[] = [
     createSqlite,
     (url) => {
       const client = connectLibsql(url);
-      return { db: drizzleLibsql(client), close: async () => client.close() };
+      return { db: drizzleLibsql({ client }), close: async () => client.close() };
     },
   ],
 ];
@@ -226,10 +226,10 @@ describe.each(onPostgres)("drizzleStore on %s", (...driver) => {
 
 function onePg(url: string): Opened {
   const pool = connectPool(url, 1);
-  return { db: drizzlePg(pool), close: () => pool.end() };
+  return { db: drizzlePg({ client: pool }), close: () => pool.end() };
 }
 
 function onePostgresJs(url: string): Opened {
   const client = connectPostgresJs(url, 1);
-  return { db: drizzlePostgresJs(client), close: () => client.end() };
+  return { db: drizzlePostgresJs({ client }), close: () => client.end() };
 }
