@@ -6,7 +6,16 @@ import type { Write } from "../plan-writes.js";
 import { rowKey } from "../store.js";
 import { isDivisionByZero } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
-import { ID, idParams, LOCK_WAIT, of, patience, SAME_ROW, STATE } from "./postgresql-text.js";
+import {
+  ID,
+  idParams,
+  LOCK_WAIT,
+  of,
+  patience,
+  rowsFrom,
+  SAME_ROW,
+  STATE,
+} from "./postgresql-text.js";
 
 const ALL = `${ID}, "wasValue", "wasTs", "value", "ts"`;
 const IS_SAME = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
@@ -18,8 +27,7 @@ const IS_SAME = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
  */
 const mixedText = (table: string) => `
   WITH i AS (
-    SELECT ${of("i", ALL)} FROM unnest($1::text[], $2::text[], $3::int[], $4::float8[], $5::float8[],
-      $6::float8[], $7::float8[]) AS i(${ALL})
+    SELECT ${of("i", ALL)} FROM ${rowsFrom(ALL)}
   ), l AS MATERIALIZED (
     SELECT ${of("i", ALL)} FROM i CROSS JOIN LATERAL (
       SELECT 1 FROM ${table} AS t WHERE ${IS_SAME} LIMIT 1 FOR UPDATE OF t SKIP LOCKED

@@ -1,6 +1,6 @@
 /** The plain take on SQLite: one statement reads the rows, decides, and writes. */
 import { capacityOf } from "../../../core/config.js";
-import { distinctTerms, sharedKind, sharedTerms } from "../take-terms.js";
+import { distinctTerms, sharedKind } from "../take-terms.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import type { Dialect } from "./dialect.js";
 import { type FormulaKind, heldSql, type Operands, tsSql } from "./formula.js";
@@ -53,8 +53,8 @@ export function sqliteTake(table: string, clock: DatabaseClock): Dialect["take"]
     return text;
   };
   return async (connection, lines, { now, isWanted }) => {
-    const shared = sharedTerms(lines);
     const { terms, places } = distinctTerms(lines);
+    const isShared = terms.length === 1;
     const rows = lines.map(({ row, total, fresh }, i) => [
       ...idValues(row),
       ...[total, fresh.value, fresh.ts].map(scaled),
@@ -70,10 +70,14 @@ export function sqliteTake(table: string, clock: DatabaseClock): Dialect["take"]
       const isWindow = Number(terms[place]!.config.kind === "fixed window");
       return [place, isWindow, ...all.map(scaled)];
     });
-    const params = [now, ...(shared ? numbers[0]! : [JSON.stringify(each)]), JSON.stringify(rows)];
+    const params = [
+      now,
+      ...(isShared ? numbers[0]! : [JSON.stringify(each)]),
+      JSON.stringify(rows),
+    ];
     const kind = sharedKind(lines) ?? "either";
     const found = await clock.query((withClock) =>
-      connection.query(textOf(kind, shared !== undefined, withClock), params, isWanted),
+      connection.query(textOf(kind, isShared, withClock), params, isWanted),
     );
     return statesOf(found);
   };
