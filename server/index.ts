@@ -1,6 +1,14 @@
 export * from "../core/index.js";
 export { changeDigest } from "./changes/change-digest.js";
 export { createRateLimiter } from "./limiter/create-rate-limiter.js";
+export type { BetterAuthError } from "./http/better-auth-error.js";
+export {
+  betterAuthPlugin,
+  type BetterAuthCall,
+  type BetterAuthPlugin,
+  type BetterAuthRule,
+  type BetterAuthRules,
+} from "./http/better-auth-plugin.js";
 export {
   betterAuthStorage,
   type BetterAuthStorage,

@@ -5,9 +5,9 @@
  */
 import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
-import { MAX_KEY_LENGTH } from "../../core/validate-key.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitOptions, WithConfig } from "../limiter/call-options.js";
+import { plainKey } from "./better-auth-key.js";
 
 /** What better-auth 1.7 calls `BetterAuthRateLimitStorage`. */
 export interface BetterAuthStorage {
@@ -76,7 +76,10 @@ export function betterAuthStorage(
       // A config has whole ms. A window of better-auth may be a fraction of a second.
       const period = Math.ceil(window * 1000);
       const config: RateLimitConfig = { kind: "fixed window", rate: max, period, whenStoreFails };
-      const { ok, retryAfter = 0 } = await limiter.limit(name, { key: await rowKey(key), config });
+      const { ok, retryAfter = 0 } = await limiter.limit(name, {
+        key: await plainKey(key),
+        config,
+      });
       return { allowed: ok, retryAfter: ok ? null : Math.ceil(retryAfter / 1000) };
     },
   };
@@ -85,14 +88,4 @@ export function betterAuthStorage(
 interface LimitAnswer {
   ok: boolean;
   retryAfter?: number;
-}
-
-const PLAIN = new RegExp(`^[ -~]{1,${MAX_KEY_LENGTH}}$`);
-
-/** Paths are chosen by clients, so a key can be too long. The hash keeps such keys apart. */
-async function rowKey(key: string): Promise<string> {
-  if (PLAIN.test(key)) return key;
-  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
-  const hex = Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0"));
-  return `sha256:${hex.join("")}`;
 }

@@ -1,6 +1,7 @@
 /** A real better-auth whose users are in memory and whose rate limits are in a store. */
 import { betterAuth, type BetterAuthOptions } from "better-auth";
 import { memoryAdapter } from "better-auth/adapters/memory";
+import type { BetterAuthPlugin } from "../../server/http/better-auth-plugin.js";
 import {
   betterAuthStorage,
   type BetterAuthStorage,
@@ -23,5 +24,19 @@ export function createAuth(
     logger: { disabled: true },
     rateLimit: { enabled: true, ...rateLimit, customStorage },
     advanced: { ipAddress: { ipAddressHeaders: ["x-real-ip"] } },
+  });
+}
+
+/** With limits of the plugin alone. */
+export function createLimitedAuth(limits: BetterAuthPlugin) {
+  return betterAuth({
+    baseURL: "http://localhost",
+    secret: "a secret of 32 characters or more, for tests",
+    database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+    emailAndPassword: { enabled: true },
+    telemetry: { enabled: false },
+    logger: { disabled: true },
+    rateLimit: { enabled: false },
+    plugins: [limits],
   });
 }

@@ -1,0 +1,263 @@
+/**
+ * A plugin of better-auth that charges its endpoints by limits of a limiter: per account, per
+ * address, or by any other key of the request. There is no import of better-auth: the types are its
+ * types by structure.
+ */
+import type { RateLimitResult } from "../../core/decide.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import type { RateLimiter, UntypedRateLimiter } from "../limiter/limiter-types.js";
+import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
+import { shortKey } from "./better-auth-key.js";
+
+/** A request to better-auth, as the functions of a rule receive it. */
+export interface BetterAuthCall {
+  /** The endpoint's path, such as `/sign-in/email`. */
+  path: string;
+  /**
+   * `email`, `username` or `phoneNumber` of the body, without spaces around it and in lower case;
+   * `undefined` where the body has none of them.
+   */
+  account: string | undefined;
+  /** The header fields of the request; empty in a call of `auth.api` without `headers`. */
+  headers: Headers;
+  /** The body, which is not validated yet. */
+  body: unknown;
+}
+
+/** One limit of one endpoint. */
+export interface BetterAuthRule<TName extends string = string> {
+  /** The limit. */
+  name: TName;
+  /**
+   * The bucket of a request. A key of more than 191 characters is replaced by its SHA-256. Without
+   * a key (`null`, `undefined`), or with one that is not valid, the request is refused with 400.
+   */
+  key: (call: BetterAuthCall) => string | null | undefined | Promise<string | null | undefined>;
+  /**
+   * The requests that cost a token: every request, every one that succeeds, every one that fails,
+   * or every one with one of the errors for which the function returns true. Each request is charged
+   * first, and the tokens of the others are given back afterwards. So a hundred guesses at once get
+   * no further than a hundred guesses in a row.
+   * @default "call"
+   */
+  on?: "call" | "success" | "error" | ((error: BetterAuthError) => boolean) | undefined;
+  /** Fill the bucket when the endpoint succeeds, for example after a log-in. @default false */
+  resetOnSuccess?: boolean | undefined;
+}
+
+/** Endpoints that are often limited, for the autocompletion of an editor. */
+type KnownPath =
+  | "/sign-in/email"
+  | "/sign-in/username"
+  | "/sign-in/magic-link"
+  | "/sign-in/email-otp"
+  | "/sign-up/email"
+  | "/request-password-reset"
+  | "/reset-password"
+  | "/change-password"
+  | "/send-verification-email"
+  | "/two-factor/verify-totp"
+  | "/two-factor/verify-otp"
+  | "/two-factor/verify-backup-code";
+
+/** The limits of each endpoint, by its path: exact, or the begin of paths with `/*` at its end. */
+export type BetterAuthRules<TName extends string = string> = {
+  [TPath in KnownPath | (string & {})]?:
+    BetterAuthRule<TName> | readonly BetterAuthRule<TName>[] | undefined;
+};
+
+/** What a hook of better-auth receives, as far as it is used here. */
+interface HookContext {
+  path?: string;
+  headers?: Headers | HeadersInit | undefined;
+  body?: unknown;
+  context?: object;
+}
+
+interface Hook<TResult> {
+  matcher(context: HookContext): boolean;
+  handler: ((context: HookContext) => Promise<TResult>) & { options: object };
+}
+
+/** What better-auth calls a `BetterAuthPlugin`. */
+export interface BetterAuthPlugin {
+  /** The name of the plugin. */
+  id: "trpc-rate-limit";
+  /** They charge a request before its endpoint runs, and settle the charge afterwards. */
+  hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
+}
+
+/** The charges of a request, from the hook before its endpoint to the hook after it. */
+interface Charged {
+  rules: readonly BetterAuthRule[];
+  keys: readonly string[];
+  results: readonly RateLimitResult[];
+}
+
+/**
+ * It stands on better-auth's own context of the call. A map would lose it, because better-auth
+ * copies that object where another plugin changes it.
+ */
+const CHARGED = Symbol("trpc-rate-limit");
+
+const RULE_OPTIONS = namesOf<BetterAuthRule>({
+  name: true,
+  key: true,
+  on: true,
+  resetOnSuccess: true,
+});
+
+/**
+ * For better-auth's `plugins: [betterAuthPlugin(limiter, rules)]`, as the last one: what another
+ * plugin refuses after this one stays charged.
+ *
+ * The limits of one endpoint are charged together, or none of them. A denied request is answered by
+ * 429 with `rateLimitHeaders`; its JSON has `rateLimit`, the facts of the denial. While the store
+ * fails, the answer is 503, unless the limit has `whenStoreFails: "allow"`. Calls of `auth.api`
+ * count like requests, and throw the error.
+ *
+ * @throws RateLimitConfigError for a limit that the limiter does not have, and for an option that
+ * does not exist or makes no sense.
+ */
+export function betterAuthPlugin<TLimits extends LimitConfigs>(
+  limiter: Pick<RateLimiter<TLimits, never>, "limit" | "limitAll" | "settle" | "reset" | "limits">,
+  rules: BetterAuthRules<keyof TLimits & string>,
+): BetterAuthPlugin {
+  const untyped = limiter as unknown as UntypedRateLimiter;
+  const byPath = validated(rules, untyped.limits);
+  const rulesOf = ({ path = "" }: HookContext) =>
+    byPath.filter(([pattern]) => matches(pattern, path)).flatMap(([, some]) => some);
+  const matcher = (context: HookContext) => rulesOf(context).length > 0;
+
+  async function before(context: HookContext): Promise<undefined> {
+    try {
+      const charged = await charge(untyped, rulesOf(context), callOf(context));
+      Object.assign(context.context ?? {}, { [CHARGED]: charged });
+    } catch (error) {
+      throw toBetterAuthError(error);
+    }
+  }
+
+  async function after({ context }: HookContext): Promise<object> {
+    const { [CHARGED]: charged, returned } = (context ?? {}) as {
+      [CHARGED]?: Charged;
+      returned?: unknown;
+    };
+    if (charged !== undefined) await settle(untyped, charged, returned);
+    // Without a response of its own, that of the endpoint stays.
+    return {};
+  }
+
+  return {
+    id: "trpc-rate-limit",
+    hooks: {
+      before: [{ matcher, handler: Object.assign(before, { options: {} }) }],
+      after: [{ matcher, handler: Object.assign(after, { options: {} }) }],
+    },
+  };
+}
+
+async function charge(
+  limiter: UntypedRateLimiter,
+  rules: readonly BetterAuthRule[],
+  call: BetterAuthCall,
+): Promise<Charged> {
+  const keys = await Promise.all(
+    rules.map(async ({ name, key }) => {
+      const found = await key(call);
+      if (typeof found === "string") return shortKey(found);
+      const message = `the request has no key for rate limit ${describe(name)}`;
+      throw new RateLimitInputError("key", message);
+    }),
+  );
+  const items = rules.map(({ name }, i) => ({ name, key: keys[i]! }));
+  if (items.length > 1) {
+    const { results } = await limiter.limitAll(items, { throws: true });
+    return { rules, keys, results };
+  }
+  const [{ name, ...options }] = items as [(typeof items)[0]];
+  return { rules, keys, results: [await limiter.limit(name, { ...options, throws: true })] };
+}
+
+/** Gives back what the request does not cost. */
+async function settle(
+  limiter: UntypedRateLimiter,
+  { rules, keys, results }: Charged,
+  returned: unknown,
+): Promise<void> {
+  const failure =
+    (Object(returned) as Error).name === "APIError" ? (returned as BetterAuthError) : undefined;
+  // A store that fails now must not change the answer of the endpoint. The tokens stay taken.
+  await Promise.allSettled(
+    rules.map(async ({ name, on = "call", resetOnSuccess }, i) => {
+      if (failure === undefined && resetOnSuccess) return limiter.reset(name, { key: keys[i]! });
+      if (!isCostly(on, failure)) return limiter.settle(results[i]!, 0);
+    }),
+  );
+}
+
+function isCostly(
+  on: NonNullable<BetterAuthRule["on"]>,
+  failure: BetterAuthError | undefined,
+): boolean {
+  if (on === "call") return true;
+  if (failure === undefined || on === "success") return failure === undefined && on === "success";
+  return on === "error" || on(failure);
+}
+
+function callOf({ path = "", headers, body }: HookContext): BetterAuthCall {
+  const { email, username, phoneNumber } = Object(body) as Record<string, unknown>;
+  const account = [email, username, phoneNumber].find((value) => typeof value === "string");
+  return {
+    path,
+    account: (account as string | undefined)?.trim().toLowerCase() || undefined,
+    headers: new Headers(headers),
+    body,
+  };
+}
+
+function matches(pattern: string, path: string): boolean {
+  return pattern.endsWith("/*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+}
+
+function validated(
+  rules: BetterAuthRules,
+  limits: LimitConfigs,
+): [path: string, rules: readonly BetterAuthRule[]][] {
+  if (typeof rules !== "object" || rules === null) {
+    throw new RateLimitConfigError("rules", rules, "an object of limits by path");
+  }
+  return Object.entries(rules).map(([path, given]) => {
+    if (!path.startsWith("/")) {
+      throw new RateLimitConfigError("rules", path, "paths of endpoints, such as /sign-in/email");
+    }
+    const some = (given === undefined ? [] : [given].flat()) as BetterAuthRule[];
+    for (const rule of some) validateRule(rule, path, limits);
+    return [path, some];
+  });
+}
+
+function validateRule(rule: BetterAuthRule, path: string, limits: LimitConfigs): void {
+  const option = `rules[${JSON.stringify(path)}]`;
+  if (typeof rule !== "object" || rule === null) {
+    throw new RateLimitConfigError(option, rule, "an object with name and key, or several of them");
+  }
+  rejectUnknownOptions(rule, RULE_OPTIONS, option);
+  const { name, key, on = "call", resetOnSuccess = false } = rule;
+  if (!Object.hasOwn(limits, name)) {
+    const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
+    throw new RateLimitConfigError(`${option}.name`, name, { message });
+  }
+  if (typeof key !== "function") {
+    throw new RateLimitConfigError(`${option}.key`, key, "a function of the request");
+  }
+  if (typeof on !== "function" && !["call", "success", "error"].includes(on)) {
+    const expected = '"call", "success", "error" or a function of the error';
+    throw new RateLimitConfigError(`${option}.on`, on, expected);
+  }
+  if (typeof resetOnSuccess !== "boolean") {
+    throw new RateLimitConfigError(`${option}.resetOnSuccess`, resetOnSuccess, "a boolean");
+  }
+}
