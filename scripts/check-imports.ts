@@ -52,6 +52,7 @@ const RULES: readonly Rule[] = [
     except: [
       "server/changes",
       "server/drizzle",
+      "server/hono",
       "server/http",
       "server/kysely",
       "server/limiter",
@@ -79,6 +80,11 @@ const RULES: readonly Rule[] = [
   { folder: "server/drizzle", may: ["core", "server/store", "drizzle-orm"], mayType: [] },
   { folder: "server/kysely", may: ["core", "server/store", "kysely"], mayType: [] },
   {
+    folder: "server/hono",
+    may: ["core", "server/http", "server/limiter/known-options", "server/limiter/key-answer"],
+    mayType: ["server/limiter", "hono"],
+  },
+  {
     folder: "server/otel",
     may: ["core", "server/limiter/known-options", "@opentelemetry/api"],
     mayType: ["server/limiter/limiter-options", "server/store"],
@@ -99,7 +105,7 @@ const RULES: readonly Rule[] = [
   {
     folder: "server/http",
     may: ["core", "server/limiter/known-options", "server/limiter/call-options"],
-    mayType: [],
+    mayType: ["server/limiter/limiter-types"],
   },
   { folder: "server/store/group-commit", may: ["core", "server/timers", STORE], mayType: [] },
   {

@@ -3,13 +3,21 @@
  * address, or by any other key of the request. There is no import of better-auth: the types are its
  * types by structure.
  */
-import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
-import type { RateLimiter, UntypedRateLimiter } from "../limiter/limiter-types.js";
+import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
 import { shortKey } from "./better-auth-key.js";
+import {
+  type ChargedOn,
+  type ChargedRequest,
+  chargeRequest,
+  type ChargingLimiter,
+  type RequestItem,
+  settleRequest,
+  validateCharging,
+} from "./charged-request.js";
 
 /** A request to better-auth, as the functions of a rule receive it. */
 export interface BetterAuthCall {
@@ -42,7 +50,7 @@ export interface BetterAuthRule<TName extends string = string> {
    * no further than a hundred guesses in a row.
    * @default "call"
    */
-  on?: "call" | "success" | "error" | ((error: BetterAuthError) => boolean) | undefined;
+  on?: ChargedOn<BetterAuthError> | undefined;
   /** Fill the bucket when the endpoint succeeds, for example after a log-in. @default false */
   resetOnSuccess?: boolean | undefined;
 }
@@ -89,13 +97,6 @@ export interface BetterAuthPlugin {
   hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
 }
 
-/** The charges of a request, from the hook before its endpoint to the hook after it. */
-interface Charged {
-  rules: readonly BetterAuthRule[];
-  keys: readonly string[];
-  results: readonly RateLimitResult[];
-}
-
 /**
  * It stands on better-auth's own context of the call. A map would lose it, because better-auth
  * copies that object where another plugin changes it.
@@ -122,7 +123,7 @@ const RULE_OPTIONS = namesOf<BetterAuthRule>({
  * does not exist or makes no sense.
  */
 export function betterAuthPlugin<TLimits extends LimitConfigs>(
-  limiter: Pick<RateLimiter<TLimits, never>, "limit" | "limitAll" | "settle" | "reset" | "limits">,
+  limiter: ChargingLimiter<TLimits>,
   rules: BetterAuthRules<keyof TLimits & string>,
 ): BetterAuthPlugin {
   const untyped = limiter as unknown as UntypedRateLimiter;
@@ -133,7 +134,8 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
 
   async function before(context: HookContext): Promise<undefined> {
     try {
-      const charged = await charge(untyped, rulesOf(context), callOf(context));
+      const items = await itemsOf(rulesOf(context), callOf(context));
+      const charged = await chargeRequest(untyped, items);
       Object.assign(context.context ?? {}, { [CHARGED]: charged });
     } catch (error) {
       throw toBetterAuthError(error);
@@ -142,10 +144,10 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
 
   async function after({ context }: HookContext): Promise<object> {
     const { [CHARGED]: charged, returned } = (context ?? {}) as {
-      [CHARGED]?: Charged;
+      [CHARGED]?: ChargedRequest<BetterAuthError>;
       returned?: unknown;
     };
-    if (charged !== undefined) await settle(untyped, charged, returned);
+    if (charged !== undefined) await settleRequest(untyped, charged, failureOf(returned));
     // Without a response of its own, that of the endpoint stays.
     return {};
   }
@@ -159,52 +161,25 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
   };
 }
 
-async function charge(
-  limiter: UntypedRateLimiter,
+async function itemsOf(
   rules: readonly BetterAuthRule[],
   call: BetterAuthCall,
-): Promise<Charged> {
-  const keys = await Promise.all(
-    rules.map(async ({ name, key }) => {
-      const found = await key(call);
-      if (typeof found === "string") return shortKey(found);
+): Promise<RequestItem<BetterAuthError>[]> {
+  return Promise.all(
+    rules.map(async ({ name, key: keyOf, on = "call", resetOnSuccess = false }) => {
+      const found = await keyOf(call);
+      if (typeof found === "string") {
+        return { name, key: await shortKey(found), on, resetOnSuccess };
+      }
       const message = `the request has no key for rate limit ${describe(name)}`;
       throw new RateLimitInputError("key", message);
     }),
   );
-  const items = rules.map(({ name }, i) => ({ name, key: keys[i]! }));
-  if (items.length > 1) {
-    const { results } = await limiter.limitAll(items, { throws: true });
-    return { rules, keys, results };
-  }
-  const [{ name, ...options }] = items as [(typeof items)[0]];
-  return { rules, keys, results: [await limiter.limit(name, { ...options, throws: true })] };
 }
 
-/** Gives back what the request does not cost. */
-async function settle(
-  limiter: UntypedRateLimiter,
-  { rules, keys, results }: Charged,
-  returned: unknown,
-): Promise<void> {
-  const failure =
-    (Object(returned) as Error).name === "APIError" ? (returned as BetterAuthError) : undefined;
-  // A store that fails now must not change the answer of the endpoint. The tokens stay taken.
-  await Promise.allSettled(
-    rules.map(async ({ name, on = "call", resetOnSuccess }, i) => {
-      if (failure === undefined && resetOnSuccess) return limiter.reset(name, { key: keys[i]! });
-      if (!isCostly(on, failure)) return limiter.settle(results[i]!, 0);
-    }),
-  );
-}
-
-function isCostly(
-  on: NonNullable<BetterAuthRule["on"]>,
-  failure: BetterAuthError | undefined,
-): boolean {
-  if (on === "call") return true;
-  if (failure === undefined || on === "success") return failure === undefined && on === "success";
-  return on === "error" || on(failure);
+function failureOf(returned: unknown): BetterAuthError | undefined {
+  const { name } = Object(returned) as { name?: unknown };
+  return name === "APIError" ? (returned as BetterAuthError) : undefined;
 }
 
 function callOf({ path = "", headers, body }: HookContext): BetterAuthCall {
@@ -212,7 +187,7 @@ function callOf({ path = "", headers, body }: HookContext): BetterAuthCall {
   const account = [email, username, phoneNumber].find((value) => typeof value === "string");
   return {
     path,
-    account: (account as string | undefined)?.trim().toLowerCase() || undefined,
+    account: account?.trim().toLowerCase() || undefined,
     headers: new Headers(headers),
     body,
   };
@@ -233,7 +208,7 @@ function validated(
     if (!path.startsWith("/")) {
       throw new RateLimitConfigError("rules", path, "paths of endpoints, such as /sign-in/email");
     }
-    const some = (given === undefined ? [] : [given].flat()) as BetterAuthRule[];
+    const some = given === undefined ? [] : [given].flat();
     for (const rule of some) validateRule(rule, path, limits);
     return [path, some];
   });
@@ -245,7 +220,7 @@ function validateRule(rule: BetterAuthRule, path: string, limits: LimitConfigs):
     throw new RateLimitConfigError(option, rule, "an object with name and key, or several of them");
   }
   rejectUnknownOptions(rule, RULE_OPTIONS, option);
-  const { name, key, on = "call", resetOnSuccess = false } = rule;
+  const { name, key } = rule;
   if (!Object.hasOwn(limits, name)) {
     const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
     throw new RateLimitConfigError(`${option}.name`, name, { message });
@@ -253,11 +228,5 @@ function validateRule(rule: BetterAuthRule, path: string, limits: LimitConfigs):
   if (typeof key !== "function") {
     throw new RateLimitConfigError(`${option}.key`, key, "a function of the request");
   }
-  if (typeof on !== "function" && !["call", "success", "error"].includes(on)) {
-    const expected = '"call", "success", "error" or a function of the error';
-    throw new RateLimitConfigError(`${option}.on`, on, expected);
-  }
-  if (typeof resetOnSuccess !== "boolean") {
-    throw new RateLimitConfigError(`${option}.resetOnSuccess`, resetOnSuccess, "a boolean");
-  }
+  validateCharging(option, rule);
 }

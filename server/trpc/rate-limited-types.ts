@@ -3,7 +3,7 @@ import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllResult } from "../limiter/call-options.js";
-import type { KeyAnswer } from "./key-for-caller.js";
+import type { KeyAnswer } from "../limiter/key-answer.js";
 
 /** A procedure call, as the functions among the options receive it. */
 export interface RateLimitedCall<TContext, TInput> {

@@ -6,7 +6,7 @@ import { validateKey } from "../../core/validate-key.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
-import { SHARED_BUCKET } from "./key-for-caller.js";
+import { SHARED_BUCKET } from "../limiter/key-answer.js";
 
 type Options = RateLimitedOptions<object, unknown>;
 

@@ -16,6 +16,7 @@ const PEERS: Record<string, readonly string[]> = {
   "./trpc": ["@trpc/server", "zod"],
   "./drizzle": ["drizzle-orm"],
   "./kysely": ["kysely"],
+  "./hono": ["hono"],
   "./otel": ["@opentelemetry/api"],
   "./client": ["@trpc/client", "@trpc/server"],
   "./react": ["@tanstack/react-query", "@trpc/client", "@trpc/server", "react"],

@@ -1,0 +1,140 @@
+/** Binds a limiter to an application of Hono: middleware that charges its routes. */
+import type { Context, Env } from "hono";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import {
+  chargeRequest,
+  type ChargedRequest,
+  type RequestItem,
+  settleRequest,
+  validateCharging,
+} from "../http/charged-request.js";
+import { rateLimitHeaders } from "../http/rate-limit-headers.js";
+import { rateLimitResponse } from "../http/rate-limit-response.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
+import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import { SHARED_BUCKET } from "../limiter/key-answer.js";
+import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import type {
+  HonoRateLimited,
+  HonoRateLimitedOptions,
+  RateLimitHonoOptions,
+} from "./hono-types.js";
+
+const OPTIONS = namesOf<RateLimitHonoOptions<Env, LimitConfigs>>({
+  limiter: true,
+  key: true,
+  config: true,
+});
+const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
+  key: true,
+  count: true,
+  on: true,
+  resetOnSuccess: true,
+});
+
+/**
+ * `rateLimited("sendMessage")` is middleware of Hono; see `HonoRateLimited`.
+ *
+ * @throws RateLimitConfigError for an option that does not exist or makes no sense. `rateLimited`
+ * throws it, too, and for a name that the limiter does not have. With a limiter per request, names
+ * are only checked when a request comes.
+ */
+export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends Env = Env>(
+  options: RateLimitHonoOptions<TEnv, TLimits>,
+): { rateLimited: HonoRateLimited<TEnv, keyof TLimits & string> } {
+  rejectUnknownOptions(options, OPTIONS, "createRateLimitHono()");
+  const { limiter, key, config } = options;
+  for (const [option, value] of Object.entries({ key, config })) {
+    if (typeof value !== "function" && !(option === "config" && value === undefined)) {
+      throw new RateLimitConfigError(option, value, "a function of the request's context");
+    }
+  }
+  const limiterOf = (c: Context<TEnv>) =>
+    (typeof limiter === "function" ? limiter(c) : limiter) as unknown as UntypedRateLimiter;
+
+  const rateLimited: HonoRateLimited<TEnv, keyof TLimits & string> = (names, charging = {}) => {
+    const all = (typeof names === "string" ? [names] : names) as readonly string[];
+    validateNames(all, typeof limiter === "function" ? undefined : limiter.limits);
+    rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
+    validateCharging("rateLimited()", charging);
+    const { on = "call", resetOnSuccess = false, count, key: ownKey = key } = charging;
+
+    const itemsOf = (c: Context<TEnv>): Promise<RequestItem<Context<TEnv>>[]> =>
+      Promise.all(
+        all.map(async (name) => ({
+          name,
+          key: keyOf(await ownKey(c, name), name),
+          count: typeof count === "function" ? await count(c, name) : count,
+          config: await config?.(c, name),
+          on,
+          resetOnSuccess,
+        })),
+      );
+
+    return async (context, next) => {
+      // The middleware adds a variable. What it reads are those of the application.
+      const c = context as unknown as Context<TEnv>;
+      const own = limiterOf(c);
+      let charged: ChargedRequest<Context<TEnv>>;
+      try {
+        charged = await chargeRequest(own, await itemsOf(c));
+      } catch (error) {
+        return rateLimitResponse(error as Error);
+      }
+      c.set("rateLimit" as never, charged.granted as never);
+      try {
+        await next();
+      } catch (error) {
+        await settleRequest(own, charged, c);
+        throw error;
+      }
+      const failed = c.error !== undefined || c.res.status >= 400;
+      const costs = await settleRequest(own, charged, failed ? c : undefined);
+      addHeaders(c, own, charged, costs);
+      return undefined;
+    };
+  };
+  return { rateLimited };
+}
+
+/** The header fields of what the request costs. Those of other middleware stay. */
+function addHeaders<TEnv extends Env>(
+  c: Context<TEnv>,
+  limiter: UntypedRateLimiter,
+  { items, results }: ChargedRequest<Context<TEnv>>,
+  costs: readonly boolean[],
+): void {
+  for (const [i, { name, key, config }] of items.entries()) {
+    if (!costs[i]) continue;
+    const about = { limiter: limiter as never, name, key, config };
+    for (const [field, value] of Object.entries(rateLimitHeaders(results[i]!, about))) {
+      c.header(field, value, { append: true });
+    }
+  }
+}
+
+function keyOf(answer: unknown, name: string): string | undefined {
+  if (answer === SHARED_BUCKET) return undefined;
+  if (typeof answer === "string") return answer;
+  const problem =
+    answer === null
+      ? "no key for this caller"
+      : `no key: its function returned ${describe(answer)}; return the key, null to refuse the ` +
+        "request, or SHARED_BUCKET for the bucket that all callers share";
+  throw new RateLimitInputError("key", `rate limit ${describe(name)} has ${problem}`);
+}
+
+function validateNames(names: readonly string[], limits: LimitConfigs | undefined): void {
+  if (!Array.isArray(names) || names.length === 0) {
+    const message = "rateLimited() needs the name of at least one limit";
+    throw new RateLimitConfigError("names", names, { message });
+  }
+  if (new Set(names).size < names.length) {
+    const message = "rateLimited() charges each limit once";
+    throw new RateLimitConfigError("names", names, { message });
+  }
+  const unknown = names.find((name) => limits !== undefined && !Object.hasOwn(limits, name));
+  if (unknown === undefined) return;
+  const message = `the limiter has no limit ${describe(unknown)}; add it to its limits`;
+  throw new RateLimitConfigError("names", unknown, { message });
+}

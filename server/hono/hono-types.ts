@@ -1,0 +1,70 @@
+/** The types of the middleware that `createRateLimitHono` returns as `rateLimited`. */
+import type { Context, Env, MiddlewareHandler } from "hono";
+import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import type { ChargedOn, ChargingLimiter } from "../http/charged-request.js";
+import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
+import type { KeyAnswer } from "../limiter/key-answer.js";
+
+type OrFunction<TEnv extends Env, TName extends string, TValue> =
+  TValue | ((c: Context<TEnv>, name: TName) => TValue | Promise<TValue>);
+
+/** The options of `createRateLimitHono`. */
+export interface RateLimitHonoOptions<TEnv extends Env, TLimits extends LimitConfigs> {
+  /** The limiter, or a function of the request where each request has its own, as on Workers. */
+  limiter: ChargingLimiter<TLimits> | ((c: Context<TEnv>) => ChargingLimiter<TLimits>);
+  /**
+   * The key of a request's bucket. Return `SHARED_BUCKET` for the bucket that all callers share, and
+   * `null` to refuse the request with 400. Declare the type of `c` for the variables of your own
+   * middleware: `(c: Context<AppEnv>) => …`.
+   */
+  key: (c: Context<TEnv>, name: keyof TLimits & string) => KeyAnswer | Promise<KeyAnswer>;
+  /**
+   * The config of a limit for this caller, such as a paying user's. `undefined` means the limit's
+   * own.
+   * @default the limit's own config
+   */
+  config?:
+    | ((
+        c: Context<TEnv>,
+        name: keyof TLimits & string,
+      ) => RateLimitConfig | undefined | Promise<RateLimitConfig | undefined>)
+    | undefined;
+}
+
+/** What a request is charged, and to which bucket. */
+export interface HonoRateLimitedOptions<TEnv extends Env, TName extends string = string> {
+  /** The key of the bucket. @default the result of the `key` of `createRateLimitHono` */
+  key?: ((c: Context<TEnv>, name: TName) => KeyAnswer | Promise<KeyAnswer>) | undefined;
+  /** Tokens that a request takes: finite and at least 0. @default 1 */
+  count?: OrFunction<TEnv, TName, number> | undefined;
+  /**
+   * The requests that cost tokens: every one, every one that succeeds, every one that fails (a
+   * status of 400 or more), or every failure for which the function of its context returns true.
+   * Every request is charged before its handler runs, and the tokens of the others are given back
+   * afterwards.
+   * @default "call"
+   */
+  on?: ChargedOn<Context<TEnv>> | undefined;
+  /** Fill the bucket when the request succeeds, for example after a log-in. @default false */
+  resetOnSuccess?: boolean | undefined;
+}
+
+/** What a handler finds at `c.var.rateLimit`. It is always `ok`. */
+export type GrantedOf<TNames> = TNames extends string
+  ? Extract<RateLimitResult, { ok: true }>
+  : Extract<LimitAllResult, { ok: true }>;
+
+/**
+ * Middleware for a route, or for all routes of an app. `names` is one limit, or several that are
+ * charged all or nothing in one round trip.
+ *
+ * A denied request is answered by `rateLimitResponse`: 429, with its header fields and the facts of
+ * the denial as JSON. A granted one gets the `RateLimit` fields of the limits that it costs.
+ */
+export type HonoRateLimited<TEnv extends Env, TName extends string> = <
+  const TNames extends TName | readonly TName[],
+>(
+  names: TNames,
+  options?: HonoRateLimitedOptions<TEnv, TName>,
+) => MiddlewareHandler<TEnv & { Variables: { rateLimit: GrantedOf<TNames> } }>;

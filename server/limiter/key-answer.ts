@@ -1,0 +1,19 @@
+/** What a function of the application answers when it is asked for the key of a request. */
+
+/** Not a `unique symbol`: TypeScript widens that to `symbol` in the result of a function. */
+export type SharedBucket = symbol & { readonly description: "trpc-rate-limit.shared-bucket" };
+
+/**
+ * A `key` function returns this for the bucket that all callers share. It is a symbol, so that no
+ * key of a user is equal to it. `Symbol.for`, so that two copies of the package share it.
+ */
+export const SHARED_BUCKET = Symbol.for("trpc-rate-limit.shared-bucket") as SharedBucket;
+
+/**
+ * - a string: the key;
+ * - `SHARED_BUCKET`: the bucket that all callers share;
+ * - `null`: the request is rejected.
+ *
+ * `undefined` does not compile, and is rejected: it is what a missing user id looks like.
+ */
+export type KeyAnswer = string | SharedBucket | null;
