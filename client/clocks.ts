@@ -55,10 +55,13 @@ export function createServerClock(
 ): ServerClock {
   let offset = NaN;
   let uncertainty = Infinity;
-  /** The wall clock minus the monotonic one at the last read. */
-  let skew = clock() - monotonic();
+  /**
+   * The wall clock minus the monotonic one at the last read; `NaN` before the first one. It is not
+   * read here: a server that renders a page ahead of time may not read clocks.
+   */
+  let skew = NaN;
   /** The skew when the offset was last corrected. Steps are counted from there. */
-  let correctedSkew = skew;
+  let correctedSkew = NaN;
 
   function correct(nextOffset: number, nextUncertainty: number): boolean {
     const before = offset;
@@ -72,6 +75,7 @@ export function createServerClock(
   function read(): Time {
     const now = clock();
     skew = now - monotonic();
+    if (Number.isNaN(correctedSkew)) correctedSkew = skew;
     const step = skew - correctedSkew;
     if (Math.abs(step) > STEP) {
       correct(offset - step, Infinity);

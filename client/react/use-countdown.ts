@@ -21,7 +21,9 @@ export function useCountdown(retryAt: number = 0): number {
 }
 
 function createCountdown(retryAt: number) {
-  const wait = createWait(retryAt);
+  let counted: (() => number) | undefined;
+  // Not before it is needed: a server that renders a page ahead of time may not read clocks.
+  const wait = () => (counted ??= createWait(retryAt))();
   return {
     seconds: () => Math.max(0, Math.ceil(wait() / 1000)),
     subscribe(onTick: () => void) {

@@ -11,9 +11,12 @@ const SCAFFOLD = fileURLToPath(new URL("scaffold/", import.meta.url));
 /** Within the repository, so that the package's own name resolves to it. */
 const WORK = fileURLToPath(new URL(".tmp/", import.meta.url));
 
-/** The page whose blocks are parts of an application that is built and tested by itself. */
-const T3_PAGE = "docs/next.md";
-const T3_APP = join(ROOT, "test/t3-app");
+/** Pages whose blocks are parts of an application that is built and tested by itself. */
+const APPLICATIONS: Record<string, string> = {
+  "docs/next.md": "test/t3-app",
+  "docs/guides/next-16.md": "test/scaffolds/fixtures/next",
+  "docs/guides/tanstack-start.md": "test/scaffolds/fixtures/start",
+};
 
 /** Code of other packages, in guides that compare it with ours. */
 const UNCHECKED = "js";
@@ -49,7 +52,7 @@ async function compile(project: string): Promise<string> {
 describe("code blocks", async () => {
   const blocks = (await publishedPages()).flatMap(blocksOf);
   const inTypeScript = blocks.filter(({ language }) => language === "ts" || language === "tsx");
-  const typed = inTypeScript.filter(({ page }) => page !== T3_PAGE);
+  const typed = inTypeScript.filter(({ page }) => !(page in APPLICATIONS));
 
   it("are in languages that this test checks", async () => {
     const elsewhere = (await allPages()).flatMap(blocksOf);
@@ -91,13 +94,13 @@ describe("code blocks", async () => {
     await writeFile(file, right);
   });
 
-  it("of the page about T3 are parts of the application that the tests build", async () => {
+  it.each(Object.entries(APPLICATIONS))("of %s are parts of %s", async (about, application) => {
     // Indentation differs, because prettier formats the blocks that it can parse.
     const compact = (text: string) => text.replaceAll(/\s/g, "");
-    const excerpts = inTypeScript.filter(({ page }) => page === T3_PAGE);
-    expect(excerpts.length).toBeGreaterThan(10);
+    const excerpts = inTypeScript.filter(({ page }) => page === about);
+    expect(excerpts.length).toBeGreaterThan(2);
     for (const { path, code: shown } of excerpts) {
-      const source = compact(await readFile(join(T3_APP, path!), "utf8"));
+      const source = compact(await readFile(join(ROOT, application, path!), "utf8"));
       const parts = shown.slice(shown.indexOf("\n")).split(/^\/\/ …$/m);
       for (const part of parts) expect(source).toContain(compact(part));
     }

@@ -24,8 +24,12 @@ export interface Project {
    * declarations of others are not ours.
    */
   typeErrors(compiler: string, args?: readonly string[]): Promise<string[]>;
-  /** Starts a server that prints "Ready" once it listens on the port, the last argument. */
-  serve(args: readonly string[], env?: Record<string, string>): Promise<Server>;
+  /**
+   * Starts a server that prints "Ready" once it listens on the port, the last argument.
+   *
+   * @param node which Node runs it. @default the one that runs the tests
+   */
+  serve(args: readonly string[], env?: Record<string, string>, node?: string): Promise<Server>;
   /** The names of all installed packages, nested ones included. */
   installed(): Promise<string[]>;
   /** Prints how long each command took. */
@@ -84,16 +88,17 @@ export function openProject(root: string): Project {
       if (output !== "" && errors.length === 0) throw new Error(output);
       return errors.filter((line) => !/^node_modules\/(?!trpc-rate-limit\/)/.test(line));
     },
-    serve: (args, env = {}) => serve(root, args, { ...process.env, ...env }),
+    serve: (args, env = {}, node = process.execPath) =>
+      serve(root, node, args, { ...process.env, ...env }),
     installed: () => packagesIn(join(root, "node_modules")),
     report: (title) => console.log(`${title}: ${times.join(", ")}`),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };
 }
 
-async function serve(root: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+async function serve(root: string, node: string, args: readonly string[], env: NodeJS.ProcessEnv) {
   const port = await freePort();
-  const child = spawn(process.execPath, [...args, String(port)], { cwd: root, env });
+  const child = spawn(node, [...args, String(port)], { cwd: root, env });
   const exited = once(child, "exit");
   await new Promise<void>((resolve, reject) => {
     let log = "";
