@@ -1,5 +1,6 @@
 /** Stores on the SQL client of Bun. They only open in a process of Bun. */
 import { createRequire } from "node:module";
+import { type DrizzleLike, drizzleStore } from "../../server/drizzle/index.js";
 import { type BunSqlLike, mysqlStore, pgStore, type RateLimitStore } from "../../server/index.js";
 import type { Open } from "./open-store.js";
 
@@ -31,8 +32,26 @@ const openBun =
     };
   };
 
+/** Drizzle's driver of Bun has been there for MySQL since 1.0. */
+const openDrizzle =
+  (path: string, settings: object = {}): Open =>
+  (url, { isolation, connections }) => {
+    const size = connections === undefined ? {} : { max: connections };
+    const client = connectBunSql(url, { ...settings, ...size });
+    const { drizzle } = createRequire(import.meta.url)(path) as {
+      drizzle: (config: { client: BunSql }) => DrizzleLike;
+    };
+    return {
+      store: drizzleStore(drizzle({ client }), { isolation }) as RateLimitStore,
+      run: (text) => client.unsafe(text),
+      close: () => client.close(),
+    };
+  };
+
 export const bunOpeners = {
   "bun sql pg": openBun(pgStore as StoreOf),
   "bun sql pg, unprepared": openBun(pgStore as StoreOf, { prepare: false }),
   "bun sql mysql": openBun(mysqlStore as StoreOf, { foundRows: true }),
+  "drizzle bun-sql pg": openDrizzle("drizzle-orm/bun-sql"),
+  "drizzle bun-sql mysql": openDrizzle("drizzle-orm/bun-sql/mysql", { foundRows: true }),
 } satisfies Record<string, Open>;
