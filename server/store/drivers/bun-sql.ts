@@ -23,11 +23,11 @@ export function bunSqlDriver(
     ),
     within(tx) {
       const { unsafe } = Object(tx) as Partial<BunSqlExecutor>;
-      // The pool has neither: each statement would go to any of its connections.
+      // The pool has neither: each statement would go to any of its connections. Drizzle begins on a
+      // connection of `reserve`.
       const isOne = "release" in Object(tx) || "savepoint" in Object(tx);
       if (!isOne || typeof unsafe !== "function") {
-        const expected =
-          "what sql.begin() passes to its function, or a connection of sql.reserve()";
+        const expected = "what sql.begin() passes to its function";
         throw new RateLimitConfigError("tx", tx, expected);
       }
       return connectionOf((text, params) => readOnly.noting(tx, tx.unsafe(text, params)));

@@ -54,8 +54,7 @@ export type PgTransactionOf<TClient> = TClient extends BunSqlLike
 /**
  * A store on a pool of `pg`, 8.11 or later, or on Bun's client (`Bun.sql`, `new SQL(url)`). One store
  * per pool and process: calls that share a store share their round trips. `using` takes a client of
- * the pool that has begun a transaction. In Bun it takes what `sql.begin` passes to its function, or a
- * connection of `sql.reserve` that has begun a transaction.
+ * the pool that has begun a transaction. In Bun it takes what `sql.begin` passes to its function.
  *
  * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a client of
  * Bun is for another database, renames columns, or is given with `prepare: false`.
