@@ -35,7 +35,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       include: ["test/**/*.test.{ts,tsx}"],
       exclude: [
         ...installed,
-        "test/{drivers,e2e,galera,quick-start,scaffolds}/**",
+        "test/{drivers,e2e,galera,quick-start,runtimes,scaffolds}/**",
         "test/histories/{history,processes}.test.ts",
         ...outages,
       ],
@@ -126,6 +126,20 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 120_000,
       // Two installations.
       hookTimeout: 600_000,
+    },
+  },
+  // Other runtimes than Node.js, each started by its tests.
+  runtimes: {
+    test: {
+      include: ["test/runtimes/**/*.test.ts"],
+      exclude: installed,
+      globalSetup,
+      fileParallelism: false,
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      retry,
+      // How many tests ran there.
+      disableConsoleIntercept: true,
     },
   },
   scaffolds: {

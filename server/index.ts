@@ -64,6 +64,7 @@ export {
   type MysqlDriverOptions,
   mysqlStore,
   type MysqlStoreOptions,
+  type MysqlTransactionOf,
 } from "./store/drivers/mysql.js";
 export type {
   MysqlCallbackPoolLike,
@@ -73,7 +74,18 @@ export type {
   MysqlQuery,
   MysqlQueryable,
 } from "./store/drivers/mysql-client.js";
-export { type PgDriverOptions, pgStore, type PgStoreOptions } from "./store/drivers/pg.js";
+export type {
+  BunSqlExecutor,
+  BunSqlLike,
+  BunSqlReserved,
+  BunSqlTransactionOf,
+} from "./store/drivers/bun-sql-client.js";
+export {
+  type PgDriverOptions,
+  pgStore,
+  type PgStoreOptions,
+  type PgTransactionOf,
+} from "./store/drivers/pg.js";
 export type {
   PgClientLike,
   PgConnectionOf,

@@ -1,7 +1,13 @@
 /** Runs the statements of a store through a Drizzle database or one of its transactions. */
+import { bunSqlDriver } from "../store/drivers/bun-sql.js";
+import {
+  type BunSqlExecutor,
+  type BunSqlLike,
+  checkBunSql,
+} from "../store/drivers/bun-sql-client.js";
 import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
-import type { DrizzleParts } from "./drizzle-parts.js";
+import { type DrizzleParts, ON_BUN_SQL } from "./drizzle-parts.js";
 import { MarkedQuery } from "./marked-query.js";
 
 /** The methods of databases and transactions, by dialect. */
@@ -22,10 +28,13 @@ export interface AnyDrizzle {
 
 export function drizzleDriver(
   db: AnyDrizzle,
-  { dialect, hasTransactions }: DrizzleParts,
+  { dialect, hasTransactions, ...parts }: DrizzleParts,
 ): SqlDriver<object> {
-  const within = (target: object) => CONNECTIONS[dialect](target as PgOrMySql & Sqlite);
-  const single = { dialect, ...within(db), within };
+  const isOnBun = ON_BUN_SQL.has(parts.session);
+  const { within, ...own } = isOnBun
+    ? bunDriver(dialect as "postgresql" | "mysql", parts.client as BunSqlLike)
+    : throughDrizzle(db, dialect);
+  const single = { dialect, ...own, within };
   if (!hasTransactions) return single;
   return {
     ...single,
@@ -40,6 +49,28 @@ export function drizzleDriver(
         bounded,
         dialect === "sqlite" ? { behavior: "immediate" } : { isolationLevel: level },
       );
+    },
+  };
+}
+
+type Statements = Omit<SqlDriver<object>, "dialect" | "transaction">;
+
+function throughDrizzle(db: object, dialect: DialectName): Statements {
+  const within = (target: object) => CONNECTIONS[dialect](target as PgOrMySql & Sqlite);
+  return { ...within(db), within };
+}
+
+/** On the client under Drizzle, which needs its parameters in another form. */
+function bunDriver(dialect: "postgresql" | "mysql", client: BunSqlLike): Statements {
+  checkBunSql(client, dialect);
+  const { query, execute, isExhausted, within } = bunSqlDriver(client, dialect);
+  return {
+    query,
+    execute,
+    ...(isExhausted && { isExhausted }),
+    within(tx) {
+      const { session } = tx as { session?: { client?: BunSqlExecutor } };
+      return within(session?.client as BunSqlExecutor);
     },
   };
 }

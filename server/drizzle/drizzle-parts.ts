@@ -4,6 +4,7 @@
  */
 import { entityKind } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
+import { isBunSql } from "../store/drivers/bun-sql-client.js";
 import type { DialectName } from "../store/sql/driver.js";
 import { isSynchronousClient } from "./drizzle-synchronous.js";
 
@@ -53,13 +54,17 @@ const REFUSED: Record<string, string> = {
   SQLiteD1Session: "D1 has no transactions; use drizzle-orm/libsql",
   SQLiteRemoteSession: "sqlite-proxy has one connection for all; use drizzle-orm/libsql",
   OPSQLiteSession: "op-sqlite has one connection for all; use drizzle-orm/libsql",
-  BunMySqlSession: "it answers in another shape than mysql2; use drizzle-orm/mysql2",
+  BunSQLiteSession:
+    "Bun's SQL client has one connection for all; use drizzle-orm/libsql or drizzle-orm/bun-sqlite",
   MySqlRemoteSession: "mysql-proxy has no transactions; use drizzle-orm/mysql2",
   AwsDataApiSession: "the AWS Data API takes no arrays; use drizzle-orm/node-postgres",
   PrismaPgSession: "use prismaStore(prisma)",
   PrismaMySqlSession: "use prismaStore(prisma)",
   PrismaSQLiteSession: "use prismaStore(prisma)",
 };
+
+/** Sessions on the SQL client of Bun, whose parameters Drizzle passes on as they are. */
+export const ON_BUN_SQL: ReadonlySet<string> = new Set(["BunSQLSession", "BunMySqlSession"]);
 
 /** Sessions over HTTP: each statement is a request, and no transaction spans two of them. */
 const WITHOUT_TRANSACTIONS = new Set([
@@ -123,6 +128,9 @@ export function drizzleParts(db: object): DrizzleParts {
       `it has one connection, on which calls would become part of any open transaction; ` +
         `give Drizzle a ${pooled.pool}`,
     );
+  }
+  if (ON_BUN_SQL.has(session) && !isBunSql(client)) {
+    throw refused(db, "its client is not a SQL client of Bun");
   }
   const hasTransactions = !WITHOUT_TRANSACTIONS.has(session);
   return { dialect, session, client, hasTransactions, isSynchronous: false };

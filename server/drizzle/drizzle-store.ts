@@ -58,8 +58,8 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
  * A store on a Drizzle database. One store per database and process: calls that share a store share
  * their round trips. `transaction` and `using` take Drizzle's own transactions.
  *
- * On node-postgres and postgres-js, single decisions go to `db.$client`, as prepared statements, and
- * not through Drizzle. So do all decisions on `better-sqlite3`, `node-sqlite` and `bun-sqlite`. There,
+ * On node-postgres, postgres-js and bun-sql, single decisions go to `db.$client`, as prepared
+ * statements, and not through Drizzle. So do all decisions on `better-sqlite3`, `node-sqlite` and `bun-sqlite`. There,
  * `transaction` and `using` reject, because Drizzle's transactions are synchronous.
  *
  * @throws RateLimitConfigError when the driver cannot work (the message says which one can), when

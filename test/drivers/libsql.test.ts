@@ -165,12 +165,15 @@ describe("sqliteStore", () => {
     const { client, database } = await setUp();
     const refused: [db: unknown, message: RegExp][] = [
       ["file:app.db", /not a path: open the database first/],
-      [undefined, /must be a Database of better-sqlite3, a DatabaseSync of node:sqlite/],
+      [
+        undefined,
+        /must be a Database of better-sqlite3 or bun:sqlite, a DatabaseSync of node:sqlite/,
+      ],
       [drizzle(client), /not a Drizzle instance: pass its \$client/],
       [database.prisma, /use prismaStore/],
       [createClient({ url: "ws://127.0.0.1:1" }), /not with ws: or wss:/],
       [{ prepare() {}, exec() {}, batch() {}, withSession() {} }, /D1 has no transactions/],
-      [{ prepare() {}, exec() {}, query() {}, inTransaction: false }, /better-sqlite3/],
+      [{ prepare() {}, exec() {}, sync() {}, inTransaction: false }, /better-sqlite3/],
       [{ prepare() {}, exec() {} }, /Node\.js 22\.16 or later/],
     ];
     for (const [db, message] of refused) expect(() => sqliteStore(db as never)).toThrow(message);

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inject } from "vitest";
+// Bun puts its own test runner in the place of Vitest, and that has no `inject`.
+import * as vitest from "vitest";
 import { readMigrations } from "../../example-app/shared/server/migrate.js";
 import type { PrismaLike } from "../../server/index.js";
 import {
@@ -43,7 +44,7 @@ export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
  * @param options of `CREATE DATABASE`.
  */
 export async function createPostgres(
-  server: string = inject("postgresUrl"),
+  server: string = vitest.inject("postgresUrl"),
   options = "",
 ): Promise<TestDatabase<PostgresClient>> {
   const name = `limits_${randomUUID().replaceAll("-", "")}`;

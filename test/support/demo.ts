@@ -24,13 +24,17 @@ export interface DemoOptions {
   port?: number;
   /** The arguments of the command, such as `--processes 2`. @default none */
   args?: readonly string[];
+  /** The binary of Bun, to start it there. @default Node.js */
+  bun?: string | undefined;
 }
 
 export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
-  const { databaseUrl = `file:${join(folder, "demo.db")}`, port = 0, args = [] } = options;
-  const command = ["--import", "tsx", "example-app/shared/server/main.ts", ...args];
-  const child = spawn(process.execPath, command, {
+  const { databaseUrl = `file:${join(folder, "demo.db")}`, port = 0, args = [], bun } = options;
+  // Bun needs no loader for TypeScript.
+  const loader = bun === undefined ? ["--import", "tsx"] : [];
+  const command = [...loader, "example-app/shared/server/main.ts", ...args];
+  const child = spawn(bun ?? process.execPath, command, {
     cwd: ROOT,
     env: {
       ...process.env,

@@ -8,7 +8,7 @@ import { drizzleStore, type DrizzleLike } from "../../server/drizzle/index.js";
 import { createRateLimiter, HOUR, type RateLimitStore } from "../../server/index.js";
 import { describeStore } from "../server/store/contract.js";
 import { createSqlite } from "./database.js";
-import { openSynchronous, type SynchronousDatabase } from "./open-sqlite.js";
+import { openSynchronous, type SqliteClientName, type SynchronousDatabase } from "./open-sqlite.js";
 
 interface Database extends DrizzleLike {
   run(query: unknown): unknown;
@@ -37,7 +37,7 @@ const rateLimits = sqliteTable("RateLimit", {
 });
 
 export function describeSynchronousDrizzle(
-  name: "better-sqlite3" | "node:sqlite",
+  name: Exclude<SqliteClientName, "libsql">,
   make: (client: SynchronousDatabase) => DrizzleLike,
 ): void {
   async function open(isolation?: "serializable") {

@@ -1,4 +1,4 @@
-/** Opens SQLite without an ORM: through libsql, better-sqlite3 or node:sqlite. */
+/** Opens SQLite without an ORM: through libsql, better-sqlite3, node:sqlite or bun:sqlite. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -28,7 +28,7 @@ export interface SynchronousDatabase extends SqliteDatabaseLike {
   };
 }
 
-export type SqliteClientName = "libsql" | "better-sqlite3" | "node:sqlite";
+export type SqliteClientName = "libsql" | "better-sqlite3" | "node:sqlite" | "bun:sqlite";
 
 export interface SynchronousOptions {
   /** Whether integers are read as bigints, which some applications choose. */
@@ -46,6 +46,14 @@ export function openSynchronous(
       DatabaseSync: new (path: string, options: object) => SynchronousDatabase;
     };
     return new DatabaseSync(path, { timeout: TIMEOUT, readBigInts: bigints });
+  }
+  if (name === "bun:sqlite") {
+    const { Database } = createRequire(import.meta.url)("bun:sqlite") as {
+      Database: new (path: string, options: object) => SynchronousDatabase;
+    };
+    const db = new Database(path, { readwrite: true, safeIntegers: bigints });
+    db.exec(`PRAGMA busy_timeout = ${TIMEOUT}`);
+    return db;
   }
   const Database = createRequire(BETTER_SQLITE3)("better-sqlite3") as new (
     path: string,
@@ -84,4 +92,5 @@ export const sqliteOpeners = {
   },
   "better-sqlite3": synchronous("better-sqlite3"),
   "node:sqlite": synchronous("node:sqlite"),
+  "bun:sqlite": synchronous("bun:sqlite"),
 };

@@ -2,6 +2,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import { PrismaClient as PostgresClient } from "../../prisma/generated/postgresql/client.js";
 import { pgStore, prismaStore, type RateLimitStore } from "../../server/index.js";
+import { bunOpeners } from "./open-bun.js";
 import { connectors } from "./clients.js";
 import { openMysql8 } from "./mysql-8.js";
 import { connectMariadb, openMariadb, openMysql2 } from "./open-mysql.js";
@@ -83,7 +84,7 @@ const openers = {
   "mariadb and prisma": throughPrisma("mysql", true),
   /** MariaDB in the place of MySQL 8. */
   "mysql 8": openMysql8,
-  /** libsql, better-sqlite3 and node:sqlite. */
+  /** libsql, better-sqlite3, node:sqlite and bun:sqlite. */
   ...sqliteOpeners,
   "prisma 6 sqlite": throughPrisma6("sqlite"),
   "prisma 6 postgresql": throughPrisma6("postgresql"),
@@ -91,6 +92,7 @@ const openers = {
   "prisma 6 rust": throughRustEngine,
   "prisma 8": throughPrisma8,
   ...ormOpeners,
+  ...bunOpeners,
 } satisfies Record<string, Open>;
 
 /** A driver, and the database that it connects to. */

@@ -1,8 +1,18 @@
-/** MySQL and MariaDB through `mysql2` or `mariadb`, without an ORM, on the application's own pool. */
+/**
+ * MySQL and MariaDB through `mysql2` or `mariadb`, without an ORM, on the application's own pool. A
+ * client of Bun has a driver of its own.
+ */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
+import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import { bunSqlDriver } from "./bun-sql.js";
+import {
+  type BunSqlLike,
+  type BunSqlTransactionOf,
+  checkBunSql,
+  isBunSql,
+} from "./bun-sql-client.js";
 import type {
   ConnectionInternals,
   MysqlCallbackPoolLike,
@@ -31,22 +41,44 @@ export interface MysqlDriverOptions {
 /** The options of `mysqlStore`. */
 export interface MysqlStoreOptions extends MysqlDriverOptions, SqlStoreOptions {}
 
+/** What `using` and `transaction` of a store on this client take. */
+export type MysqlTransactionOf<TClient> = TClient extends BunSqlLike
+  ? BunSqlTransactionOf<TClient>
+  : TClient extends MysqlPoolLike | MysqlCallbackPoolLike
+    ? MysqlConnectionOf<TClient>
+    : never;
+
 /**
- * A store on a pool of `mysql2`, with or without promises, or on one of `mariadb`. One store per
- * pool and process: calls that share a store share their round trips. `using` takes a connection of
- * the pool that has begun a transaction. The connections need the character set `utf8mb4`, which is
- * the default of both drivers.
+ * A store on a pool of `mysql2`, with or without promises, on one of `mariadb`, or on Bun's client
+ * (`new SQL(url, { foundRows: true })`). One store per pool and process: calls that share a store
+ * share their round trips. `using` takes a connection of the pool that has begun a transaction. In Bun
+ * it takes what `sql.begin` passes to its function. The connections need the character set `utf8mb4`,
+ * which is the default of all of them.
  *
  * @throws RateLimitConfigError when `pool` is no pool, or `isolation` is given and is not
- * `"serializable"`.
+ * `"serializable"`, or a client of Bun is for another database, renames columns, lacks `foundRows`, or
+ * is given with `prepare: false`.
  */
-export function mysqlStore<TPool extends MysqlPoolLike | MysqlCallbackPoolLike>(
+export function mysqlStore<TPool extends MysqlPoolLike | MysqlCallbackPoolLike | BunSqlLike>(
   pool: TPool,
   options: MysqlStoreOptions = {},
-): RateLimitStore<MysqlConnectionOf<TPool>> {
-  return sqlStore(mysqlDriver(promisePool(pool), options), options) as unknown as RateLimitStore<
-    MysqlConnectionOf<TPool>
-  >;
+): RateLimitStore<MysqlTransactionOf<TPool>> {
+  return sqlStore(driverOf(pool, options), options);
+}
+
+function driverOf(
+  pool: MysqlPoolLike | MysqlCallbackPoolLike | BunSqlLike,
+  options: MysqlDriverOptions,
+): SqlDriver<never> {
+  if (!isBunSql(pool)) {
+    return mysqlDriver(promisePool(pool), options) as SqlDriver<never>;
+  }
+  checkBunSql(pool, "mysql");
+  if (options.prepare === false) {
+    const message = "a client of Bun prepares all statements on MySQL: leave prepare out";
+    throw new RateLimitConfigError("prepare", false, { message });
+  }
+  return bunSqlDriver(pool, "mysql") as SqlDriver<never>;
 }
 
 /** @throws RateLimitConfigError when it is no pool. */

@@ -27,7 +27,9 @@ const CLOSED_AFTER = /^(08|57P|25P0[34]|58|XX)/;
  * severity. Its text does not matter, because it is in the language of the server.
  */
 export function isPgAnswer(error: unknown): boolean {
-  const { severity, code } = (error ?? {}) as Record<string, unknown>;
-  if (typeof severity !== "string" || typeof code !== "string") return false;
-  return !CLOSED_AFTER.test(code) && !isReadOnly(error);
+  const { severity, code, errno } = (error ?? {}) as Record<string, unknown>;
+  // Bun has a code of its own, and the server's here.
+  const state = typeof errno === "string" ? errno : code;
+  if (typeof severity !== "string" || typeof state !== "string") return false;
+  return !CLOSED_AFTER.test(state) && !isReadOnly(error);
 }

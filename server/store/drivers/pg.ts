@@ -1,8 +1,19 @@
-/** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
+/**
+ * PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. A client
+ * of Bun has a driver of its own.
+ */
+import { RateLimitConfigError } from "../../../core/errors.js";
 import { startTimer } from "../../timers/timer.js";
-import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
+import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import { bunSqlDriver } from "./bun-sql.js";
+import {
+  type BunSqlLike,
+  type BunSqlTransactionOf,
+  checkBunSql,
+  isBunSql,
+} from "./bun-sql-client.js";
 import type {
   PgClientLike,
   PgConnectionOf,
@@ -24,7 +35,7 @@ export interface PgDriverOptions {
   /**
    * Whether statements are prepared once per connection, under names of their own. Turn it off
    * behind a pooler that does not support prepared statements, such as PgBouncer before 1.21 in
-   * transaction mode.
+   * transaction mode. A client of Bun has an option of its own, `new SQL(url, { prepare: false })`.
    * @default true
    */
   prepare?: boolean;
@@ -33,18 +44,40 @@ export interface PgDriverOptions {
 /** The options of `pgStore`. */
 export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
 
+/** What `using` and `transaction` of a store on this client take. */
+export type PgTransactionOf<TClient> = TClient extends BunSqlLike
+  ? BunSqlTransactionOf<TClient>
+  : TClient extends PgPoolLike
+    ? PgConnectionOf<TClient>
+    : never;
+
 /**
- * A store on a pool of `pg`, 8.11 or later. One store per pool and process: calls that share a
- * store share their round trips. `using` takes a client of the pool that has begun a transaction.
+ * A store on a pool of `pg`, 8.11 or later, or on Bun's client (`Bun.sql`, `new SQL(url)`). One store
+ * per pool and process: calls that share a store share their round trips. `using` takes a client of
+ * the pool that has begun a transaction. In Bun it takes what `sql.begin` passes to its function.
  *
- * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`.
+ * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a client of
+ * Bun is for another database, renames columns, or is given with `prepare: false`.
  */
-export function pgStore<TPool extends PgPoolLike>(
+export function pgStore<TPool extends PgPoolLike | BunSqlLike>(
   pool: TPool,
   options: PgStoreOptions = {},
-): RateLimitStore<PgConnectionOf<TPool>> {
-  return sqlStore(pgDriver(pool, options), options) as RateLimitStore<never>;
+): RateLimitStore<PgTransactionOf<TPool>> {
+  return sqlStore(driverOf(pool, options), options);
 }
+
+function driverOf(pool: PgPoolLike | BunSqlLike, options: PgDriverOptions): SqlDriver<never> {
+  if (!isBunSql(pool)) return pgDriver(pool, options) as SqlDriver<never>;
+  checkBunSql(pool, "postgresql");
+  if (options.prepare === false) {
+    throw new RateLimitConfigError("prepare", false, { message: PREPARE_IN_BUN });
+  }
+  return bunSqlDriver(pool, "postgresql") as SqlDriver<never>;
+}
+
+const PREPARE_IN_BUN =
+  "a client of Bun decides about prepared statements itself: leave prepare out, and use " +
+  "new SQL(url, { prepare: false })";
 
 /**
  * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go

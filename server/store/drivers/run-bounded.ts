@@ -20,8 +20,9 @@ export async function checkNotAborted(ping: () => Promise<unknown>): Promise<voi
   try {
     await ping();
   } catch (error) {
-    const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
-    throw code === ABORTED || cause?.code === ABORTED ? new Error(ROLLED_BACK) : error;
+    const { code, errno, cause } = error as { code?: unknown; errno?: unknown; cause?: unknown };
+    const codes = [code, errno, (cause as { code?: unknown } | undefined)?.code];
+    throw codes.includes(ABORTED) ? new Error(ROLLED_BACK) : error;
   }
 }
 

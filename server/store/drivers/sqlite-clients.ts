@@ -3,7 +3,7 @@
  * imports none, and works with the connection of the application.
  */
 
-/** A prepared statement of `better-sqlite3` or `node:sqlite`. */
+/** A prepared statement of `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteStatementLike {
   /** Runs the statement, and returns its rows. */
   all(...params: never[]): unknown[];
@@ -11,7 +11,7 @@ export interface SqliteStatementLike {
   run(...params: never[]): { changes: number | bigint };
 }
 
-/** A `Database` of `better-sqlite3`, or a `DatabaseSync` of `node:sqlite`. */
+/** A `Database` of `better-sqlite3` or `bun:sqlite`, or a `DatabaseSync` of `node:sqlite`. */
 export interface SqliteDatabaseLike {
   /** Prepares one statement. */
   prepare(text: string): SqliteStatementLike;

@@ -1,4 +1,4 @@
-/** A connection of `better-sqlite3` or `node:sqlite`. Its statements are prepared once per text. */
+/** A connection of a synchronous client. Its statements are prepared once per text. */
 import type { SqlRow } from "../sql/driver.js";
 import type { SqliteDatabaseLike, SqliteStatementLike } from "./sqlite-clients.js";
 
@@ -17,7 +17,7 @@ export interface SqliteConnection {
 
 /** What the clients can set on a statement, whatever the application has set as default. */
 interface StatementSettings {
-  /** better-sqlite3 */
+  /** better-sqlite3, bun:sqlite */
   safeIntegers?(toggle: boolean): unknown;
   /** node:sqlite */
   setReadBigInts?(enabled: boolean): unknown;

@@ -1,6 +1,6 @@
 /**
- * The synchronous clients of SQLite: `better-sqlite3` and `node:sqlite`. The store's own statements
- * run on the connection of the application, and never while a transaction is open on it. The
+ * The synchronous clients of SQLite: `better-sqlite3`, `node:sqlite` and `bun:sqlite`. The store's own
+ * statements run on the connection of the application, and never while a transaction is open on it. The
  * transactions of the application run on connections of their own.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";

@@ -1,8 +1,9 @@
-/** SQLite without an ORM, through `better-sqlite3`, `node:sqlite` or `@libsql/client`. */
+/** SQLite without an ORM, through `better-sqlite3`, `node:sqlite`, `bun:sqlite` or `@libsql/client`. */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import { isBunSql } from "./bun-sql-client.js";
 import type {
   LibsqlClientLike,
   SqliteDatabaseLike,
@@ -14,16 +15,16 @@ import { isSynchronous, NO_OPEN, synchronousDrivers } from "./sqlite-synchronous
 export interface SqliteStoreOptions<TClient = SqliteDatabaseLike> extends SqlStoreOptions {
   /**
    * Opens another connection to the same database, with the same settings. `transaction` runs each
-   * transaction on a connection of its own, and closes it afterwards. Only for `better-sqlite3` and
-   * `node:sqlite`.
+   * transaction on a connection of its own, and closes it afterwards. Only for `better-sqlite3`,
+   * `node:sqlite` and `bun:sqlite`.
    * @default `transaction` is refused
    */
   open?: (() => TClient) | undefined;
 }
 
 const EXPECTED =
-  "a Database of better-sqlite3, a DatabaseSync of node:sqlite (Node.js 22.16 or later), or a " +
-  "client of @libsql/client";
+  "a Database of better-sqlite3 or bun:sqlite, a DatabaseSync of node:sqlite (Node.js 22.16 or " +
+  "later), or a client of @libsql/client";
 
 /**
  * A store on one connection or client. One store per database and process: calls that share a store
@@ -31,7 +32,8 @@ const EXPECTED =
  * own that has run `BEGIN IMMEDIATE`.
  *
  * A synchronous client blocks the event loop while another process writes. Its time-out
- * (`timeout` or `PRAGMA busy_timeout`) should be short, such as 100 ms. The store tries again.
+ * (`timeout`, or `PRAGMA busy_timeout`, which is 0 in Bun) should be short, such as 100 ms. The store
+ * tries again.
  *
  * @throws RateLimitConfigError when `db` is none of these clients, or `isolation` is given and is
  * not `"serializable"`, or `open` is given for `@libsql/client`.
@@ -67,6 +69,8 @@ async function refuseTransaction(): Promise<never> {
 
 /** What is wrong with a client, and what to pass instead; `undefined` if it can be used. */
 function problemOf(db: unknown): string | undefined {
+  if (isBunSql(db))
+    return `${EXPECTED}, and not a SQL client of Bun, which has one connection for all`;
   if (typeof db === "string") return `${EXPECTED}, and not a path: open the database first`;
   if (typeof db !== "object" || db === null) return EXPECTED;
   if ("$client" in db) return `${EXPECTED}, and not a Drizzle instance: pass its $client`;
@@ -78,7 +82,6 @@ function problemOf(db: unknown): string | undefined {
       : `${EXPECTED} with a URL that begins with file:, libsql: or https:, and not with ws: or ` +
           "wss:, which send numbers as decimals";
   }
-  // Bun's, and the package libsql, look much like better-sqlite3. They were not tested.
-  const isOther = "sync" in db || ("query" in db && typeof db.query === "function");
-  return isSynchronous(db) && !isOther ? undefined : EXPECTED;
+  // The package libsql looks much like better-sqlite3, and its reads may be stale.
+  return isSynchronous(db) && !("sync" in db) ? undefined : EXPECTED;
 }

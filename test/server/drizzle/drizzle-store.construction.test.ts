@@ -74,7 +74,16 @@ describe("drizzleStore refuses", () => {
     ],
     ["Effect", databaseOf("PgDialect", "EffectPgSession"), /EffectPgSession returns effects/],
     ["Turso", databaseOf("SQLiteDialect", "TursoDatabaseSession"), /TursoDatabaseSession has not/],
-    ["MySQL through Bun", databaseOf("MySqlDialect", "BunMySqlSession"), /use drizzle-orm\/mysql2/],
+    [
+      "SQLite through Bun's SQL client",
+      databaseOf("SQLiteDialect", "BunSQLiteSession"),
+      /one connection for all; use drizzle-orm\/libsql or drizzle-orm\/bun-sqlite/,
+    ],
+    [
+      "Bun's driver without a client of Bun",
+      databaseOf("PgDialect", "BunSQLSession"),
+      /not a SQL client of Bun/,
+    ],
     ["something else", {} as ReturnType<typeof drizzlePg>, /must be what drizzle\(\) returns/],
   ])("%s, and says why", (_, db, message) => {
     expect(() => drizzleStore(db)).toThrow(message);

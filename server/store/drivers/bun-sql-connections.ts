@@ -1,0 +1,60 @@
+/** The connections of a client of Bun for PostgreSQL or MySQL. */
+import type { BunSqlLike, BunSqlOptions, BunSqlReserved } from "./bun-sql-client.js";
+import { type Connections, createConnections } from "./connections.js";
+import { isMysqlAnswer } from "./mysql-connections.js";
+import { isPgAnswer } from "./pg-connections.js";
+
+/** The size of a pool that does not tell, as Bun documents it. */
+const MAX = 10;
+
+export interface BunSqlConnections extends Connections<BunSqlReserved> {
+  /** @param error closes the connection instead of giving it back. */
+  release(reserved: BunSqlReserved, error?: Error): void;
+}
+
+/**
+ * Each statement reserves a connection. Sent to the client itself, it could wait for minutes on a
+ * connection that no longer answers, and nothing could close that connection.
+ */
+export function createBunSqlConnections(sql: BunSqlLike): BunSqlConnections {
+  const { max = MAX } = sql.options as BunSqlOptions;
+  const lent = new Set<BunSqlReserved>();
+  let waiting = 0;
+
+  function release(reserved: BunSqlReserved, error?: Error): void {
+    lent.delete(reserved);
+    const released = error === undefined ? reserved.release() : reserved.close({ timeout: 0 });
+    // It rejects if the connection broke meanwhile. The pool knows already.
+    Promise.resolve(released).catch(() => {});
+  }
+
+  async function reserve(): Promise<BunSqlReserved> {
+    waiting++;
+    try {
+      const reserved = await sql.reserve();
+      lent.add(reserved);
+      return reserved;
+    } finally {
+      waiting--;
+    }
+  }
+
+  const connections = createConnections<BunSqlReserved>({
+    // The client tells neither number, and the connections of the application are not known.
+    idleCount: () => max - lent.size,
+    isExhausted: () => waiting > 0 && lent.size >= max,
+    connect: (callback) => {
+      reserve().then(
+        (reserved) => callback(undefined, reserved),
+        (error: unknown) => callback(error, undefined),
+      );
+    },
+    release,
+    probe: (reserved) => reserved.unsafe("SELECT 1"),
+    isAnswer: (error) => isPgAnswer(error) || isMysqlAnswer(error),
+    // A broken connection is no event: the next statement on it rejects.
+    on() {},
+    removeListener() {},
+  });
+  return { ...connections, release };
+}

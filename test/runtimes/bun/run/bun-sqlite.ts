@@ -1,0 +1,3 @@
+import { describeSynchronous } from "../../../server/store/drivers/sqlite-clients.js";
+
+describeSynchronous("bun:sqlite");
