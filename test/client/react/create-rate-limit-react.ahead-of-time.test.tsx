@@ -16,7 +16,8 @@ function Page() {
   const mutation = hooks.useRateLimitedMutation("hourly", { mutationFn: async () => "sent" });
   return (
     <p>
-      {status?.ok ?? "unknown"} {String(mutation.canMutate)} <hooks.RateLimitCountdown retryAt={undefined} />
+      {status?.ok ?? "unknown"} {String(mutation.canMutate)}{" "}
+      <hooks.RateLimitCountdown retryAt={undefined} />
       <hooks.RateLimitMeter name="quick" label="Messages" />
     </p>
   );
