@@ -13,12 +13,17 @@ import {
 } from "../../../server/index.js";
 import { runContract } from "./run-contract.js";
 
+/** A binding of Durable Objects. */
+interface Namespace {
+  get(id: unknown): { fetch(request: Request): Promise<Response> };
+  idFromName(name: string): unknown;
+}
+
 interface Env {
   DB: D1DatabaseLike;
-  LIMITS: {
-    get(id: unknown): { fetch(request: Request): Promise<Response> };
-    idFromName(name: string): unknown;
-  };
+  LIMITS: Namespace;
+  /** The same class without SQLite. */
+  OLD: Namespace;
 }
 
 const limits = {
@@ -33,23 +38,31 @@ const clock = () => Date.UTC(2030, 0, 1);
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     if (new URL(request.url).pathname.startsWith("/d1/")) return answer(request, d1Store(env.DB));
-    return env.LIMITS.get(env.LIMITS.idFromName("all")).fetch(request);
+    const space = new URL(request.url).pathname.startsWith("/old/") ? env.OLD : env.LIMITS;
+    return space.get(space.idFromName("all")).fetch(request);
   },
 };
 
 export class Limits {
   readonly #storage: DurableStorageLike;
-  readonly #store: RateLimitStore<never>;
+  readonly #abort: () => void;
+  #store: RateLimitStore<never> | undefined;
 
-  constructor({ storage }: { storage: DurableStorageLike }) {
-    this.#storage = storage;
-    this.#store = durableStore(storage);
+  constructor(ctx: { storage: DurableStorageLike; abort(): void }) {
+    this.#storage = ctx.storage;
+    this.#abort = () => ctx.abort();
   }
 
   async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
+    if (pathname.endsWith("/abort")) this.#abort();
     if (pathname.endsWith("/contract")) return Response.json(await this.#contract());
     if (pathname.endsWith("/sql")) return Response.json(this.#run(await request.text()));
+    try {
+      this.#store ??= durableStore(this.#storage);
+    } catch (error) {
+      return new Response(String(error), { status: 500 });
+    }
     return answer(request, this.#store);
   }
 
@@ -67,6 +80,8 @@ export class Limits {
     });
   }
 }
+
+export class LimitsWithoutSqlite extends Limits {}
 
 /** With a limiter of its own, as a worker has for each request. */
 async function answer(request: Request, store: RateLimitStore<never>): Promise<Response> {
@@ -92,7 +107,8 @@ async function answer(request: Request, store: RateLimitStore<never>): Promise<R
         return Response.json(result.ok);
       }
       case "reset":
-        return Response.json(await limiter.reset("few", { key }));
+        await limiter.reset("few", { key });
+        return Response.json(true);
       case "value": {
         const name = (searchParams.get("name") ?? "few") as "few";
         return Response.json((await limiter.getValue(name, { key })).value);
