@@ -83,7 +83,7 @@ export function drizzleStore<TDatabase extends DrizzleLike>(
     ) as RateLimitStore<never>;
   }
   if (isD1(parts.client)) {
-    return createD1Store(parts.client, sqlOptions.table, isolation) as RateLimitStore<never>;
+    return createD1Store(parts.client, sqlOptions.table, isolation);
   }
   if (isolation === "serializable" && !parts.hasTransactions) {
     const message = `${parts.session} of drizzle-orm has no transactions, so leave isolation out`;

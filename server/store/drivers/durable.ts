@@ -2,9 +2,7 @@
  * The storage of a Durable Object with SQLite. The object is the only one that uses it, and a
  * statement takes no `await`. So decisions run one after the other, in a transaction each.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
-import { planWrites } from "../plan-writes.js";
 import { checkTable } from "../sql/check-table.js";
 import { createDatabaseClock } from "../sql/database-clock.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
@@ -12,15 +10,9 @@ import { pruneSql } from "../sql/prune.js";
 import { quotedTable } from "../sql/sql.js";
 import { sqlite } from "../sql/sqlite.js";
 import { isMissingTable, storeError } from "../sql/store-error.js";
-import {
-  type Call,
-  type Decision,
-  expiredError,
-  type RateLimitStore,
-  rowKey,
-  type RowId,
-} from "../store.js";
+import { type Call, expiredError, type RateLimitStore } from "../store.js";
 import { isD1 } from "./d1-client.js";
+import { DecisionError, durableRows } from "./durable-rows.js";
 import type { DurableStorageLike } from "./durable-storage.js";
 
 /** The options of `durableStore`. */
@@ -66,15 +58,12 @@ export function durableStore(
   };
   const wrap = (error: unknown) => storeError(error, tableName, "sqlite");
 
-  const WHERE = `WHERE "name" = ? AND "key" = ? AND "shard" = ?`;
-  const READ = `SELECT "value", "ts" FROM ${table} ${WHERE}`;
-  const DELETE = `DELETE FROM ${table} ${WHERE}`;
-  const PUT = `INSERT OR REPLACE INTO ${table} ("name", "key", "shard", "value", "ts") VALUES (?, ?, ?, ?, ?)`;
+  const rows = durableRows(exec, table);
 
   let isReady = false;
   async function prepare(): Promise<void> {
     if (isReady) return;
-    exec(createText(table), []);
+    rows.create();
     await checkTable("sqlite", connection, tableName, clock);
     isReady = true;
   }
@@ -92,35 +81,11 @@ export function durableStore(
     }
   }
 
-  function readAll(rows: readonly RowId[]): Map<string, RateLimitState> {
-    const states = new Map<string, RateLimitState>();
-    for (const row of rows) {
-      const id = rowKey(row);
-      if (states.has(id)) continue;
-      const [found] = exec(READ, idOf(row)).toArray() as [RateLimitState?];
-      if (found !== undefined) states.set(id, { value: found.value, ts: found.ts });
-    }
-    return states;
-  }
-
-  /** If one of the decisions throws, nothing is written. */
-  function applyAll<TResult>(decisions: readonly Decision<TResult>[]): TResult[] {
-    const states = readAll(decisions.flatMap(({ rows }) => rows));
-    const { settled, groups } = planWrites(decisions, states);
-    const failed = settled.find((outcome) => !outcome.ok);
-    if (failed !== undefined) throw new DecisionError(failed.error);
-    for (const { row, next } of groups.flatMap(({ writes }) => writes)) {
-      if (next === null) exec(DELETE, idOf(row));
-      else exec(PUT, [...idOf(row), next.value, next.ts]);
-    }
-    return settled.map((outcome) => (outcome as { result: TResult }).result);
-  }
-
   const apply: RateLimitStore["apply"] = async (decisions, call?: Call) => {
     try {
       return await onTable(() => {
         if (call?.expired) throw expiredError();
-        return storage.transactionSync(() => applyAll(decisions));
+        return storage.transactionSync(() => rows.apply(decisions));
       });
     } catch (error) {
       throw error instanceof DecisionError ? error.cause : wrap(error);
@@ -177,27 +142,6 @@ export function durableStore(
 const INSTEAD =
   "nothing can be awaited inside a transaction of a Durable Object; call limit() first, write " +
   "by ctx.storage.transactionSync(), and give the tokens back by refund() if that fails";
-
-/** The error of a decision, which is the caller's own. It passes through the transaction. */
-class DecisionError extends Error {
-  override readonly name = "DecisionError";
-
-  constructor(override readonly cause: unknown) {
-    super("a decision has thrown");
-  }
-}
-
-function idOf({ name, key, shard }: RowId): [string, string, number] {
-  return [name, key, shard];
-}
-
-/** The same table as in the package's migrations, for an object that has none. */
-function createText(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (
-    "name" TEXT NOT NULL, "key" TEXT NOT NULL, "shard" INTEGER NOT NULL,
-    "value" REAL NOT NULL, "ts" REAL NOT NULL, PRIMARY KEY ("name", "key", "shard")
-  )`;
-}
 
 const EXPECTED = "the storage of a Durable Object with SQLite, such as ctx.storage";
 

@@ -24,8 +24,8 @@ afterAll(() => worker?.[Symbol.asyncDispose]());
 type Adapter = ConstructorParameters<typeof PrismaClient>[0]["adapter"];
 
 function prismaOn(db: D1DatabaseLike) {
-  const require = createRequire(import.meta.url);
-  const { PrismaD1 } = require("@prisma/adapter-d1") as {
+  const load = createRequire(import.meta.url);
+  const { PrismaD1 } = load("@prisma/adapter-d1") as {
     PrismaD1: new (binding: D1DatabaseLike) => NonNullable<Adapter>;
   };
   return new PrismaClient({ adapter: new PrismaD1(db) });
@@ -57,7 +57,7 @@ if (!hasWorkerd) {
     describeStore(name, async () => {
       const [store, peer] = (await openTwo()).map(
         // The contract skips its transactions for a store that does not offer them.
-        ({ transaction: _, using: __, ...single }) => single as RateLimitStore,
+        ({ transaction: _transaction, using: _using, ...single }) => single as RateLimitStore,
       );
       return { store: store!, peer: peer!, close: async () => {} };
     });

@@ -65,7 +65,11 @@ function recorded(db: D1DatabaseLike): Recorded {
 }
 
 /** The contract skips its transactions for a store that does not offer them. */
-function single({ transaction: _, using: __, ...store }: RateLimitStore): RateLimitStore {
+function single({
+  transaction: _transaction,
+  using: _using,
+  ...store
+}: RateLimitStore): RateLimitStore {
   return store;
 }
 

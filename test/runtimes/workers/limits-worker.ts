@@ -74,7 +74,7 @@ export class Limits {
     return runContract(async () => {
       this.#run('DROP TABLE IF EXISTS "RateLimit"');
       const [store, peer] = [durableStore(this.#storage), durableStore(this.#storage)].map(
-        ({ transaction: _, using: __, ...single }) => single as RateLimitStore,
+        ({ transaction: _transaction, using: _using, ...single }) => single as RateLimitStore,
       );
       return { store: store!, peer: peer!, close: async () => {} };
     });
