@@ -85,7 +85,7 @@ export class LimitsWithoutSqlite extends Limits {}
 
 /** With a limiter of its own, as a worker has for each request. */
 async function answer(request: Request, store: RateLimitStore<never>): Promise<Response> {
-  const limiter = createRateLimiter({ store, limits, clock, timeout: 30_000, logger: false });
+  const limiter = createRateLimiter({ store, limits, clock, timeout: 60_000, logger: false });
   const { pathname, searchParams } = new URL(request.url);
   const key = searchParams.get("key") ?? "ada";
   const [, , what] = pathname.split("/");
