@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TESTS = fileURLToPath(new URL("../test/", import.meta.url));
@@ -14,10 +14,9 @@ const hasCompiler = ["c++", "make", "python3"].every(
   (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0,
 );
 
-const folders = [TESTS, join(TESTS, "runtimes")].flatMap((parent) =>
-  readdirSync(parent).map((folder) => relative(TESTS, join(parent, folder))),
+const folders = ["", "runtimes"].flatMap((above) =>
+  readdirSync(join(TESTS, above)).map((folder) => join(above, folder)),
 );
-
 for (const folder of folders) {
   // React 18 is installed with the package, because all tests of hooks need it.
   if (folder === "react-18" || !existsSync(join(TESTS, folder, "package-lock.json"))) continue;

@@ -2,22 +2,35 @@
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { RowId } from "../store.js";
 import { checkTable } from "./check-table.js";
-import type { DatabaseClock } from "./database-clock.js";
+import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { DialectName, SqlConnection } from "./driver.js";
 import type { TableName } from "./sql.js";
 import { isMissingTable } from "./store-error.js";
 
+/**
+ * What a store has learned about its database. Stores can share it: a worker that makes a store for
+ * each request need not ask each time. It holds no promise, because one request of a worker cannot
+ * wait for another one.
+ */
+export interface TableKnowledge {
+  isChecked: boolean;
+  readonly clock: DatabaseClock;
+}
+
+export function createTableKnowledge(): TableKnowledge {
+  return { isChecked: false, clock: createDatabaseClock() };
+}
+
 interface CheckedTableOptions {
   dialectName: DialectName;
   dialect: Dialect;
-  clock: DatabaseClock;
+  knowledge: TableKnowledge;
   /** For checks that no transaction makes. */
   connection: SqlConnection;
 }
 
 export class CheckedTable {
-  #isChecked = false;
   #checking: Promise<void> | undefined;
 
   constructor(
@@ -30,8 +43,8 @@ export class CheckedTable {
    * would otherwise decide by the time before it.
    */
   prepare(): Promise<void> | undefined {
-    const { clock, connection } = this.options;
-    if (this.#isChecked && !clock.isInDoubt) return undefined;
+    const { knowledge, connection } = this.options;
+    if (knowledge.isChecked && !knowledge.clock.isInDoubt) return undefined;
     this.#checking ??= this.#check(connection).finally(() => (this.#checking = undefined));
     return this.#checking;
   }
@@ -44,20 +57,20 @@ export class CheckedTable {
 
   /** A read of the dialect, also as the first statement of a transaction. */
   read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>> {
-    const { dialect } = this.options;
-    if (this.#isChecked) return dialect.read(connection, rows);
+    const { dialect, knowledge } = this.options;
+    if (knowledge.isChecked) return dialect.read(connection, rows);
     return this.#check(connection).then(() => dialect.read(connection, rows));
   }
 
   /** Takes an error of the store: the next call checks the table again if it is missing. */
   noteError(error: Error): void {
-    if (isMissingTable(error)) this.#isChecked = false;
+    if (isMissingTable(error)) this.options.knowledge.isChecked = false;
   }
 
   async #check(connection: SqlConnection): Promise<void> {
-    const { dialectName, dialect, clock } = this.options;
-    const version = await checkTable(dialectName, connection, this.name, clock);
+    const { dialectName, dialect, knowledge } = this.options;
+    const version = await checkTable(dialectName, connection, this.name, knowledge.clock);
     dialect.prepare?.(version);
-    this.#isChecked = true;
+    knowledge.isChecked = true;
   }
 }

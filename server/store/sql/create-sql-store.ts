@@ -6,8 +6,7 @@ import type { RateLimitStore, RowId } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createUsing } from "../using.js";
 import { createTransactionStore, type TransactionStore } from "../transaction-store.js";
-import { createDatabaseClock } from "./database-clock.js";
-import { CheckedTable } from "./checked-table.js";
+import { CheckedTable, createTableKnowledge, type TableKnowledge } from "./checked-table.js";
 import {
   boundLockWaits,
   type Connection,
@@ -30,6 +29,10 @@ export interface SqlStoreOptions {
   table: TableName;
   /** See `PrismaStoreOptions.isolation`. */
   isolation?: "serializable" | undefined;
+  /** What is known of the table, if other stores of this process know it, too. */
+  knowledge?: TableKnowledge | undefined;
+  /** Whether the database is across a network, although it is SQLite. */
+  isRemote?: boolean;
 }
 
 const DIALECTS: Record<DialectName, CreateDialect> = { postgresql, mysql, sqlite };
@@ -44,18 +47,18 @@ const LOCK_WAIT = 1000;
  */
 export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
-  { table, isolation }: SqlStoreOptions,
+  { table, isolation, knowledge = createTableKnowledge(), isRemote }: SqlStoreOptions,
   single: SqlDriver = driver,
 ): RateLimitStore<TTransaction> {
   validate(driver, isolation, single);
   const serializable = isolation === "serializable";
   const { transaction } = single;
-  const clock = createDatabaseClock();
+  const { clock } = knowledge;
   const dialect = DIALECTS[driver.dialect](table, clock);
   const checkedTable = new CheckedTable(table, {
     dialectName: driver.dialect,
     dialect,
-    clock,
+    knowledge,
     connection: single,
   });
   const isConflict = (error: unknown) =>
@@ -85,6 +88,7 @@ export function createSqlStore<TTransaction>(
   const own: Connection = {
     ...inside(single, "skip"),
     isSingle: transaction === undefined,
+    batch: single.batch?.bind(single),
     // SQLite has no other level than Serializable.
     transaction: (run) =>
       transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", "skip", run),
@@ -135,7 +139,7 @@ export function createSqlStore<TTransaction>(
     // Two concurrent Serializable transactions would conflict over the pages that they share.
     maxInFlight: serializable ? 1 : dialect.maxInFlight,
     // A file is never silent. What has no answer waits for a transaction of this process.
-    probe: driver.dialect === "sqlite" ? undefined : probe,
+    probe: driver.dialect === "sqlite" && isRemote !== true ? undefined : probe,
     isExhausted: single.isExhausted?.bind(single),
   });
   const list: RateLimitStore["list"] = (name, after, count) =>
