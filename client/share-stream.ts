@@ -113,9 +113,9 @@ export function shareStreamOn<TName extends string>(
 
   /** Waits to lead. A hidden tab does so for a while. */
   function stand(): void {
+    if (!candidacy) requestLock();
     clearTimeout(hiddenTimer);
     if (isHidden()) hiddenTimer = page.setTimeout(withdraw, HIDDEN);
-    if (!candidacy) requestLock();
   }
 
   function requestLock(steal: boolean = false): void {
@@ -192,7 +192,10 @@ export function shareStreamOn<TName extends string>(
       lastTurn = page.Date.now();
       tell({});
       void follow();
-    } else if (!isHidden() && ++missing * BEAT > SILENCE) requestLock(true);
+    } else if (isHidden()) {
+      // It need not wait to lead: it hears from the leader, and is not seen without one.
+      withdraw();
+    } else if (++missing * BEAT > SILENCE) requestLock(true);
   }
 
   /** Follows what all tabs follow. Own limits first: their locks may not be there yet. */
