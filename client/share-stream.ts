@@ -46,16 +46,15 @@ const HIDDEN = 30_000;
 /** Those of the network are there for a stream that waits to be opened again. */
 const EVENTS = ["visibilitychange", "freeze", "resume", "pagehide", "pageshow", "online"];
 
-/** One stream, as the observer of this tab knows it. */
-interface Watch extends WatchHandlers {
+/** From any tab: it follows these. */
+interface Hello {
   id: number;
   items: readonly RateLimitItem[];
   /** Whether it replaces a stream of the same limits, which has to be opened anew. */
-  isAnew: boolean;
+  isAnew?: boolean;
 }
-
-/** From any tab: it follows these. */
-type Hello = Pick<Watch, "id" | "items" | "isAnew">;
+/** One stream, as the observer of this tab knows it. */
+interface Watch extends Hello, WatchHandlers {}
 /** From the leader: it is there, and may have more to say. */
 interface News {
   snapshot?: RateLimitSnapshot;
@@ -108,7 +107,7 @@ export function shareStreamOn<TName extends string>(
   let missing = 0;
 
   const isHidden = () => document?.visibilityState === "hidden";
-  /** Whether this leader was frozen or busy for so long that another tab may have taken the lock. */
+  /** Whether this leader was stuck for so long that another tab may have taken the lock. */
   const isOverdue = () => page.Date.now() - lastTurn >= SILENCE;
 
   /** Waits to lead. A hidden tab does so for a while. */
@@ -136,9 +135,14 @@ export function shareStreamOn<TName extends string>(
         // A sandboxed frame has no locks, and leads itself alone.
         if (reason !== "AbortError") return lead();
         // The lock was stolen.
-        withdraw();
-        stand();
+        standAnew();
       });
+  }
+
+  /** Not while hidden: timers can be so late there that it would lose the lock again and again. */
+  function standAnew(): void {
+    withdraw();
+    if (!isHidden()) stand();
   }
 
   function withdraw(): void {
@@ -180,10 +184,7 @@ export function shareStreamOn<TName extends string>(
 
   /** Whether this tab leads. One that was stuck stands again before it says anything. */
   function isInOffice(): boolean {
-    if (stream && isOverdue()) {
-      withdraw();
-      stand();
-    }
+    if (stream && isOverdue()) standAnew();
     return stream !== undefined;
   }
 
@@ -203,23 +204,18 @@ export function shareStreamOn<TName extends string>(
     const { held = [] } = await locks!.query().catch((): LockManagerSnapshot => ({}));
     const lists = [...watches].map((watch) => watch.items);
     for (const lock of held) {
-      const [, list] = lock.name!.split(name);
-      if (list) lists.push(JSON.parse(list) as RateLimitItem[]);
+      const [before, list] = lock.name!.split(name);
+      if (before === "" && list) lists.push(JSON.parse(list) as RateLimitItem[]);
     }
-    if (!stream) return;
-    const before = items;
-    items = new Map();
-    for (const item of lists.flat()) items.set(idOf(item), before.get(idOf(item)) ?? item);
+    const known = items;
+    items = new Map(lists.flat().map((item) => [idOf(item), known.get(idOf(item)) ?? item]));
     for (const id of last.keys()) if (!items.has(id)) last.delete(id);
-    stream.follow([...items.values()]);
+    stream?.follow([...items.values()]);
   }
 
-  function greet(watch: Watch): void {
-    const { id, items: own, isAnew } = watch;
-    if (!watches.has(watch)) return;
-    watch.isAnew = false;
+  function greet({ id, items: own }: Hello, isAnew: boolean = false): void {
     const hello: Hello = { id, items: own, isAnew };
-    if (stream) welcome(hello);
+    if (isInOffice()) welcome(hello);
     else channel.postMessage(hello);
   }
 
@@ -254,7 +250,7 @@ export function shareStreamOn<TName extends string>(
     else if (!isHidden()) {
       stand();
       // The leader says what this tab may have missed.
-      watches.forEach(greet);
+      for (const watch of watches) greet(watch);
     } else if (candidacy) stand();
   }
 
@@ -280,14 +276,14 @@ export function shareStreamOn<TName extends string>(
     watch(followed, handlers) {
       const list = JSON.stringify(followed);
       const isAnew = [...watches].some((other) => JSON.stringify(other.items) === list);
-      const watch: Watch = { ...handlers, id: Math.random(), items: followed, isAnew };
+      const watch: Watch = { ...handlers, id: Math.random(), items: followed };
       if (watches.size === 0) join();
       watches.add(watch);
       stand();
       let close!: () => void;
       const closed = new Promise<void>((resolve) => (close = resolve));
       const granted = () => {
-        greet(watch);
+        if (watches.has(watch)) greet(watch, isAnew);
         return closed;
       };
       locks.request(name + list, { mode: "shared" }, granted).catch(granted);
