@@ -15,7 +15,13 @@ type Browser = ReturnType<typeof createBrowser>;
 
 async function openTabs(browser: Browser, count: number, options?: TabOptions): Promise<Tab[]> {
   const tabs = Array.from({ length: count }, () => browser.openTab(options));
-  for (const { observer } of tabs) observer.observe(ITEM, 1, () => {}, () => true);
+  for (const { observer } of tabs)
+    observer.observe(
+      ITEM,
+      1,
+      () => {},
+      () => true,
+    );
   await pass(SOON);
   return tabs;
 }
@@ -43,24 +49,27 @@ describe("twenty tabs", () => {
     frozen: (tab) => tab.freeze(),
     "no longer interested": (tab) => tab.observer.close(),
   };
-  it.each(Object.keys(ends))("lose no change when the leader is %s, again and again", async (how) => {
-    const browser = createBrowser();
-    let tabs = await openTabs(browser, 20);
-    for (let value = 2; tabs.length > 1; value = (value + 1) % 3) {
-      const leader = leaderOf(browser, tabs)!;
-      // At any instant of the handover.
-      browser.change(ITEM, (value + 1) % 3);
-      await pass(tabs.length % 7);
-      ends[how]!(leader);
-      await pass(tabs.length % 5);
-      browser.change(ITEM, value);
-      tabs = tabs.filter((tab) => tab !== leader);
-      await pass(SOON);
-      expect(shown(tabs)).toEqual(tabs.map(() => value));
-      expect(browser.streams()).toHaveLength(1);
-      expect(tabs.every(({ observer }) => observer.connection === "live")).toBe(true);
-    }
-  });
+  it.each(Object.keys(ends))(
+    "lose no change when the leader is %s, again and again",
+    async (how) => {
+      const browser = createBrowser();
+      let tabs = await openTabs(browser, 20);
+      for (let value = 2; tabs.length > 1; value = (value + 1) % 3) {
+        const leader = leaderOf(browser, tabs)!;
+        // At any instant of the handover.
+        browser.change(ITEM, (value + 1) % 3);
+        await pass(tabs.length % 7);
+        ends[how]!(leader);
+        await pass(tabs.length % 5);
+        browser.change(ITEM, value);
+        tabs = tabs.filter((tab) => tab !== leader);
+        await pass(SOON);
+        expect(shown(tabs)).toEqual(tabs.map(() => value));
+        expect(browser.streams()).toHaveLength(1);
+        expect(tabs.every(({ observer }) => observer.connection === "live")).toBe(true);
+      }
+    },
+  );
 
   it("take the lock from a leader that stops without a word, which lets go when it goes on", async () => {
     const browser = createBrowser();
@@ -193,23 +202,30 @@ describe("callers", () => {
     const tabs = [...(await openTabs(browser, 2, one)), ...(await openTabs(browser, 2, two))];
     tabs[0]!.observer.observe({ name: "a", key: "of one" }, 1, () => {});
     await pass(2 * SECOND);
-    const streams = browser.streams().map(({ tab, items }) => [tabs.indexOf(tab) < 2, items.length]);
-    expect(streams.sort()).toEqual([[false, 1], [true, 2]]);
+    const streams = browser
+      .streams()
+      .map(({ tab, items }) => [tabs.indexOf(tab) < 2, items.length]);
+    expect(streams.sort()).toEqual([
+      [false, 1],
+      [true, 2],
+    ]);
   });
 
-  it.each([{ caller: "" }, { caller: null }, { without: "locks" }, { without: "channel" }] as const)(
-    "have a stream for each tab with %j",
-    async (options) => {
-      const browser = createBrowser();
-      const tabs = await openTabs(browser, 3, options);
-      expect(browser.streams()).toHaveLength(3);
-      browser.change(ITEM, 1);
-      await pass(SOON);
-      expect(shown(tabs)).toEqual([1, 1, 1]);
-      for (const { observer } of tabs) observer.close();
-      expect(browser.streams()).toEqual([]);
-    },
-  );
+  it.each([
+    { caller: "" },
+    { caller: null },
+    { without: "locks" },
+    { without: "channel" },
+  ] as const)("have a stream for each tab with %j", async (options) => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3, options);
+    expect(browser.streams()).toHaveLength(3);
+    browser.change(ITEM, 1);
+    await pass(SOON);
+    expect(shown(tabs)).toEqual([1, 1, 1]);
+    for (const { observer } of tabs) observer.close();
+    expect(browser.streams()).toEqual([]);
+  });
 });
 
 describe("the limits of the stream", () => {
@@ -247,7 +263,12 @@ describe("the limits of the stream", () => {
     tabs[0]!.observer.observe(ITEM, 1, changes);
     const added = { name: "b" };
     for (const tab of tabs) {
-      tab.observer.observe(added, 1, () => {}, () => true);
+      tab.observer.observe(
+        added,
+        1,
+        () => {},
+        () => true,
+      );
       await pass(SOON);
     }
     browser.change(added, 1);

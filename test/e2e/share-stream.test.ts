@@ -120,8 +120,7 @@ async function openTabs(visitor: BrowserContext, count: number): Promise<Tab[]> 
   return tabs;
 }
 
-const leaderOf = (tabs: readonly Tab[]) =>
-  tabs.reduce((a, b) => (a.openedAt > b.openedAt ? a : b));
+const leaderOf = (tabs: readonly Tab[]) => tabs.reduce((a, b) => (a.openedAt > b.openedAt ? a : b));
 
 const without = (tabs: readonly Tab[], some: readonly Tab[]) =>
   tabs.filter((tab) => !some.includes(tab));

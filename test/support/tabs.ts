@@ -60,7 +60,10 @@ export function createBrowser() {
   const read = (item: RateLimitItem): RateLimitSnapshot => {
     const now = serverNow();
     const { name, key } = item;
-    return snapshotOf(name, values.get(idOf(item)) ?? 3, { now, ...(key !== undefined && { key }) });
+    return snapshotOf(name, values.get(idOf(item)) ?? 3, {
+      now,
+      ...(key !== undefined && { key }),
+    });
   };
 
   function openTab({ caller = "ann", path = "rateLimit", without }: TabOptions = {}): Tab {
