@@ -33,7 +33,7 @@ export interface PageGlobals extends Pick<
   navigator?: { locks?: Pick<LockManager, "request" | "query"> };
   BroadcastChannel?: new (
     name: string,
-  ) => Pick<BroadcastChannel, "postMessage" | "onmessage" | "close">;
+  ) => Pick<BroadcastChannel, "postMessage" | "addEventListener" | "close">;
   document?: Pick<Document, "visibilityState">;
 }
 
@@ -159,7 +159,7 @@ export function shareStreamOn<TName extends string>(
 
   function lead(): void {
     stream = createStreamOrPoll({
-      transport: transport as RateLimitTransport,
+      transport,
       live: "stream",
       // Only says how long a stream may be silent at first. Each tab polls for itself.
       pollInterval: 5000,
@@ -216,7 +216,7 @@ export function shareStreamOn<TName extends string>(
   function greet({ id, items: own }: Hello, isAnew: boolean = false): void {
     const hello: Hello = { id, items: own, isAnew };
     if (isInOffice()) welcome(hello);
-    else channel.postMessage(hello);
+    else post(hello);
   }
 
   function welcome({ id: to, items: wanted, isAnew }: Hello): void {
@@ -231,14 +231,19 @@ export function shareStreamOn<TName extends string>(
     void follow();
   }
 
+  function post(message: Hello | News): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no target
+    channel.postMessage(message);
+  }
+
   function tell(news: News): void {
-    channel.postMessage(news);
+    post(news);
     hear(news);
   }
 
   function hear({ snapshot, to, isLost }: News): void {
     missing = 0;
-    for (const watch of [...watches]) {
+    for (const watch of Array.from(watches)) {
       if (isLost) watch.onLost();
       if (!snapshot || (to ?? watch.id) !== watch.id) continue;
       if (watch.items.some((item) => idOf(item) === idOf(snapshot))) watch.onSnapshot(snapshot);
@@ -256,10 +261,10 @@ export function shareStreamOn<TName extends string>(
 
   function join(): void {
     channel = new BroadcastChannel!(name);
-    channel.onmessage = ({ data }: MessageEvent<Hello | News>) => {
+    channel.addEventListener("message", ({ data }: MessageEvent<Hello | News>) => {
       if ("items" in data) welcome(data);
       else hear(data);
-    };
+    });
     for (const type of EVENTS) page.addEventListener?.(type, onPageEvent, true);
   }
 

@@ -94,8 +94,8 @@ class Tab {
     await tab.page.addInitScript(recordAttempts);
     await tab.page.goto(`${app.url}/#log-in`);
     await eventually(async () => {
-      expect(await connectionOf(tab.page)).toBe("live");
-      expect(await shownOn(tab.page)).not.toEqual([]);
+      const isReady = (await connectionOf(tab.page)) === "live" && (await shownOn(tab.page)).length;
+      if (!isReady) throw new Error("the tab is not live");
     });
     return tab;
   }
@@ -109,7 +109,9 @@ class Tab {
     const session = await this.page.context().newCDPSession(this.page);
     // It has no answer.
     void session.send("Page.crash").catch(() => {});
-    await eventually(() => expect(this.isCrashed).toBe(true));
+    await eventually(() => {
+      if (!this.isCrashed) throw new Error("the tab has not crashed");
+    });
   }
 }
 

@@ -84,12 +84,12 @@ export function createBrowser() {
     const client = locks.createClient((task) => later(task, 1));
 
     class Channel {
-      onmessage: ((event: MessageEvent) => void) | null = null;
+      #listen: (event: MessageEvent) => void = () => {};
       readonly #end;
       constructor(name: string) {
         const end = {
           name,
-          hear: (data: unknown) => later(() => this.onmessage?.({ data } as MessageEvent), 1),
+          hear: (data: unknown) => later(() => this.#listen({ data } as MessageEvent), 1),
         };
         this.#end = end;
         channels.add(end);
@@ -100,6 +100,9 @@ export function createBrowser() {
         for (const end of channels) {
           if (end.name === this.#end.name && end !== this.#end) end.hear(data);
         }
+      }
+      addEventListener(_type: "message", listener: (event: MessageEvent) => void) {
+        this.#listen = listener;
       }
       close() {
         channels.delete(this.#end);
@@ -162,7 +165,7 @@ export function createBrowser() {
 
     function emit(type: string): void {
       run(() => {
-        for (const [wanted, listener] of [...listeners]) {
+        for (const [wanted, listener] of Array.from(listeners)) {
           if (wanted === type) listener({ type } as Event);
         }
       });
@@ -226,7 +229,7 @@ export function createBrowser() {
     setDown(isNowDown: boolean) {
       isDown = isNowDown;
       if (!isDown) return;
-      for (const stream of [...streams]) {
+      for (const stream of Array.from(streams)) {
         streams.delete(stream);
         deliver(stream.tab, () => stream.handlers.onEnded());
       }

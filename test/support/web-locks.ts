@@ -20,7 +20,7 @@ export function createWebLocks() {
   let clients = 0;
 
   function grantPending(): void {
-    for (const request of [...pending]) {
+    for (const request of Array.from(pending)) {
       const isFirst = pending.find(({ name }) => name === request.name) === request;
       const others = held.filter(({ name }) => name === request.name);
       const isFree =

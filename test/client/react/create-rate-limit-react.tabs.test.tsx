@@ -34,6 +34,7 @@ async function startTabs({ RateLimitProvider, useRateLimit }: typeof shared) {
   const clients = Array.from({ length: 3 }, () => app.server.connect());
   const pages = (callers: readonly (string | null | undefined)[]) =>
     callers.map((caller, id) => (
+      // oxlint-disable-next-line react/no-array-index-key -- the place in the list is the tab
       <RateLimitProvider key={id} client={clients[id]!} caller={caller}>
         <Shown id={id} />
       </RateLimitProvider>
