@@ -106,7 +106,8 @@ describe("twenty tabs", () => {
     let tabs = await openTabs(browser, 20);
     const frozen = new Set<Tab>();
     for (let turn = 0; turn < 100; turn++) {
-      const tab = tabs[Math.floor(random() * tabs.length)]!;
+      const any = tabs[Math.floor(random() * tabs.length)]!;
+      const tab = (random() < 0.5 && leaderOf(browser, tabs)) || any;
       const isFrozen = frozen.delete(tab);
       const what = random();
       if (isFrozen) tab.thaw();
