@@ -9,6 +9,7 @@ export { inspectRateLimits } from "./inspect-rate-limits.js";
 export { createRateLimitObserver } from "./observer.js";
 export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
 export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
+export { shareStream, type ShareStreamOptions } from "./share-stream.js";
 export { createTRPCTransport } from "./transport.js";
 export type {
   CheckedRateLimit,

@@ -34,6 +34,7 @@ export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
 ): RateLimitTransport<RouterLimitName<TRouter>> {
   const untyped = getUntypedClient(client);
   return {
+    path,
     observers: observersOf(untyped.runtime),
     status: (item) =>
       untyped.query(`${path}.status`, item, {

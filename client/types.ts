@@ -96,6 +96,8 @@ export interface RateLimitTransport<TName extends string = string> {
   status(item: RateLimitItem<TName>): Promise<RateLimitSnapshot>;
   /** Opens one stream for all the items; returns a function that closes it. */
   watch(items: readonly RateLimitItem<TName>[], handlers: WatchHandlers): () => void;
+  /** Where the router stands. `shareStream` shares the streams of one path only. @default none */
+  readonly path?: string | undefined;
   /** The observers of this client. A `rateLimitLink` of the same client reads and notifies them. */
   readonly observers?: Set<RateLimitObserver>;
 }

@@ -12,6 +12,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo } from "r
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { LimitNames, RouterWithLimits } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
+import type { shareStream } from "../share-stream.js";
 import { createTRPCTransport } from "../transport.js";
 import type { LiveMode, RateLimitObserver, RateLimitTransport } from "../types.js";
 import { announce } from "./announce.js";
@@ -35,6 +36,12 @@ import {
 export interface RateLimitReactOptions<TPath extends string> {
   /** The dotted path of the router of `createRateLimitTRPC`, such as `"limits.mine"`. @default "rateLimit" */
   path?: TPath;
+  /**
+   * `shareStream` of `trpc-rate-limit/client`, so that all tabs of a browser in which providers have
+   * the same `caller` share one stream. An import, so that other pages need not load it.
+   * @default each tab has a stream of its own
+   */
+  shareStream?: typeof shareStream | undefined;
 }
 
 /** Either a client, or an observer that other code uses as well, such as a test. */
@@ -46,6 +53,12 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
       live?: LiveMode;
       /** ms between two polls while there is no stream; more than 0. @default 5000 */
       pollInterval?: number;
+      /**
+       * Who the caller is, such as the id of the user who is logged in. Tabs with the same one share a
+       * stream, so it must differ between callers to whom the server tells different things. Needs
+       * the option `shareStream`. @default shares nothing
+       */
+      caller?: string | null | undefined;
       /** Only without a `client`. */
       observer?: undefined;
     }
@@ -58,6 +71,8 @@ export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?:
       live?: undefined;
       /** Only with a `client`. */
       pollInterval?: undefined;
+      /** Only with a `client`. */
+      caller?: undefined;
     }
 );
 
@@ -81,7 +96,7 @@ export function createRateLimitReact<
   TRouter extends AnyTRPCRouter & RouterWithLimits<TRouter, TPath>,
   const TPath extends string = "rateLimit",
 >(options: RateLimitReactOptions<TPath> = {}) {
-  const { path = "rateLimit" } = options;
+  const { path = "rateLimit", shareStream: share } = options;
   const RateLimitContext = createContext<RateLimitContextValue | undefined>(undefined);
   const received = new WeakSet<RateLimitSnapshot>();
 
@@ -92,7 +107,7 @@ export function createRateLimitReact<
    * @throws Error without a `client` and without an `observer`.
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter>) {
-    const { client, observer: given, live, pollInterval, children } = props;
+    const { client, observer: given, live, pollInterval, caller, children } = props;
     // In plain JavaScript it can be missing, and every hook would wait for ever.
     if (!client && !given) {
       throw new Error(
@@ -101,7 +116,8 @@ export function createRateLimitReact<
     }
     const queryClient = useContext(QueryClientContext);
     const value = useMemo((): RateLimitContextValue => {
-      const transport: RateLimitTransport | undefined = client && createTRPCTransport(client, path);
+      let transport: RateLimitTransport | undefined = client && createTRPCTransport(client, path);
+      if (transport && share) transport = share(transport, { caller });
       const cache =
         queryClient &&
         hydrationCache(queryClient, path, received, async (item) => {
@@ -112,7 +128,7 @@ export function createRateLimitReact<
       const observer =
         given ?? createRateLimitObserver({ transport: transport!, cache, live, pollInterval });
       return { observer, cache };
-    }, [client, given, queryClient, live, pollInterval]);
+    }, [client, given, queryClient, live, pollInterval, caller]);
     useEffect(() => {
       const { observer } = value;
       // Create the live region before it is needed. Components below may have used it already.

@@ -1,7 +1,7 @@
 /** The newest messages of all visitors. The server sends each new one; the page never asks. */
 import type { inferRouterOutputs } from "@trpc/server";
 import { useSubscription } from "@trpc/tanstack-react-query";
-import { useCallback, useState } from "react";
+import { useCallback, useState, useSyncExternalStore } from "react";
 import { useTRPC } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
 
@@ -16,9 +16,14 @@ export function useMessages() {
   const add = useCallback((added: readonly Message[]) => {
     setMessages((known = []) => merge(known, added));
   }, []);
+  // A hidden tab has no stream: over HTTP/1.1, a browser has six connections for all of its tabs.
+  const isVisible = useSyncExternalStore(subscribeVisibility, () => !document.hidden);
   // After a lost connection, tRPC asks for what came after the last message that arrived.
   const { status } = useSubscription(
-    trpc.chat.messages.subscriptionOptions({}, { onData: ({ data }) => add(data) }),
+    trpc.chat.messages.subscriptionOptions(
+      {},
+      { enabled: isVisible, onData: ({ data }) => add(data) },
+    ),
   );
   return {
     /** `undefined` until the server has answered. */
@@ -27,6 +32,11 @@ export function useMessages() {
     /** Whether messages of others may be missing for the moment. */
     isLost: messages !== undefined && status !== "pending",
   };
+}
+
+function subscribeVisibility(onChange: () => void): () => void {
+  document.addEventListener("visibilitychange", onChange);
+  return () => document.removeEventListener("visibilitychange", onChange);
 }
 
 /** A message may arrive twice, and after a later one. */

@@ -1,11 +1,12 @@
 /** The system's Chromium, for the tests that need a browser. */
 import { existsSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
 
 const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
 /** @throws Error where there is none. */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`No Chromium at ${CHROMIUM}: install it, or name one with CHROMIUM_PATH`);
   }
@@ -19,6 +20,32 @@ export async function launchChromium(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...args,
     ],
   });
+}
+
+/**
+ * A browser as people use it: one window with tabs, of which the front one is visible. Playwright has
+ * the pages of other browsers believe that they are all visible, and such pages cannot be frozen.
+ */
+export async function launchWindow() {
+  const port = await freePort();
+  const launched = await launchChromium([`--remote-debugging-port=${port}`]);
+  const connected = await chromium.connectOverCDP(`http://127.0.0.1:${port}`, { noDefaults: true });
+  return {
+    context: connected.contexts()[0]!,
+    async [Symbol.asyncDispose]() {
+      await connected.close();
+      await launched.close();
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

@@ -19,7 +19,8 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <TRPCProvider trpcClient={client} queryClient={queryClient}>
-        <RateLimitProvider client={client}>
+        {/* Limit: a cookie says who the visitor is, so all tabs of a browser have the same caller. */}
+        <RateLimitProvider client={client} caller="visitor">
           <App />
           <Suspense>
             <Devtools />

@@ -7,7 +7,7 @@ import {
   splitLink,
 } from "@trpc/client";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
-import { rateLimitLink } from "trpc-rate-limit/client";
+import { rateLimitLink, shareStream } from "trpc-rate-limit/client";
 import { createRateLimitReact } from "trpc-rate-limit/react";
 import type { AppRouter } from "../server/router.js";
 
@@ -40,4 +40,4 @@ export const {
   useRateLimitedMutation,
   RateLimitCountdown,
   RateLimitMeter,
-} = createRateLimitReact<AppRouter>();
+} = createRateLimitReact<AppRouter>({ shareStream });

@@ -1,0 +1,301 @@
+/**
+ * One stream for all tabs of a browser. The tabs elect a leader by a Web Lock. The leader holds the
+ * stream for the limits of all tabs, and tells the others by a BroadcastChannel. A lock ends with its
+ * tab, however the tab ends, so the next leader follows at once.
+ *
+ * Each tab holds a second lock for what it follows. The name of that lock lists the limits. The
+ * leader reads the names of all held locks, so the limits of a closed tab go with it.
+ *
+ * A snapshot is passed on as it came, with its own `now`. To an observer, the `now` of a stream is no
+ * more than a lower bound of the server's time. So a tab that handles a message late learns nothing
+ * wrong from it.
+ */
+import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { idOf } from "./limit-entry.js";
+import { type Connection, createStreamOrPoll } from "./stream-or-poll.js";
+import type { RateLimitItem, RateLimitTransport, WatchHandlers } from "./types.js";
+
+/** The options of `shareStream`. */
+export interface ShareStreamOptions {
+  /**
+   * Who the caller is, such as the id of the user who is logged in. Tabs share a stream only if they
+   * say the same, so two callers to whom the server tells different things must not say the same.
+   * `undefined`, `null` and an empty text share nothing.
+   */
+  caller: string | null | undefined;
+}
+
+/** What is needed of a page. A test has many pages. */
+export interface PageGlobals extends Pick<
+  typeof globalThis,
+  "addEventListener" | "removeEventListener" | "setInterval" | "setTimeout" | "Date"
+> {
+  navigator?: { locks?: Pick<LockManager, "request" | "query"> };
+  BroadcastChannel?: new (
+    name: string,
+  ) => Pick<BroadcastChannel, "postMessage" | "addEventListener" | "close">;
+  document?: Pick<Document, "visibilityState">;
+}
+
+/** How often the leader says that it is there, ms. Browsers run timers of hidden pages this often. */
+const BEAT = 1000;
+/** How long the leader may be silent, ms. Then a visible tab takes the lock from it. */
+const SILENCE = 3 * BEAT;
+/** How long a hidden tab goes on as the leader, ms: people switch between tabs. */
+const HIDDEN = 30_000;
+/** Those of the network are there for a stream that waits to be opened again. */
+const EVENTS = ["visibilitychange", "freeze", "resume", "pagehide", "pageshow", "online"];
+
+/** From any tab: it follows these. */
+interface Hello {
+  id: number;
+  items: readonly RateLimitItem[];
+  /** Whether it replaces a stream of the same limits, which has to be opened anew. */
+  isAnew?: boolean;
+}
+/** One stream, as the observer of this tab knows it. */
+interface Watch extends Hello, WatchHandlers {}
+/** From the leader: it is there, and may have more to say. */
+interface News {
+  snapshot?: RateLimitSnapshot;
+  /** The watch that the snapshot is for. @default all */
+  to?: number;
+  isLost?: boolean;
+}
+
+/**
+ * A transport whose stream is shared by all tabs of a browser that reach the same router for the same
+ * caller. A hidden tab holds the stream for 30 seconds at most. Without Web Locks or BroadcastChannel,
+ * as in React Native and on a page without HTTPS, it is the given transport.
+ *
+ * @param transport of `createTRPCTransport`. One of your own says in `path` which router it reaches.
+ */
+export function shareStream<TName extends string>(
+  transport: RateLimitTransport<TName>,
+  options: ShareStreamOptions,
+): RateLimitTransport<TName> {
+  return shareStreamOn(globalThis, transport, options);
+}
+
+/** @param page its own globals: some of them stop while the page is hidden or frozen. */
+export function shareStreamOn<TName extends string>(
+  page: PageGlobals,
+  transport: RateLimitTransport<TName>,
+  { caller }: ShareStreamOptions,
+): RateLimitTransport<TName> {
+  const { observers, path } = transport;
+  const { BroadcastChannel, document } = page;
+  const locks = page.navigator?.locks;
+  if (!caller || !locks || !BroadcastChannel) return transport;
+  // As JSON, so that no name begins with another one.
+  const name = `trpc-rate-limit${JSON.stringify([path, caller])}`;
+  const watches = new Set<Watch>();
+  let channel: InstanceType<typeof BroadcastChannel>;
+  /** There while this tab leads or waits to lead. Aborting it lets the lock go. */
+  let candidacy: AbortController | undefined;
+  /** The real stream, while this tab leads. */
+  let stream: Connection | undefined;
+  /** What `stream` follows, by id. The same limit is the same object. */
+  let items = new Map<string, RateLimitItem>();
+  /** The last of each limit that `stream` has brought, by id. */
+  const last = new Map<string, RateLimitSnapshot>();
+  let ticker: ReturnType<typeof setInterval>;
+  let hiddenTimer: ReturnType<typeof setTimeout>;
+  /** When this tab had its last turn as the leader, epoch ms. */
+  let lastTurn: number;
+  /** How many beats of the leader are missing. Counted: a busy tab handles messages late, too. */
+  let missing = 0;
+
+  const isHidden = () => document?.visibilityState === "hidden";
+  /** Whether this leader was stuck for so long that another tab may have taken the lock. */
+  const isOverdue = () => page.Date.now() - lastTurn >= SILENCE;
+
+  /** Waits to lead. A hidden tab does so for a while. */
+  function stand(): void {
+    if (!candidacy) requestLock();
+    clearTimeout(hiddenTimer);
+    if (isHidden()) hiddenTimer = page.setTimeout(withdraw, HIDDEN);
+  }
+
+  function requestLock(steal: boolean = false): void {
+    withdraw();
+    const { signal } = (candidacy = new AbortController());
+    ticker = page.setInterval(tick, BEAT);
+    locks!
+      // A request that steals cannot be aborted, and is granted at once.
+      .request(name, steal ? { steal } : { signal }, () => {
+        if (signal.aborted) return undefined;
+        lead();
+        return new Promise<void>((resolve) => {
+          signal.addEventListener("abort", () => resolve());
+        });
+      })
+      .catch(({ name: reason }: Error) => {
+        if (signal.aborted) return;
+        // A sandboxed frame has no locks, and leads itself alone.
+        if (reason !== "AbortError") return lead();
+        // The lock was stolen.
+        standAnew();
+      });
+  }
+
+  /** Not while hidden: timers can be so late there that it would lose the lock again and again. */
+  function standAnew(): void {
+    withdraw();
+    if (!isHidden()) stand();
+  }
+
+  function withdraw(): void {
+    const led = stream;
+    clearTimeout(hiddenTimer);
+    clearInterval(ticker);
+    missing = 0;
+    stream = undefined;
+    last.clear();
+    led?.follow([]);
+    candidacy?.abort();
+    candidacy = undefined;
+  }
+
+  function lead(): void {
+    stream = createStreamOrPoll({
+      transport,
+      live: "stream",
+      // Only says how long a stream may be silent at first. Each tab polls for itself.
+      pollInterval: 5000,
+      monotonic: () => performance.now(),
+      isFresh: () => true,
+      request: async () => {},
+      onRefused() {},
+      onSnapshot(snapshot) {
+        if (!isInOffice()) return;
+        last.set(idOf(snapshot), snapshot);
+        tell({ snapshot });
+      },
+      onState(state) {
+        if (!stream || state === "live") return;
+        last.clear();
+        tell({ isLost: true });
+      },
+    });
+    lastTurn = page.Date.now();
+    tick();
+  }
+
+  /** Whether this tab leads. One that was stuck stands again before it says anything. */
+  function isInOffice(): boolean {
+    if (stream && isOverdue()) standAnew();
+    return stream !== undefined;
+  }
+
+  function tick(): void {
+    if (isInOffice()) {
+      lastTurn = page.Date.now();
+      tell({});
+      void follow();
+    } else if (isHidden()) {
+      // It need not wait to lead: it hears from the leader, and is not seen without one.
+      withdraw();
+    } else if (++missing * BEAT > SILENCE) requestLock(true);
+  }
+
+  /** Follows what all tabs follow. Own limits first: their locks may not be there yet. */
+  async function follow(): Promise<void> {
+    const { held = [] } = await locks!.query().catch((): LockManagerSnapshot => ({}));
+    const lists = [...watches].map((watch) => watch.items);
+    for (const lock of held) {
+      const [before, list] = lock.name!.split(name);
+      if (before === "" && list) lists.push(JSON.parse(list) as RateLimitItem[]);
+    }
+    const known = items;
+    items = new Map(lists.flat().map((item) => [idOf(item), known.get(idOf(item)) ?? item]));
+    for (const id of last.keys()) if (!items.has(id)) last.delete(id);
+    stream?.follow([...items.values()]);
+  }
+
+  function greet({ id, items: own }: Hello, isAnew: boolean = false): void {
+    const hello: Hello = { id, items: own, isAnew };
+    if (isInOffice()) welcome(hello);
+    else post(hello);
+  }
+
+  function welcome({ id: to, items: wanted, isAnew }: Hello): void {
+    if (!isInOffice()) return;
+    for (const id of wanted.map(idOf)) {
+      // Another object is another limit to `stream`, which then opens itself anew.
+      if (isAnew) items.delete(id);
+      const snapshot = !isAnew && last.get(id);
+      if (snapshot) tell({ snapshot, to });
+    }
+    stream!.refresh();
+    void follow();
+  }
+
+  function post(message: Hello | News): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no target
+    channel.postMessage(message);
+  }
+
+  function tell(news: News): void {
+    post(news);
+    hear(news);
+  }
+
+  function hear({ snapshot, to, isLost }: News): void {
+    missing = 0;
+    for (const watch of Array.from(watches)) {
+      if (isLost) watch.onLost();
+      if (!snapshot || (to ?? watch.id) !== watch.id) continue;
+      if (watch.items.some((item) => idOf(item) === idOf(snapshot))) watch.onSnapshot(snapshot);
+    }
+  }
+
+  function onPageEvent({ type }: Event): void {
+    if (type === "freeze" || type === "pagehide") withdraw();
+    else if (!isHidden()) {
+      stand();
+      // The leader says what this tab may have missed.
+      for (const watch of watches) greet(watch);
+    } else if (candidacy) stand();
+  }
+
+  function join(): void {
+    channel = new BroadcastChannel!(name);
+    channel.addEventListener("message", ({ data }: MessageEvent<Hello | News>) => {
+      if ("items" in data) welcome(data);
+      else hear(data);
+    });
+    for (const type of EVENTS) page.addEventListener?.(type, onPageEvent, true);
+  }
+
+  function leave(): void {
+    withdraw();
+    channel.close();
+    for (const type of EVENTS) page.removeEventListener?.(type, onPageEvent, true);
+  }
+
+  return {
+    ...(observers && { observers }),
+    path,
+    status: (item) => transport.status(item),
+    watch(followed, handlers) {
+      const list = JSON.stringify(followed);
+      const isAnew = [...watches].some((other) => JSON.stringify(other.items) === list);
+      const watch: Watch = { ...handlers, id: Math.random(), items: followed };
+      if (watches.size === 0) join();
+      watches.add(watch);
+      stand();
+      let close!: () => void;
+      const closed = new Promise<void>((resolve) => (close = resolve));
+      const granted = () => {
+        if (watches.has(watch)) greet(watch, isAnew);
+        return closed;
+      };
+      locks.request(name + list, { mode: "shared" }, granted).catch(granted);
+      return () => {
+        close();
+        if (watches.delete(watch) && watches.size === 0) leave();
+      };
+    },
+  };
+}

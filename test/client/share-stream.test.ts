@@ -1,0 +1,347 @@
+/** One stream for all tabs of a browser, whatever becomes of them. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { pass } from "../support/hand-transport.js";
+import { createBrowser, type Tab, type TabOptions } from "../support/tabs.js";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const ITEM = { name: "a" };
+const SECOND = 1000;
+/** How soon every tab has to be right after a change, or after the end of the leader, ms. */
+const SOON = 100;
+
+type Browser = ReturnType<typeof createBrowser>;
+
+async function openTabs(browser: Browser, count: number, options?: TabOptions): Promise<Tab[]> {
+  const tabs = Array.from({ length: count }, () => browser.openTab(options));
+  for (const { observer } of tabs)
+    observer.observe(
+      ITEM,
+      1,
+      () => {},
+      () => true,
+    );
+  await pass(SOON);
+  return tabs;
+}
+
+const shown = (tabs: readonly Tab[]) => tabs.map(({ observer }) => observer.remaining(ITEM));
+const leaderOf = (browser: Browser, tabs: readonly Tab[]) =>
+  tabs.find((tab) => browser.streams().some((stream) => stream.tab === tab));
+
+describe("twenty tabs", () => {
+  it("have one stream, are all live, and show a change within 100 ms", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 20);
+    expect(browser.streams()).toHaveLength(1);
+    browser.change(ITEM, 2);
+    await pass(SOON);
+    expect(shown(tabs)).toEqual(Array(20).fill(2));
+    expect(tabs.map(({ observer }) => observer.connection)).toEqual(Array(20).fill("live"));
+    expect(tabs.map((tab) => tab.questions())).toEqual(Array(20).fill(1));
+    expect(browser.opened()).toBeLessThanOrEqual(2);
+  });
+
+  const ends: Record<string, (tab: Tab) => void> = {
+    closed: (tab) => tab.close(),
+    killed: (tab) => tab.kill(),
+    frozen: (tab) => tab.freeze(),
+    "no longer interested": (tab) => tab.observer.close(),
+  };
+  it.each(Object.keys(ends))(
+    "lose no change when the leader is %s, again and again",
+    async (how) => {
+      const browser = createBrowser();
+      let tabs = await openTabs(browser, 20);
+      for (let value = 2; tabs.length > 1; value = (value + 1) % 3) {
+        const leader = leaderOf(browser, tabs)!;
+        // At any instant of the handover.
+        browser.change(ITEM, (value + 1) % 3);
+        await pass(tabs.length % 7);
+        ends[how]!(leader);
+        await pass(tabs.length % 5);
+        browser.change(ITEM, value);
+        tabs = tabs.filter((tab) => tab !== leader);
+        await pass(SOON);
+        expect(shown(tabs)).toEqual(tabs.map(() => value));
+        expect(browser.streams()).toHaveLength(1);
+        expect(tabs.every(({ observer }) => observer.connection === "live")).toBe(true);
+      }
+    },
+  );
+
+  it("take the lock from a leader that stops without a word, which lets go when it goes on", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 20);
+    // The order of what a thawed page does first is the browser's.
+    const orders = [
+      (tasks: (() => void)[]) => tasks,
+      (tasks: (() => void)[]) => tasks.toReversed(),
+    ];
+    for (const [turn, order] of orders.entries()) {
+      const stuck = leaderOf(browser, tabs)!;
+      const others = tabs.filter((tab) => tab !== stuck);
+      stuck.freeze(true);
+      await pass(1);
+      const stale = 2 * turn;
+      browser.change(ITEM, stale);
+      await pass(4.5 * SECOND);
+      expect(shown(others)).toEqual(Array(19).fill(stale));
+      expect(leaderOf(browser, others)).toBeDefined();
+      browser.change(ITEM, 1);
+      await pass(SOON);
+      stuck.thaw(order);
+      await pass(SOON);
+      // No tab goes back to what the stuck one brought along.
+      expect(shown(tabs)).toEqual(Array(20).fill(1));
+      expect(browser.streams()).toHaveLength(1);
+      expect(browser.streams()[0]!.tab).not.toBe(stuck);
+    }
+  });
+
+  it("have one stream after each turn of tabs that come, go, freeze, thaw, hide and show", async () => {
+    const random = seeded(7);
+    const browser = createBrowser();
+    let tabs = await openTabs(browser, 20);
+    const frozen = new Set<Tab>();
+    for (let turn = 0; turn < 100; turn++) {
+      const any = tabs[Math.floor(random() * tabs.length)]!;
+      const tab = (random() < 0.5 && leaderOf(browser, tabs)) || any;
+      const isFrozen = frozen.delete(tab);
+      const what = random();
+      if (isFrozen) tab.thaw();
+      else if (what < 0.2) tab.setHidden(random() < 0.5);
+      else if (what < 0.5) {
+        tab.freeze(what < 0.35);
+        frozen.add(tab);
+      } else if (what < 0.8) {
+        if (what < 0.65) tab.close();
+        else tab.kill();
+        tabs = [...tabs.filter((other) => other !== tab), ...(await openTabs(browser, 1))];
+      }
+      const value = turn % 3;
+      browser.change(ITEM, value);
+      await pass(random() < 0.2 ? 5 * SECOND : 10 * random());
+      if (random() > 0.3) continue;
+      // A sudden stop of the leader takes the others four seconds to notice.
+      await pass(5 * SECOND);
+      const awake = tabs.filter((other) => !frozen.has(other));
+      const visible = awake.filter(({ page }) => page.document!.visibilityState === "visible");
+      if (visible.length === 0) continue;
+      expect(shown(visible)).toEqual(visible.map(() => value));
+      const alive = browser.streams().filter((stream) => !frozen.has(stream.tab));
+      expect(alive).toHaveLength(1);
+    }
+  });
+});
+
+describe("hidden tabs", () => {
+  it("let go after half a minute, and are right when they are shown again", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3);
+    const asked = () => tabs.reduce((sum, tab) => sum + tab.questions(), 0);
+    for (const tab of tabs) tab.setHidden(true);
+    await pass(29 * SECOND);
+    expect(browser.streams()).toHaveLength(1);
+    await pass(2 * SECOND);
+    expect(browser.streams()).toEqual([]);
+    const before = asked();
+    browser.change(ITEM, 1);
+    await pass(600 * SECOND);
+    // Nothing is asked for a page that is not seen.
+    expect([browser.streams(), asked()]).toEqual([[], before]);
+    tabs[1]!.setHidden(false);
+    await pass(SOON);
+    expect(shown(tabs)).toEqual([1, 1, 1]);
+    expect(leaderOf(browser, tabs)).toBe(tabs[1]);
+  });
+
+  it("hand over to a visible one, and hear from it", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 2);
+    const leader = leaderOf(browser, tabs)!;
+    const other = tabs.find((tab) => tab !== leader)!;
+    leader.setHidden(true);
+    await pass(31 * SECOND);
+    expect(leaderOf(browser, tabs)).toBe(other);
+    browser.change(ITEM, 0);
+    await pass(SOON);
+    expect(shown(tabs)).toEqual([0, 0]);
+  });
+
+  it("keep the stream when they are shown again in time", async () => {
+    const browser = createBrowser();
+    const [tab] = await openTabs(browser, 1);
+    const opened = browser.opened();
+    tab!.setHidden(true);
+    await pass(20 * SECOND);
+    tab!.setHidden(false);
+    await pass(60 * SECOND);
+    expect([browser.opened(), browser.streams().length]).toEqual([opened, 1]);
+  });
+
+  it("have a stream for the first half minute of a page that was opened hidden", async () => {
+    const browser = createBrowser();
+    const tab = browser.openTab();
+    tab.setHidden(true);
+    tab.observer.observe(ITEM, 1, () => {});
+    await pass(SOON);
+    expect(tab.observer.connection).toBe("live");
+    await pass(31 * SECOND);
+    expect(browser.streams()).toEqual([]);
+  });
+});
+
+describe("callers", () => {
+  it.each([
+    ["two accounts", { caller: "ann" }, { caller: "bob" }],
+    ["one that is in the text of the other", { caller: "a" }, { caller: 'a"]["' }],
+    ["two routers", { path: "one" }, { path: "two" }],
+  ])("of %s share nothing", async (_title, one, two) => {
+    const browser = createBrowser();
+    const tabs = [...(await openTabs(browser, 2, one)), ...(await openTabs(browser, 2, two))];
+    tabs[0]!.observer.observe({ name: "a", key: "of one" }, 1, () => {});
+    await pass(2 * SECOND);
+    const streams = browser
+      .streams()
+      .map(({ tab, items }) => [tabs.indexOf(tab) < 2, items.length]);
+    expect(new Set(streams.map(String))).toEqual(new Set(["true,2", "false,1"]));
+    expect(streams).toHaveLength(2);
+  });
+
+  it.each([
+    { caller: "" },
+    { caller: null },
+    { without: "locks" },
+    { without: "channel" },
+  ] as const)("have a stream for each tab with %j", async (options) => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3, options);
+    expect(browser.streams()).toHaveLength(3);
+    browser.change(ITEM, 1);
+    await pass(SOON);
+    expect(shown(tabs)).toEqual([1, 1, 1]);
+    for (const { observer } of tabs) observer.close();
+    expect(browser.streams()).toEqual([]);
+  });
+});
+
+describe("the limits of the stream", () => {
+  const followed = (browser: Browser) =>
+    browser.streams().map(({ items }) => items.map(({ name, key }) => key ?? name).sort());
+
+  it("are those of all tabs, and go with their tabs", async () => {
+    const browser = createBrowser();
+    const [first, second, third] = [browser.openTab(), browser.openTab(), browser.openTab()];
+    first.observer.observe({ name: "a" }, 1, () => {});
+    second.observer.observe({ name: "b" }, 1, () => {});
+    await pass(SOON);
+    third.observer.observe({ name: "b" }, 1, () => {});
+    const stop = third.observer.observe({ name: "c", key: "team" }, 1, () => {});
+    await pass(SOON);
+    expect(followed(browser)).toEqual([["a", "b", "team"]]);
+    stop();
+    await pass(2 * SECOND);
+    expect(followed(browser)).toEqual([["a", "b"]]);
+    second.kill();
+    await pass(2 * SECOND);
+    expect(followed(browser)).toEqual([["a", "b"]]);
+    third.kill();
+    await pass(2 * SECOND);
+    expect(followed(browser)).toEqual([["a"]]);
+    first.observer.close();
+    await pass(SOON);
+    expect(browser.streams()).toEqual([]);
+  });
+
+  it("that a tab adds are known there at once, and keep the others live", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3);
+    const changes = vi.fn();
+    tabs[0]!.observer.observe(ITEM, 1, changes);
+    const added = { name: "b" };
+    for (const tab of tabs) {
+      tab.observer.observe(
+        added,
+        1,
+        () => {},
+        () => true,
+      );
+      await pass(SOON);
+    }
+    browser.change(added, 1);
+    await pass(SOON);
+    expect(tabs.map(({ observer }) => observer.remaining(added))).toEqual([1, 1, 1]);
+    expect(changes).not.toHaveBeenCalled();
+  });
+});
+
+describe("an outage", () => {
+  it("has every tab ask for itself, until one stream for all is back", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3);
+    await pass(20 * SECOND);
+    browser.setDown(true);
+    await pass(SECOND);
+    expect(tabs.map(({ observer }) => observer.connection)).toEqual(Array(3).fill("offline"));
+    const opened = browser.opened();
+    await pass(60 * SECOND);
+    // One tab tries, not each.
+    expect(browser.opened() - opened).toBeLessThan(15);
+    browser.setDown(false);
+    browser.change(ITEM, 1);
+    await pass(40 * SECOND);
+    expect(tabs.map(({ observer }) => observer.connection)).toEqual(Array(3).fill("live"));
+    expect(shown(tabs)).toEqual([1, 1, 1]);
+    expect(browser.streams()).toHaveLength(1);
+  });
+});
+
+describe("what a tab is told late", () => {
+  it("does not move its idea of the server's time", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 2);
+    const follower = tabs.find((tab) => tab !== leaderOf(browser, tabs))!;
+    const { offset } = follower.observer.inspect();
+    follower.freeze(true);
+    await pass(1);
+    browser.change(ITEM, 0);
+    await pass(2 * SECOND);
+    browser.change(ITEM, 1);
+    await pass(60 * SECOND);
+    follower.thaw();
+    await pass(SOON);
+    expect(follower.observer.inspect().offset).toBe(offset);
+    expect(shown(tabs)).toEqual([1, 1]);
+  });
+});
+
+describe("debits", () => {
+  it("in a tab without a stream are confirmed by the leader's, without a question", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3);
+    const follower = tabs.find((tab) => tab !== leaderOf(browser, tabs))!;
+    const settle = follower.observer.debit(ITEM, 1);
+    expect(follower.observer.remaining(ITEM)).toBe(2);
+    await pass(10);
+    browser.change(ITEM, 2);
+    await pass(10);
+    settle(true);
+    await pass(10 * SECOND);
+    expect(shown(tabs)).toEqual([2, 2, 2]);
+    expect(follower.observer.inspect().limits[0]!.debits).toBe(0);
+    expect(follower.questions()).toBe(1);
+  });
+});
+
+/** Numbers from 0 to 1, the same in every run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
