@@ -10,7 +10,7 @@ import { acquire } from "./acquire.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
 import type { ChangeListener } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
-import { Deadline } from "./deadline.js";
+import { createDeadline } from "./deadline.js";
 import { forget } from "./forget.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
@@ -91,7 +91,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   store.onPoolError?.(poolErrorReport(logger));
   const listeners = new Set<ChangeListener>();
   const publish = channel?.publish.bind(channel);
-  const deadline = new Deadline(
+  const deadline = createDeadline(
     timeout,
     (since) =>
       new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`, {
