@@ -70,6 +70,7 @@ export type {
   PgClientLike,
   PgConnectionOf,
   PgPoolLike,
+  PgSingleClientLike,
   PgQueryable,
 } from "./store/drivers/pg-client.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";

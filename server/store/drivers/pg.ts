@@ -1,16 +1,20 @@
 /** PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. */
 import { startTimer } from "../../timers/timer.js";
-import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
+import { UnsentError } from "../row-access.js";
+import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
-import type {
-  PgClientLike,
-  PgConnectionOf,
-  PgPoolLike,
-  PgQuery,
-  PgQueryable,
-  PgResult,
+import {
+  isPgClient,
+  type PgClientLike,
+  type PgConnectionOf,
+  type PgPoolLike,
+  type PgQuery,
+  type PgQueryable,
+  type PgResult,
+  type PgSingleClientLike,
 } from "./pg-client.js";
+import { pgDatabaseOf } from "./pg-database.js";
 import { createPgConnections } from "./pg-connections.js";
 import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
@@ -37,13 +41,40 @@ export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
  * A store on a pool of `pg`, 8.11 or later. One store per pool and process: calls that share a
  * store share their round trips. `using` takes a client of the pool that has begun a transaction.
  *
- * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`.
+ * On Cloudflare Workers, where a connection belongs to a request, give it the `pg.Client` of the
+ * request. `transaction` needs a pool: the client is the application's own connection. `using` takes
+ * the client after its `BEGIN`.
+ *
+ * @param pool a `pg.Pool`, or a `pg.Client` that is connected.
+ * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a pool is
+ * given at the top of a module on Cloudflare Workers.
  */
-export function pgStore<TPool extends PgPoolLike>(
+export function pgStore<TPool extends PgPoolLike | PgSingleClientLike>(
   pool: TPool,
   options: PgStoreOptions = {},
 ): RateLimitStore<PgConnectionOf<TPool>> {
-  return sqlStore(pgDriver(pool, options), options) as RateLimitStore<never>;
+  const driver = isPgClient(pool) ? pgClientDriver(pool, options) : pgDriver(pool, options);
+  return sqlStore(driver, options) as RateLimitStore<never>;
+}
+
+/**
+ * A connection of the application itself. Without transactions of its own, because the statements of
+ * the application would become part of them. The client sends one statement at a time.
+ */
+function pgClientDriver(
+  client: PgSingleClientLike,
+  { prepare = true }: PgDriverOptions,
+): SqlDriver<PgQueryable> {
+  const connection = connectionOf(prepare, async (query, isWanted) => {
+    if (isWanted !== undefined && !isWanted()) throw new UnsentError();
+    return client.query(query);
+  });
+  return {
+    dialect: "postgresql",
+    database: pgDatabaseOf(client),
+    ...connection,
+    within: (own) => connectionOf(prepare, (query) => own.query(query)),
+  };
 }
 
 /**
@@ -63,6 +94,7 @@ export function pgDriver(
   listenToClients(pool);
   return {
     dialect: "postgresql",
+    database: pgDatabaseOf(pool),
     onPoolError: listenToPool(pool),
     ...connectionOf(prepare !== false, (query, isWanted) =>
       runAlone((client) => send(client, query), isWanted),
