@@ -35,7 +35,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       include: ["test/**/*.test.{ts,tsx}"],
       exclude: [
         ...installed,
-        "test/{drivers,e2e,galera,quick-start,scaffolds}/**",
+        "test/{drivers,e2e,galera,quick-start,runtimes,scaffolds}/**",
         "test/histories/{history,processes}.test.ts",
         ...outages,
       ],
@@ -126,6 +126,17 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 120_000,
       // Two installations.
       hookTimeout: 600_000,
+    },
+  },
+  // The package in other runtimes than Node.js, such as Cloudflare Workers.
+  runtimes: {
+    test: {
+      include: ["test/runtimes/**/*.test.ts"],
+      exclude: installed,
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      fileParallelism: false,
+      retry,
     },
   },
   scaffolds: {

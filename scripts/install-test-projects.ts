@@ -14,7 +14,10 @@ const hasCompiler = ["c++", "make", "python3"].every(
   (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0,
 );
 
-for (const folder of readdirSync(TESTS)) {
+const folders = ["", "runtimes"].flatMap((above) =>
+  readdirSync(join(TESTS, above)).map((folder) => join(above, folder)),
+);
+for (const folder of folders) {
   // React 18 is installed with the package, because all tests of hooks need it.
   if (folder === "react-18" || !existsSync(join(TESTS, folder, "package-lock.json"))) continue;
   console.log(`test/${folder}`);

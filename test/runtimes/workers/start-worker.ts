@@ -1,0 +1,91 @@
+/**
+ * Runs a worker in workerd, the runtime of Cloudflare Workers, through miniflare. It is bundled with
+ * the package as that of an application would be.
+ */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build, type Rollup } from "vite";
+
+const project = new URL("package.json", import.meta.url);
+
+export const hasWorkerd = existsSync(new URL("node_modules/miniflare/package.json", project));
+/** What a test prints when it is skipped without it. */
+export const NO_WORKERD = "needs miniflare: npm run install:test-projects";
+
+/** The bindings of a worker; see the options of miniflare. */
+export interface WorkerBindings {
+  /** The names of D1 databases. They are empty at the start. */
+  d1Databases?: readonly string[];
+  /** The class of each binding of Durable Objects. Those with SQLite have `useSQLite`. */
+  durableObjects?: Record<string, string | { className: string; useSQLite?: boolean }>;
+  /** Plain values. */
+  bindings?: Record<string, string | number | boolean | object>;
+}
+
+export interface StartedWorker extends AsyncDisposable {
+  /** Where the worker listens, with a slash at the end. */
+  readonly url: string;
+  /** Sends a request to the worker. @param path without a slash before it */
+  fetch(path?: string, init?: RequestInit): Promise<Response>;
+  /** A binding to D1, for this process. It has the methods that a worker's own has. */
+  d1(name: string): Promise<object>;
+}
+
+/** The parts of a `Miniflare` that are used here. It need not be installed, and nor need its types. */
+interface MiniflareLike {
+  readonly ready: Promise<URL>;
+  getD1Database(name: string): Promise<object>;
+  dispose(): Promise<void>;
+}
+
+interface MiniflareModule {
+  Miniflare: new (options: object) => MiniflareLike;
+}
+
+/**
+ * Starts a worker, and stops it when it is disposed of.
+ *
+ * @param worker the file of its source, such as `new URL("worker.ts", import.meta.url)`; or its
+ * text, as a module that needs no bundling.
+ */
+export async function startWorker(
+  worker: URL | string,
+  bindings: WorkerBindings = {},
+): Promise<StartedWorker> {
+  const entry = createRequire(project).resolve("miniflare");
+  const { Miniflare } = (await import(pathToFileURL(entry).href)) as MiniflareModule;
+  const miniflare = new Miniflare({
+    modules: true,
+    script: typeof worker === "string" ? worker : await bundleWorker(worker),
+    compatibilityDate: "2026-04-01",
+    // Its request for the data of the machine's place would wait for the internet.
+    cf: false,
+    ...bindings,
+  });
+  const { href: url } = await miniflare.ready;
+  return {
+    url,
+    fetch: (path = "", init) => fetch(new URL(path, url), init),
+    d1: (name) => miniflare.getD1Database(name),
+    [Symbol.asyncDispose]: () => miniflare.dispose(),
+  };
+}
+
+/** The source as one module, without a call of Node. */
+async function bundleWorker(source: URL): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: "warn",
+    build: {
+      write: false,
+      target: "es2022",
+      minify: false,
+      lib: { entry: fileURLToPath(source), formats: ["es"], fileName: "worker" },
+      rollupOptions: { external: [/^cloudflare:/] },
+    },
+  });
+  const [{ output }] = [built].flat() as [Rollup.RollupOutput];
+  if (output.length !== 1) throw new Error(`the worker has ${output.length} modules, not one`);
+  return output[0].code;
+}
