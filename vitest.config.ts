@@ -133,6 +133,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
     test: {
       include: ["test/runtimes/**/*.test.ts"],
       exclude: installed,
+      globalSetup,
       testTimeout: 120_000,
       hookTimeout: 120_000,
       fileParallelism: false,
