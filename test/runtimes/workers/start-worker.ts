@@ -82,7 +82,9 @@ const nodeModule = (id: string) => ({ id: id.replace(/^(node:)?/, "node:"), exte
 async function bundleWorker(source: URL): Promise<string> {
   const built = await build({
     configFile: false,
-    logLevel: "warn",
+    logLevel: "error",
+    // React asks for it, and every bundler of Workers replaces it.
+    define: { "process.env.NODE_ENV": '"production"' },
     // Packages such as `pg` have builds for workerd.
     resolve: { conditions: ["workerd", "worker", "module"] },
     plugins: [
