@@ -52,6 +52,10 @@ export {
   type MemoryStoreOptions,
   type MemoryTransaction,
 } from "./store/memory-store.js";
+export { d1Store, type D1StoreOptions } from "./store/drivers/d1.js";
+export type { D1DatabaseLike, D1ResultLike, D1StatementLike } from "./store/drivers/d1-client.js";
+export { durableStore, type DurableStoreOptions } from "./store/drivers/durable.js";
+export type { DurableStorageLike } from "./store/drivers/durable-storage.js";
 export {
   type MysqlDriverOptions,
   mysqlStore,
@@ -97,6 +101,7 @@ export type {
   SqlConnection,
   SqlDriver,
   SqlRow,
+  SqlStatement,
 } from "./store/sql/driver.js";
 export type { BatchEvent, BatchListener } from "./store/batch-event.js";
 export { sqlStore, type SqlStoreOptions } from "./store/sql-store.js";

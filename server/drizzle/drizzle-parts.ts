@@ -4,6 +4,7 @@
  */
 import { entityKind } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
+import { isD1 } from "../store/drivers/d1-client.js";
 import type { DialectName } from "../store/sql/driver.js";
 import { isSynchronousClient } from "./drizzle-synchronous.js";
 
@@ -50,7 +51,6 @@ const KNOWN_VERSIONS = "0.36.4 to 0.45, and 1.0 from its betas on";
 
 /** Sessions that a store cannot use at all, and what to use instead. */
 const REFUSED: Record<string, string> = {
-  SQLiteD1Session: "D1 has no transactions; use drizzle-orm/libsql",
   SQLiteRemoteSession: "sqlite-proxy has one connection for all; use drizzle-orm/libsql",
   OPSQLiteSession: "op-sqlite has one connection for all; use drizzle-orm/libsql",
   BunMySqlSession: "it answers in another shape than mysql2; use drizzle-orm/mysql2",
@@ -106,6 +106,11 @@ export function drizzleParts(db: object): DrizzleParts {
       `its transactions are synchronous, and its client is not one of better-sqlite3, bun:sqlite ` +
         `or node:sqlite (Node.js 22.16 or later); use drizzle-orm/libsql`,
     );
+  }
+  if (session === "SQLiteD1Session") {
+    if (isD1(client))
+      return { dialect, session, client, hasTransactions: false, isSynchronous: false };
+    throw refused(db, "its client is no binding to D1; give Drizzle one, such as env.DB");
   }
   const reason = Object.hasOwn(REFUSED, session) ? REFUSED[session] : undefined;
   if (reason !== undefined) throw refused(db, reason);

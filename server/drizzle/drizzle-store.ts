@@ -4,6 +4,8 @@
  */
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
+import { createD1Store } from "../store/drivers/d1.js";
+import { isD1 } from "../store/drivers/d1-client.js";
 import { pgDriver } from "../store/drivers/pg.js";
 import { listenToClients, listenToPool } from "../store/drivers/pool-errors.js";
 import type { LibsqlClientLike, SqliteDatabaseLike } from "../store/drivers/sqlite-clients.js";
@@ -59,8 +61,9 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
  * their round trips. `transaction` and `using` take Drizzle's own transactions.
  *
  * On node-postgres and postgres-js, single decisions go to `db.$client`, as prepared statements, and
- * not through Drizzle. So do all decisions on `better-sqlite3`, `node-sqlite` and `bun-sqlite`. There,
- * `transaction` and `using` reject, because Drizzle's transactions are synchronous.
+ * not through Drizzle. So do all decisions on `better-sqlite3`, `node-sqlite`, `bun-sqlite` and `d1`.
+ * There, `transaction` and `using` reject: Drizzle's transactions are synchronous, or, on D1, do not
+ * exist.
  *
  * @throws RateLimitConfigError when the driver cannot work (the message says which one can), when
  * `table` lacks a column, or when `isolation` is not valid, or needs transactions that the driver
@@ -78,6 +81,9 @@ export function drizzleStore<TDatabase extends DrizzleLike>(
       parts.client as SqliteDatabaseLike,
       sqlOptions,
     ) as RateLimitStore<never>;
+  }
+  if (isD1(parts.client)) {
+    return createD1Store(parts.client, sqlOptions.table, isolation) as RateLimitStore<never>;
   }
   if (isolation === "serializable" && !parts.hasTransactions) {
     const message = `${parts.session} of drizzle-orm has no transactions, so leave isolation out`;

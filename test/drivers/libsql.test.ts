@@ -169,7 +169,11 @@ describe("sqliteStore", () => {
       [drizzle(client), /not a Drizzle instance: pass its \$client/],
       [database.prisma, /use prismaStore/],
       [createClient({ url: "ws://127.0.0.1:1" }), /not with ws: or wss:/],
-      [{ prepare() {}, exec() {}, batch() {}, withSession() {} }, /D1 has no transactions/],
+      [
+        { prepare() {}, exec() {}, batch() {}, withSession() {} },
+        /use d1Store for a binding to D1/,
+      ],
+      [{ sql: {}, transactionSync() {} }, /use durableStore for the storage of a Durable Object/],
       [{ prepare() {}, exec() {}, query() {}, inTransaction: false }, /better-sqlite3/],
       [{ prepare() {}, exec() {} }, /Node\.js 22\.16 or later/],
     ];

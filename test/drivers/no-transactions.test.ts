@@ -201,7 +201,8 @@ describe("a store on a driver without transactions", () => {
     expect(await limiter.limit("a", { count: 9 })).toMatchObject({ ok: true });
     await limiter.reset("b");
     await expect(limiter.transaction(({ limit }) => limit("a"))).rejects.toThrow(
-      "this driver has none",
+      "D1 has no interactive transactions",
     );
+    expect(() => limiter.using(client)).toThrow("D1 has no interactive transactions");
   });
 });

@@ -8,6 +8,7 @@ import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/drive
 import type { TableName } from "../sql/sql.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import type { RateLimitStore } from "../store.js";
+import { isD1Busy, withoutTransactions } from "./d1.js";
 import { mysqlDriver, promisePool } from "./mysql.js";
 import type { MysqlCallbackPoolLike, MysqlPoolLike } from "./mysql-client.js";
 import { pgDriver, type PgDriverOptions } from "./pg.js";
@@ -61,8 +62,8 @@ const DIALECTS = new Map<string | undefined, DialectName>([
   ["mysql", "mysql"],
 ]);
 
-/** Adapters whose transactions run as single statements, without a word. */
-const SINGLE = new Set<unknown>(["@prisma/adapter-d1"]);
+/** Adapters for D1. Their transactions run as single statements, without a word. */
+const D1 = new Set<unknown>(["@prisma/adapter-d1", "@prisma/adapter-d1-http"]);
 
 /**
  * A store on the given client of Prisma 6, 7 or 8. One store per client and process: calls that
@@ -96,11 +97,12 @@ export function prismaStore(
   const single = pool
     ? driverOf(pool, driver.dialect, provider, how)
     : found && throughPoolOf(prisma, found, driver, how);
-  return createSqlStore(
+  const store = createSqlStore(
     driver as SqlDriver,
-    { table: { ...table, madeBy: "Prisma" }, isolation },
+    { table: { ...table, madeBy: "Prisma" }, isolation, isRemote: isD1Client(prisma) },
     single as SqlDriver | undefined,
   );
+  return isD1Client(prisma) ? withoutTransactions(store) : store;
 }
 
 function driverOf(
@@ -117,6 +119,11 @@ function driverOf(
     throw new RateLimitConfigError("pool", pool, `a pool of pg: the provider is ${provider}`);
   }
   return pgDriver(pool as PgPoolLike, how);
+}
+
+function isD1Client(prisma: object): boolean {
+  const { _engineConfig: config } = prisma as ClientInternals;
+  return D1.has(config?.adapter?.adapterName);
 }
 
 /** A client of Prisma 6 or 7. */
@@ -176,9 +183,9 @@ function prismaDriver<TClient extends PrismaLike>(
       return transact.call(prisma, run, options);
     },
   };
-  if (!SINGLE.has(config?.adapter?.adapterName)) return driver;
+  if (!isD1Client(prisma)) return driver;
   const { transaction: _ignored, ...single } = driver;
-  return single;
+  return { ...single, isConflict: isD1Busy };
 }
 
 function connectionOf(client: PrismaRaw): SqlConnection {

@@ -1,5 +1,6 @@
 /** SQLite without an ORM, through `better-sqlite3`, `node:sqlite` or `@libsql/client`. */
 import { RateLimitConfigError } from "../../../core/errors.js";
+import { isD1, isD1Session } from "./d1-client.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
@@ -71,7 +72,10 @@ function problemOf(db: unknown): string | undefined {
   if (typeof db !== "object" || db === null) return EXPECTED;
   if ("$client" in db) return `${EXPECTED}, and not a Drizzle instance: pass its $client`;
   if ("$queryRawUnsafe" in db) return `${EXPECTED}: use prismaStore for a Prisma client`;
-  if ("withSession" in db) return `${EXPECTED}: D1 has no transactions that a store could use`;
+  if (isD1(db) || isD1Session(db)) return `${EXPECTED}: use d1Store for a binding to D1`;
+  if ("transactionSync" in db) {
+    return `${EXPECTED}: use durableStore for the storage of a Durable Object`;
+  }
   if (isLibsql(db)) {
     return db.protocol === "file" || db.protocol === "http"
       ? undefined

@@ -5,7 +5,7 @@
  */
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
-import { checkEngine, VERSION } from "./engine.js";
+import { checkEngine, REPORT, VERSION } from "./engine.js";
 import { quotedTable, type TableName } from "./sql.js";
 
 /** Its message says what is wrong with the table and what to do. `fact` says only what is wrong. */
@@ -33,7 +33,7 @@ interface FoundTable {
   columns: Column[];
   /** The key without which a bucket could have several rows, if the table lacks it. */
   lacksKey?: "primary key" | "unique key" | undefined;
-  /** What the database reports as its version, if it has such a table. */
+  /** What the database reports as its version, if it has such a table. SQLite is not asked. */
   version: string | undefined;
   /** Where the database looked, and other places that have such a table. */
   searched: string;
@@ -76,18 +76,18 @@ export async function checkTable(
   table: TableName,
   clock: DatabaseClock,
 ): Promise<string> {
-  const version = `${VERSION[dialect]} AS "version"`.replaceAll(
-    '"',
-    dialect === "mysql" ? "`" : '"',
-  );
+  const mark = dialect === "mysql" ? "`" : '"';
+  const report = `${REPORT[dialect]} AS ${mark}version${mark}`;
   const query: Query = (text, params) =>
     clock.query((withClock) => {
-      const columns = withClock ? `${version}, ${CLOCK[dialect]}` : version;
+      const columns = withClock ? `${report}, ${CLOCK[dialect]}` : report;
       return connection.query(text.replace("{more}", columns), params);
     });
   const found = await LOOK_UP[dialect](query, table).catch(async (error: unknown) => {
-    // Another engine may not know the catalogs of the one whose language it speaks.
-    const rows = await connection.query(`SELECT ${version}`, []).catch(() => []);
+    // Another engine may not know the catalogs of the one whose language it speaks, and an old
+    // SQLite lacks what it is asked for.
+    const asked = `SELECT ${VERSION[dialect]} AS ${mark}version${mark}`;
+    const rows = await connection.query(asked, []).catch(() => []);
     checkEngine(dialect, String(rows[0]?.["version"]));
     throw error;
   });
@@ -248,7 +248,8 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
       const column = columnOf(row);
       return { ...column, folds: !["BINARY", undefined].includes(column.collation) };
     });
-    return { columns, version: versionOf(rows), searched: "this database", elsewhere: [] };
+    // It has answered, so it is no old one.
+    return { columns, version: undefined, searched: "this database", elsewhere: [] };
   },
 };
 

@@ -32,6 +32,8 @@ export interface SqlStoreOptions {
   table: TableName;
   /** See `PrismaStoreOptions.isolation`. */
   isolation?: "serializable" | undefined;
+  /** Whether the database is across a network, although it is SQLite. */
+  isRemote?: boolean;
 }
 
 const DIALECTS: Record<DialectName, CreateDialect> = { postgresql, mysql, sqlite };
@@ -46,7 +48,7 @@ const LOCK_WAIT = 1000;
  */
 export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
-  { table, isolation }: SqlStoreOptions,
+  { table, isolation, isRemote }: SqlStoreOptions,
   single: SqlDriver = driver,
 ): RateLimitStore<TTransaction> {
   validate(driver, isolation, single);
@@ -88,6 +90,7 @@ export function createSqlStore<TTransaction>(
   const own: Connection = {
     ...inside(single, "skip"),
     isSingle: transaction === undefined,
+    batch: single.batch?.bind(single),
     // SQLite has no other level than Serializable.
     transaction: (run) =>
       transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", "skip", run),
@@ -139,7 +142,7 @@ export function createSqlStore<TTransaction>(
     // Two concurrent Serializable transactions would conflict over the pages that they share.
     maxInFlight: serializable ? 1 : dialect.maxInFlight,
     // A file is never silent. What has no answer waits for a transaction of this process.
-    probe: driver.dialect === "sqlite" ? undefined : probe,
+    probe: driver.dialect === "sqlite" && isRemote !== true ? undefined : probe,
     isExhausted: single.isExhausted?.bind(single),
   });
   const list: RateLimitStore["list"] = (name, after, count) =>

@@ -5,7 +5,7 @@ import type { TakeLine, TakeOptions } from "../row-access.js";
 import type { RowId } from "../store.js";
 import type { DatabaseClock } from "./database-clock.js";
 import type { TableName } from "./sql.js";
-import type { SqlConnection } from "./driver.js";
+import type { SqlConnection, SqlDriver } from "./driver.js";
 
 /** Where a dialect's statements run. */
 export interface Connection extends SqlConnection {
@@ -32,6 +32,8 @@ export interface Connection extends SqlConnection {
     (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
   /** Whether the driver has no transactions. */
   readonly isSingle?: boolean;
+  /** See `SqlDriver.batch`. */
+  readonly batch?: SqlDriver["batch"];
 }
 
 /** Something was to be written that needs a transaction, and the driver has none. */
@@ -106,10 +108,14 @@ export interface Dialect {
   /** Deletes rows that are as they were. Returns those deleted. */
   remove(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /**
-   * Writes a group of several kinds of write in one statement, all or nothing, for drivers without
-   * transactions. Returns the rows that were written, or none. Absent if the database cannot.
+   * Writes a group of several kinds of write in one statement or one batch, all or nothing, for
+   * drivers without transactions. Returns the rows that were written, or none. Absent if the
+   * database cannot.
    */
-  writeAtOnce?(connection: SqlConnection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
+  writeAtOnce?(
+    connection: Pick<Connection, "query" | "batch">,
+    writes: readonly Write[],
+  ): Promise<ReadonlySet<string>>;
   /** See `RateLimitStore.list`. */
   list(
     connection: SqlConnection,

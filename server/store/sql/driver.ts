@@ -32,6 +32,14 @@ export interface SqlConnection {
   execute(text: string, params: readonly unknown[], isWanted?: () => boolean): Promise<number>;
 }
 
+/** A statement of a `batch`. */
+export interface SqlStatement {
+  /** As in `query`. */
+  text: string;
+  /** As in `query`. */
+  params: readonly unknown[];
+}
+
 /** The options of a driver's `transaction`. */
 export interface DriverTransactionOptions {
   /** The isolation level that the transaction has to have, at least. */
@@ -52,8 +60,8 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   readonly dialect: DialectName;
   /**
    * The database: a text, or an object such as a binding, that is the same for every driver of it.
-   * It is read on Cloudflare Workers, where a store may live for one request. The stores of one
-   * database share what they know of it then: that its table was checked, and its clock. Leave it
+   * The stores of one database share what they know of it then: that its table was checked, and its
+   * clock. A text counts only on Cloudflare Workers, where a store may live for one request. Leave it
    * out, and each store finds that out for itself.
    */
   readonly database?: string | object | undefined;
@@ -71,6 +79,11 @@ export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
     run: (tx: TTransaction) => Promise<TResult>,
     options: DriverTransactionOptions,
   ): Promise<TResult>;
+  /**
+   * Runs a few statements in one transaction, and resolves with the rows of each, in order. For a
+   * client that has this and no interactive transactions. Only SQLite uses it.
+   */
+  batch?(statements: readonly SqlStatement[]): Promise<SqlRow[][]>;
   /** The connection of a transaction, also of one that the application has begun. */
   within(tx: TTransaction): SqlConnection;
   /**

@@ -18,6 +18,12 @@ export const VERSION: Record<DialectName, string> = {
   sqlite: "sqlite_version()",
 };
 
+/**
+ * What the check of the table asks for. D1 refuses `sqlite_version()`, so SQLite is asked for an
+ * operator that the lowest version has. A lower one refuses the statement.
+ */
+export const REPORT: Record<DialectName, string> = { ...VERSION, sqlite: `'[1]' ->> 0` };
+
 interface Engine {
   name: string;
   pattern: RegExp;

@@ -1,7 +1,7 @@
 /**
  * What a process has learned about a table: that it was checked, and the clock of its database. A
- * store of a process keeps it to itself. Where a store may live for one request only, the stores of
- * one database share it, so that a request does not check the table again.
+ * store of a process keeps it to itself. The stores of one binding share it, and where a store may
+ * live for one request only, all stores of one database: a request does not check the table again.
  */
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
@@ -27,7 +27,8 @@ export function knownTable(
   { dialect, database }: Pick<SqlDriver, "dialect" | "database">,
   { schema = "", name }: TableName,
 ): KnownTable {
-  if (database === undefined || !requestsOwnIo()) return unknown();
+  const isShared = typeof database === "object" || requestsOwnIo();
+  if (database === undefined || !isShared) return unknown();
   const tables = tablesOf(database);
   const id = [dialect, schema, name].join("\0");
   let known = tables.get(id);

@@ -1,4 +1,5 @@
 /** Pieces of SQL that the statements of SQLite share. */
+import type { Write } from "../plan-writes.js";
 import type { RowId } from "../store.js";
 
 export const ID = `"name", "key", "shard"`;
@@ -43,4 +44,25 @@ export function listOf(columns: readonly ("id" | "number")[]): string {
       ${whole} * (SELECT iif(${scale} < 0, "up", "down") FROM scales WHERE "n" = abs(${scale}) LIMIT 1) END`;
   });
   return `SELECT ${shown.join(", ")} FROM json_each(?) AS i`;
+}
+
+/** The parameter of a guarded write of groups. */
+export function upsertParam(groups: readonly (readonly Write[])[]): string {
+  const rows = groups.flatMap((writes, group) =>
+    writes.map(({ row, next, was }) => [
+      ...idValues(row),
+      ...[next?.value, next?.ts, was?.value, was?.ts].map(scaled),
+      group,
+    ]),
+  );
+  return JSON.stringify(rows);
+}
+
+/** The parameter of a guarded deletion. */
+export function removeParam(writes: readonly Write[]): string {
+  const rows = writes.map(({ row, was }) => [
+    ...idValues(row),
+    ...[was!.value, was!.ts].map(scaled),
+  ]);
+  return JSON.stringify(rows);
 }

@@ -10,7 +10,8 @@ import type { Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
 import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
 import { sqliteTake } from "./sqlite-take.js";
-import { ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./sqlite-text.js";
+import { sqliteWriteAtOnce } from "./sqlite-mixed.js";
+import { ID, idValues, listOf, removeParam, SAME_ROW, SCALES, upsertParam } from "./sqlite-text.js";
 
 export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);
@@ -32,14 +33,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
     RETURNING ${ID}`;
 
   const upsert = async (connection: SqlConnection, groups: readonly (readonly Write[])[]) => {
-    const rows = groups.flatMap((writes, group) =>
-      writes.map(({ row, next, was }) => [
-        ...idValues(row),
-        ...[next?.value, next?.ts, was?.value, was?.ts].map(scaled),
-        group,
-      ]),
-    );
-    return idsOf(await connection.query(UPSERT, [JSON.stringify(rows)]));
+    return idsOf(await connection.query(UPSERT, [upsertParam(groups)]));
   };
 
   const REMOVE = `
@@ -93,12 +87,10 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
       ),
 
     async remove(connection, writes) {
-      const rows = writes.map(({ row, was }) => [
-        ...idValues(row),
-        ...[was!.value, was!.ts].map(scaled),
-      ]);
-      return idsOf(await connection.query(REMOVE, [JSON.stringify(rows)]));
+      return idsOf(await connection.query(REMOVE, [removeParam(writes)]));
     },
+
+    writeAtOnce: sqliteWriteAtOnce(UPSERT, REMOVE),
 
     async list(connection, name, after, count) {
       const behind = after === undefined ? "" : `AND ("key", "shard") > (?, ?)`;

@@ -67,7 +67,7 @@ export async function writeGroups(
  * transaction, so what is not sent is not written at all.
  */
 function sendingWhile(isWanted: () => boolean, connection: Connection): Connection {
-  const { transaction } = connection;
+  const { transaction, batch } = connection;
   const check = () => {
     if (!isWanted()) throw new UnsentError();
   };
@@ -81,6 +81,12 @@ function sendingWhile(isWanted: () => boolean, connection: Connection): Connecti
       check();
       return connection.execute(text, params, isWanted);
     },
+    batch:
+      batch &&
+      (async (statements) => {
+        check();
+        return batch(statements);
+      }),
     transaction: transaction && ((run) => transaction((tx) => run(sendingWhile(isWanted, tx)))),
   };
 }

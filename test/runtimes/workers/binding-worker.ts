@@ -2,22 +2,24 @@
 import { env, waitUntil } from "cloudflare:workers";
 import {
   createRateLimiter,
+  type D1DatabaseLike,
+  d1Store,
   DAY,
   memoryStore,
   type RateLimiterOptions,
-  sqlStore,
 } from "../../../server/index.js";
-import { type D1Like, d1Driver } from "./d1-driver.js";
 
 const limits = { send: { kind: "fixed window", rate: 37, period: 1000 * DAY, start: 0 } } as const;
 
 /** The statements that D1 was sent. */
 let statements = 0;
-const counting: D1Like = {
+const counting: D1DatabaseLike = {
   prepare(text) {
     statements++;
     return env.DB.prepare(text);
   },
+  batch: (all) => env.DB.batch(all),
+  exec: (text) => env.DB.exec(text),
 };
 const events: string[] = [];
 const pruning: Pick<RateLimiterOptions<typeof limits>, "autoPrune" | "waitUntil"> = {
@@ -26,10 +28,10 @@ const pruning: Pick<RateLimiterOptions<typeof limits>, "autoPrune" | "waitUntil"
 };
 
 const memory = createRateLimiter({ store: memoryStore(), limits });
-const shared = createRateLimiter({ store: sqlStore(d1Driver(counting)), limits });
-const onRequest = () => createRateLimiter({ store: sqlStore(d1Driver(counting)), limits });
+const shared = createRateLimiter({ store: d1Store(counting), limits });
+const onRequest = () => createRateLimiter({ store: d1Store(counting), limits });
 const pruned = createRateLimiter({
-  store: sqlStore(d1Driver(env.DB)),
+  store: d1Store(env.DB),
   limits: { spent: { kind: "token bucket", rate: 1, period: 1 } },
   ...pruning,
   async onDecision({ name }) {

@@ -1,7 +1,7 @@
 /** The module of workerd that the workers of the tests import. */
 declare module "cloudflare:workers" {
   export const env: {
-    readonly DB: import("./d1-driver.js").D1Like;
+    readonly DB: import("../../../server/index.js").D1DatabaseLike;
     readonly POSTGRES_URL: string;
     readonly HYPERDRIVE: { readonly connectionString: string };
   };

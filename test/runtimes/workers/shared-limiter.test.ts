@@ -1,16 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestAtOnce } from "./request-at-once.js";
+import { emptyTable } from "./d1-database.js";
 import { hasWorkerd, NO_WORKERD, type StartedWorker, startWorker } from "./start-worker.js";
-
-const MIGRATION = new URL(
-  "../../../prisma/migrations/20261121000000_rate_limit/migration.sql",
-  import.meta.url,
-);
-
-interface D1 {
-  prepare(text: string): { run(): Promise<unknown> };
-}
 
 describe.skipIf(!hasWorkerd)(`a limiter in a Worker (${NO_WORKERD})`, () => {
   let worker: StartedWorker;
@@ -19,8 +10,7 @@ describe.skipIf(!hasWorkerd)(`a limiter in a Worker (${NO_WORKERD})`, () => {
     worker = await startWorker(new URL("binding-worker.ts", import.meta.url), {
       d1Databases: ["DB"],
     });
-    const db = (await worker.d1("DB")) as D1;
-    await db.prepare(await readFile(MIGRATION, "utf8")).run();
+    await emptyTable(await worker.d1("DB"));
   });
   afterAll(() => worker[Symbol.asyncDispose]());
 
@@ -58,8 +48,8 @@ describe.skipIf(!hasWorkerd)(`a limiter in a Worker (${NO_WORKERD})`, () => {
   });
 
   it("ends what follows an answer by the host's waitUntil: events, and autoPrune", async () => {
-    const db = (await worker.d1("DB")) as D1;
-    await db.prepare(`INSERT INTO "RateLimit" VALUES ('spent', 'long ago', 0, 0, 0)`).run();
+    const db = await worker.d1("DB");
+    await db.prepare(`INSERT INTO "RateLimit" VALUES ('spent', 'long ago', 0, 0, 0)`).all();
     expect(await json("spend?key=a")).toMatchObject({ ok: true });
     await expect.poll(() => json("events"), { timeout: 10_000 }).toEqual(["spent"]);
     await expect.poll(() => json("rows"), { timeout: 10_000 }).not.toContain("long ago");

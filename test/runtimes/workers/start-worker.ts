@@ -3,9 +3,13 @@
  * the package as that of an application would be.
  */
 import { existsSync } from "node:fs";
+import http from "node:http";
 import { createRequire, isBuiltin } from "node:module";
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeStream } from "node:stream/web";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Rollup } from "vite";
+import type { D1DatabaseLike } from "../../../server/index.js";
 
 const project = new URL("package.json", import.meta.url);
 
@@ -33,13 +37,13 @@ export interface StartedWorker extends AsyncDisposable {
   /** Sends a request to the worker. @param path without a slash before it */
   fetch(path?: string, init?: RequestInit): Promise<Response>;
   /** A binding to D1, for this process. It has the methods that a worker's own has. */
-  d1(name: string): Promise<object>;
+  d1(name: string): Promise<D1DatabaseLike>;
 }
 
 /** The parts of a `Miniflare` that are used here. It need not be installed, and nor need its types. */
 interface MiniflareLike {
   readonly ready: Promise<URL>;
-  getD1Database(name: string): Promise<object>;
+  getD1Database(name: string): Promise<D1DatabaseLike>;
   dispose(): Promise<void>;
 }
 
@@ -70,10 +74,33 @@ export async function startWorker(
   const { href: url } = await miniflare.ready;
   return {
     url,
-    fetch: (path = "", init) => fetch(new URL(path, url), init),
+    fetch: (path = "", init) => request(new URL(path, url), init),
     d1: (name) => miniflare.getD1Database(name),
     [Symbol.asyncDispose]: () => miniflare.dispose(),
   };
+}
+
+/** Each request has a connection of its own. The worker may close one that `fetch` would use again. */
+function request(url: URL, init: RequestInit = {}): Promise<Response> {
+  const { method, headers, body } = new Request(url, init);
+  return new Promise((resolve, reject) => {
+    const sent = http.request(
+      url,
+      { method, headers: Object.fromEntries(headers), agent: false },
+      (received) => {
+        const answer = Readable.toWeb(received) as ReadableStream;
+        const { statusCode: status = 0, headers: fields } = received;
+        const shown = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+        const bodiless = status === 204 || status === 304;
+        resolve(
+          new Response(bodiless ? null : answer, { status, headers: shown as [string, string][] }),
+        );
+      },
+    );
+    sent.on("error", reject);
+    if (body === null) sent.end();
+    else Readable.fromWeb(body as NodeStream).pipe(sent);
+  });
 }
 
 const nodeModule = (id: string) => ({ id: id.replace(/^(node:)?/, "node:"), external: true });

@@ -2,12 +2,11 @@
 import { env } from "cloudflare:workers";
 import { initTRPC } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
-import { createRateLimiter, DAY, sqlStore } from "../../../server/index.js";
+import { createRateLimiter, DAY, d1Store } from "../../../server/index.js";
 import { createRateLimitTRPC, formatRateLimitError } from "../../../server/trpc/index.js";
-import { d1Driver } from "./d1-driver.js";
 
 const limiter = createRateLimiter({
-  store: sqlStore(d1Driver(env.DB)),
+  store: d1Store(env.DB),
   limits: { send: { kind: "fixed window", rate: 37, period: 1000 * DAY, start: 0 } },
 });
 const t = initTRPC.context<{ user: string }>().create({

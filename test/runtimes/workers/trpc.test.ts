@@ -1,22 +1,16 @@
-import { readFile } from "node:fs/promises";
 import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink } from "@trpc/client";
 import { EventSource } from "eventsource";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRateLimitError } from "../../../core/errors.js";
+import { emptyTable } from "./d1-database.js";
 import { hasWorkerd, NO_WORKERD, type StartedWorker, startWorker } from "./start-worker.js";
 import type { WorkerRouter } from "./trpc-worker.js";
-
-const MIGRATION = new URL(
-  "../../../prisma/migrations/20261121000000_rate_limit/migration.sql",
-  import.meta.url,
-);
 
 describe.skipIf(!hasWorkerd)(`tRPC in a Worker (${NO_WORKERD})`, () => {
   let worker: StartedWorker;
   beforeAll(async () => {
     worker = await startWorker(new URL("trpc-worker.ts", import.meta.url), { d1Databases: ["DB"] });
-    const db = (await worker.d1("DB")) as { prepare(text: string): { run(): Promise<unknown> } };
-    await db.prepare(await readFile(MIGRATION, "utf8")).run();
+    await emptyTable(await worker.d1("DB"));
   });
   afterAll(() => worker[Symbol.asyncDispose]());
 

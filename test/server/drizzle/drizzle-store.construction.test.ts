@@ -54,7 +54,11 @@ describe("drizzleStore refuses", () => {
       drizzleSqlJs(nothing as never),
       /its transactions are synchronous, .* use drizzle-orm\/libsql/,
     ],
-    ["D1", drizzleD1(nothing as never), /D1 has no transactions; use drizzle-orm\/libsql/],
+    [
+      "D1",
+      drizzleD1(nothing as never),
+      /its client is no binding to D1; give Drizzle one, such as env\.DB/,
+    ],
     ["sqlite-proxy", drizzleSqliteProxy(answerNothing), /one connection for all/],
     ["mysql-proxy", drizzleMysqlProxy(answerNothing), /no transactions; use drizzle-orm\/mysql2/],
     [

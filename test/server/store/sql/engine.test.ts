@@ -114,14 +114,16 @@ describe("a store refuses", () => {
       kind: "StoreFailure",
       message: expect.stringMatching(message) as string,
     }) as Error;
-    const recorded = engine(dialect, version);
+    // An old SQLite does not understand the statement that looks the table up.
+    const recorded = engine(dialect, version, dialect !== "sqlite");
     const limiter = limiterOn(recorded);
     await expect(limiter.limit("once")).rejects.toEqual(refused);
     await expect(limiter.transaction(({ limit }) => limit("once"))).rejects.toEqual(refused);
     const error: unknown = await limiter.limit("once").catch((reason: unknown) => reason);
     expect(String(error)).toContain(`it reports "${version}"`);
-    // The version is a column of the one statement that checks the table.
-    expect(recorded.sent).toHaveLength(3);
+    // The version is a column of the one statement that checks the table. SQLite is asked for it
+    // when that fails.
+    expect(recorded.sent).toHaveLength(dialect === "sqlite" ? 6 : 3);
   });
 
   it("an engine that does not know the catalogs, by its name", async () => {

@@ -8,8 +8,10 @@ const table = { name: "RateLimit", schema: undefined };
 const driver = (database: string | object | undefined) =>
   ({ dialect: "postgresql", database }) as const;
 
-it("a process keeps what a store knows to that store", () => {
+it("a process keeps what a store knows to that store, but for bindings", () => {
   expect(knownTable(driver("db"), table)).not.toBe(knownTable(driver("db"), table));
+  const binding = {};
+  expect(knownTable(driver(binding), table)).toBe(knownTable(driver(binding), table));
 });
 
 it.each([["a text", "db"], ["a binding", {}]])(

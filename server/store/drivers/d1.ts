@@ -1,0 +1,108 @@
+/**
+ * Cloudflare D1, through the binding of a worker. D1 is SQLite without interactive transactions, but
+ * a batch of statements is one. Each decision is one statement, or one batch.
+ */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { createSqlStore } from "../sql/create-sql-store.js";
+import type { SqlDriver, SqlRow } from "../sql/driver.js";
+import type { TableName } from "../sql/sql.js";
+import type { SqlStoreOptions } from "../sql-store.js";
+import type { RateLimitStore } from "../store.js";
+import { type D1DatabaseLike, type D1StatementLike, isD1, isD1Session } from "./d1-client.js";
+
+/** The options of `d1Store`. */
+export type D1StoreOptions = Pick<SqlStoreOptions, "table">;
+
+const EXPECTED = "a binding to D1, such as env.DB";
+
+/**
+ * A store on a D1 database. Make one for each request, or one for each binding: stores on one
+ * binding share what they know of the table and of the database's clock.
+ *
+ * `transaction` and `using` are refused, because D1 has no interactive transactions. `limitAll` and
+ * `settle` are exact all the same.
+ *
+ * @param db the binding, such as `env.DB`. Not a session of it: reads of a session may be stale.
+ * @throws RateLimitConfigError when `db` is no binding to D1, or `isolation` is given.
+ */
+export function d1Store(db: D1DatabaseLike, options: D1StoreOptions = {}): RateLimitStore<never> {
+  const { table: name = "RateLimit" } = options;
+  const problem = problemOf(db);
+  if (problem !== undefined) throw new RateLimitConfigError("db", db, problem);
+  return createD1Store(db, { name }, (options as SqlStoreOptions).isolation);
+}
+
+/** @param isolation what the caller has given; it is refused. */
+export function createD1Store(
+  db: D1DatabaseLike,
+  table: TableName,
+  isolation: unknown,
+): RateLimitStore<never> {
+  if (isolation !== undefined) {
+    const expected =
+      "left out: D1 has no interactive transactions, and decisions are exact without";
+    throw new RateLimitConfigError("isolation", isolation, expected);
+  }
+  return withoutTransactions(createSqlStore(d1Driver(db), { table, isRemote: true }));
+}
+
+const INSTEAD =
+  "D1 has no interactive transactions; call limit() first, write by db.batch(), and give the tokens " +
+  "back by refund() if that fails";
+
+/** A store that says why it has no transactions. */
+export function withoutTransactions(store: RateLimitStore): RateLimitStore<never> {
+  return {
+    ...store,
+    using(tx) {
+      throw new RateLimitConfigError("tx", tx, { message: `using() cannot work: ${INSTEAD}` });
+    },
+    async transaction() {
+      const message = `transaction() cannot work: ${INSTEAD}`;
+      throw new RateLimitConfigError("db", undefined, { message });
+    },
+  };
+}
+
+function d1Driver(db: D1DatabaseLike): SqlDriver {
+  const prepared = (text: string, params: readonly unknown[]): D1StatementLike => {
+    const statement = db.prepare(text);
+    return params.length === 0 ? statement : statement.bind(...(params as never[]));
+  };
+  return {
+    dialect: "sqlite",
+    // A worker has one object per binding for all requests.
+    database: db,
+    query: async (text, params) => (await prepared(text, params).all()).results as SqlRow[],
+    async execute(text, params) {
+      const { meta } = await prepared(text, params).all();
+      return Number((meta as { changes?: unknown }).changes ?? 0);
+    },
+    async batch(statements) {
+      const all = statements.map(({ text, params }) => prepared(text, params));
+      return (await db.batch(all as never[])).map(({ results }) => results as SqlRow[]);
+    },
+    within: (tx) => {
+      throw new RateLimitConfigError("tx", tx, { message: INSTEAD });
+    },
+    isConflict: isD1Busy,
+  };
+}
+
+/** D1 has codes only in its messages. After these, nothing was written. */
+export function isD1Busy(error: unknown): boolean {
+  return error instanceof Error && /\bSQLITE_(BUSY|LOCKED)/.test(error.message);
+}
+
+/** What is wrong with a binding, and what to pass instead; `undefined` if it can be used. */
+function problemOf(db: unknown): string | undefined {
+  if (isD1(db)) return undefined;
+  if (isD1Session(db)) return `${EXPECTED}, and not a session of it, whose reads may be stale`;
+  const { $client, $queryRawUnsafe, sql, storage } = Object(db) as Record<string, unknown>;
+  if (isD1($client)) return `${EXPECTED}, and not a Drizzle database: use drizzleStore, or env.DB`;
+  if ($queryRawUnsafe !== undefined) return `${EXPECTED}, and not a Prisma client: pass env.DB`;
+  if (sql !== undefined || storage !== undefined) {
+    return `${EXPECTED}: use durableStore(ctx.storage) in a Durable Object`;
+  }
+  return EXPECTED;
+}

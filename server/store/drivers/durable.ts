@@ -1,0 +1,222 @@
+/**
+ * The storage of a Durable Object with SQLite. The object is the only one that uses it, and a
+ * statement takes no `await`. So decisions run one after the other, in a transaction each.
+ */
+import type { RateLimitState } from "../../../core/calculate.js";
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { planWrites } from "../plan-writes.js";
+import { checkTable } from "../sql/check-table.js";
+import { createDatabaseClock } from "../sql/database-clock.js";
+import type { SqlConnection, SqlRow } from "../sql/driver.js";
+import { pruneSql } from "../sql/prune.js";
+import { quotedTable } from "../sql/sql.js";
+import { sqlite } from "../sql/sqlite.js";
+import { isMissingTable, storeError } from "../sql/store-error.js";
+import {
+  type Call,
+  type Decision,
+  expiredError,
+  type RateLimitStore,
+  rowKey,
+  type RowId,
+} from "../store.js";
+import { isD1 } from "./d1-client.js";
+import type { DurableStorageLike } from "./durable-storage.js";
+
+/** The options of `durableStore`. */
+export interface DurableStoreOptions {
+  /** The table's name. @default "RateLimit" */
+  table?: string | undefined;
+}
+
+/**
+ * A store in the storage of a Durable Object with SQLite. It creates its table when it is first
+ * used, if there is none. Its time is that of the object.
+ *
+ * `transaction` and `using` are refused: nothing can be awaited inside a transaction of an object.
+ *
+ * @param storage `ctx.storage` of the object. Its class is declared under `new_sqlite_classes`.
+ * @throws RateLimitConfigError when `storage` is no storage with SQLite.
+ */
+export function durableStore(
+  storage: DurableStorageLike,
+  options: DurableStoreOptions = {},
+): RateLimitStore<never> {
+  const { table: name = "RateLimit", ...others } = options;
+  const problem = problemOf(storage);
+  if (problem !== undefined) throw new RateLimitConfigError("storage", storage, problem);
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    const expected = "left out: decisions of a Durable Object run one after the other";
+    throw new RateLimitConfigError(other, (others as Record<string, unknown>)[other], expected);
+  }
+  const tableName = { name };
+  const table = quotedTable(tableName);
+  const clock = createDatabaseClock();
+  const dialect = sqlite(tableName, clock);
+  const exec = (text: string, params: readonly unknown[]) =>
+    storage.sql.exec(text, ...(params as never[]));
+  const connection: SqlConnection = {
+    query: async (text, params) => exec(text, params).toArray() as SqlRow[],
+    async execute(text, params) {
+      exec(text, params).toArray();
+      const [row] = exec("SELECT changes() AS n", []).toArray() as SqlRow[];
+      return Number(row!["n"]);
+    },
+  };
+  const wrap = (error: unknown) => storeError(error, tableName, "sqlite");
+
+  const WHERE = `WHERE "name" = ? AND "key" = ? AND "shard" = ?`;
+  const READ = `SELECT "value", "ts" FROM ${table} ${WHERE}`;
+  const DELETE = `DELETE FROM ${table} ${WHERE}`;
+  const PUT = `INSERT OR REPLACE INTO ${table} ("name", "key", "shard", "value", "ts") VALUES (?, ?, ?, ?, ?)`;
+
+  let isReady = false;
+  async function prepare(): Promise<void> {
+    if (isReady) return;
+    exec(createText(table), []);
+    await checkTable("sqlite", connection, tableName, clock);
+    isReady = true;
+  }
+
+  /** An application that calls `deleteAll` of the storage also deletes the table. */
+  async function onTable<TResult>(run: () => TResult | Promise<TResult>): Promise<TResult> {
+    await prepare();
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof Error && isMissingTable(error))) throw error;
+      isReady = false;
+      await prepare();
+      return run();
+    }
+  }
+
+  function readAll(rows: readonly RowId[]): Map<string, RateLimitState> {
+    const states = new Map<string, RateLimitState>();
+    for (const row of rows) {
+      const id = rowKey(row);
+      if (states.has(id)) continue;
+      const [found] = exec(READ, idOf(row)).toArray() as [RateLimitState?];
+      if (found !== undefined) states.set(id, { value: found.value, ts: found.ts });
+    }
+    return states;
+  }
+
+  /** If one of the decisions throws, nothing is written. */
+  function applyAll<TResult>(decisions: readonly Decision<TResult>[]): TResult[] {
+    const states = readAll(decisions.flatMap(({ rows }) => rows));
+    const { settled, groups } = planWrites(decisions, states);
+    const failed = settled.find((outcome) => !outcome.ok);
+    if (failed !== undefined) throw new DecisionError(failed.error);
+    for (const { row, next } of groups.flatMap(({ writes }) => writes)) {
+      if (next === null) exec(DELETE, idOf(row));
+      else exec(PUT, [...idOf(row), next.value, next.ts]);
+    }
+    return settled.map((outcome) => (outcome as { result: TResult }).result);
+  }
+
+  const apply: RateLimitStore["apply"] = async (decisions, call?: Call) => {
+    try {
+      return await onTable(() => {
+        if (call?.expired) throw expiredError();
+        return storage.transactionSync(() => applyAll(decisions));
+      });
+    } catch (error) {
+      throw error instanceof DecisionError ? error.cause : wrap(error);
+    }
+  };
+
+  const list: NonNullable<RateLimitStore["list"]> = async (...page) => {
+    try {
+      return await onTable(() => dialect.list(connection, ...page));
+    } catch (error) {
+      throw wrap(error);
+    }
+  };
+
+  return {
+    apply,
+    list,
+    async *names() {
+      try {
+        await prepare();
+        let found = await dialect.nextName(connection, undefined);
+        while (found !== undefined) {
+          yield found;
+          found = await dialect.nextName(connection, found);
+        }
+      } catch (error) {
+        throw wrap(error);
+      }
+    },
+    async *prune(terms) {
+      try {
+        await prepare();
+        const on = { ...connection, onLocked: "skip" as const };
+        const store = { apply, list };
+        const { isConflict } = dialect;
+        yield* pruneSql(
+          { dialectName: "sqlite", table: tableName, connection: on, store, isConflict },
+          terms,
+        );
+      } catch (error) {
+        throw wrap(error);
+      }
+    },
+    using(tx) {
+      throw new RateLimitConfigError("tx", tx, { message: `using() cannot work: ${INSTEAD}` });
+    },
+    async transaction() {
+      const message = `transaction() cannot work: ${INSTEAD}`;
+      throw new RateLimitConfigError("storage", storage, { message });
+    },
+  };
+}
+
+const INSTEAD =
+  "nothing can be awaited inside a transaction of a Durable Object; call limit() first, write " +
+  "by ctx.storage.transactionSync(), and give the tokens back by refund() if that fails";
+
+/** The error of a decision, which is the caller's own. It passes through the transaction. */
+class DecisionError extends Error {
+  override readonly name = "DecisionError";
+
+  constructor(override readonly cause: unknown) {
+    super("a decision has thrown");
+  }
+}
+
+function idOf({ name, key, shard }: RowId): [string, string, number] {
+  return [name, key, shard];
+}
+
+/** The same table as in the package's migrations, for an object that has none. */
+function createText(table: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} (
+    "name" TEXT NOT NULL, "key" TEXT NOT NULL, "shard" INTEGER NOT NULL,
+    "value" REAL NOT NULL, "ts" REAL NOT NULL, PRIMARY KEY ("name", "key", "shard")
+  )`;
+}
+
+const EXPECTED = "the storage of a Durable Object with SQLite, such as ctx.storage";
+
+/** What is wrong with a storage, and what to pass instead; `undefined` if it can be used. */
+function problemOf(storage: unknown): string | undefined {
+  if (isD1(storage)) return `${EXPECTED}: use d1Store for a binding to D1`;
+  const { transactionSync, storage: inner } = Object(storage) as Record<string, unknown>;
+  if (inner !== undefined) return `${EXPECTED}, and not ctx itself`;
+  if (typeof transactionSync !== "function") return EXPECTED;
+  return hasSql(storage as DurableStorageLike)
+    ? undefined
+    : `${EXPECTED}: declare the class of the object under new_sqlite_classes`;
+}
+
+/** Without SQLite, the property is missing, or raises an error. */
+function hasSql(storage: DurableStorageLike): boolean {
+  try {
+    return typeof storage.sql.exec === "function";
+  } catch {
+    return false;
+  }
+}
