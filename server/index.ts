@@ -77,6 +77,7 @@ export type {
   PgSingleClientLike,
   PgQueryable,
 } from "./store/drivers/pg-client.js";
+export type { PgHttpLike } from "./store/drivers/pg-http.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type {
   Prisma8Like,

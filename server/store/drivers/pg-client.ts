@@ -62,9 +62,8 @@ export function isPgClient(client: object): client is PgSingleClientLike {
 }
 
 /** The clients that a pool lends, or the client itself. */
-export type PgConnectionOf<TPool extends PgPoolLike | PgSingleClientLike> =
-  TPool extends PgSingleClientLike
-    ? TPool
-    : TPool extends PgPoolLike
-      ? NonNullable<Parameters<Parameters<TPool["connect"]>[0]>[1]>
-      : never;
+export type PgConnectionOf<TPool> = TPool extends PgSingleClientLike
+  ? TPool
+  : TPool extends PgPoolLike
+    ? NonNullable<Parameters<Parameters<TPool["connect"]>[0]>[1]>
+    : never;

@@ -16,6 +16,7 @@ import {
 } from "./pg-client.js";
 import { pgDatabaseOf } from "./pg-database.js";
 import { createPgConnections } from "./pg-connections.js";
+import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
 import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
 import { createReadOnlyConnections, type ReadOnlyConnections } from "./read-only.js";
@@ -45,15 +46,22 @@ export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
  * request. `transaction` needs a pool: the client is the application's own connection. `using` takes
  * the client after its `BEGIN`.
  *
- * @param pool a `pg.Pool`, or a `pg.Client` that is connected.
+ * Over HTTP, give it the function that `neon(url)` of `@neondatabase/serverless` returns. `transaction`
+ * and `using` are refused then.
+ *
+ * @param pool a `pg.Pool`, a `pg.Client` that is connected, or the function of `neon(url)`.
  * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a pool is
  * given at the top of a module on Cloudflare Workers.
  */
-export function pgStore<TPool extends PgPoolLike | PgSingleClientLike>(
+export function pgStore<TPool extends PgPoolLike | PgSingleClientLike | PgHttpLike>(
   pool: TPool,
   options: PgStoreOptions = {},
 ): RateLimitStore<PgConnectionOf<TPool>> {
-  const driver = isPgClient(pool) ? pgClientDriver(pool, options) : pgDriver(pool, options);
+  const driver = isPgHttp(pool)
+    ? pgHttpDriver(pool)
+    : isPgClient(pool)
+      ? pgClientDriver(pool, options)
+      : pgDriver(pool, options);
   return sqlStore(driver, options) as RateLimitStore<never>;
 }
 

@@ -14,17 +14,17 @@ it("a process keeps what a store knows to that store, but for bindings", () => {
   expect(knownTable(driver(binding), table)).toBe(knownTable(driver(binding), table));
 });
 
-it.each([["a text", "db"], ["a binding", {}]])(
-  "on Cloudflare Workers, stores of one database share what they know (%s)",
-  (_, database) => {
-    onWorkers();
-    const known = knownTable(driver(database), table);
-    expect(knownTable(driver(database), table)).toBe(known);
-    expect(knownTable(driver(database), { ...table, schema: "other" })).not.toBe(known);
-    expect(knownTable(driver("another"), table)).not.toBe(known);
-    expect(knownTable(driver({}), table)).not.toBe(known);
-  },
-);
+it.each([
+  ["a text", "db"],
+  ["a binding", {}],
+])("on Cloudflare Workers, stores of one database share what they know (%s)", (_, database) => {
+  onWorkers();
+  const known = knownTable(driver(database), table);
+  expect(knownTable(driver(database), table)).toBe(known);
+  expect(knownTable(driver(database), { ...table, schema: "other" })).not.toBe(known);
+  expect(knownTable(driver("another"), table)).not.toBe(known);
+  expect(knownTable(driver({}), table)).not.toBe(known);
+});
 
 it("on Cloudflare Workers, drivers that do not name their database share nothing", () => {
   onWorkers();
