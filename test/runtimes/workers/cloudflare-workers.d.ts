@@ -1,7 +1,9 @@
 /** The module of workerd that the workers of the tests import. */
 declare module "cloudflare:workers" {
+  import type { D1DatabaseLike } from "../../../server/index.js";
+
   export const env: {
-    readonly DB: import("../../../server/index.js").D1DatabaseLike;
+    readonly DB: D1DatabaseLike;
     readonly POSTGRES_URL: string;
     readonly HYPERDRIVE: { readonly connectionString: string };
   };
