@@ -94,8 +94,10 @@ export type {
   PgClientLike,
   PgConnectionOf,
   PgPoolLike,
+  PgSingleClientLike,
   PgQueryable,
 } from "./store/drivers/pg-client.js";
+export type { PgHttpLike } from "./store/drivers/pg-http.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type {
   Prisma8Like,

@@ -4,7 +4,9 @@
  * that receives it reads the rows of those that it watches. If a notification is lost, the next tick finds the change.
  */
 import type { ChangeChannel, ChangeListener } from "./change-channel.js";
+import { RateLimitConfigError } from "../../core/errors.js";
 import { loggerOf, type RateLimitLogger } from "../report/logger.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
 
 /** The parts of a `pg.Client` that the channel needs. */
 export interface PostgresClientLike {
@@ -60,6 +62,10 @@ const IDLE_CHECK = 60_000;
  */
 const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
 
+const NO_CONNECTION =
+  "postgresChannel cannot listen on Cloudflare Workers, where no connection outlives its request; " +
+  "leave the channel out: watch finds changes when it next reads the store";
+
 /**
  * A channel through LISTEN and NOTIFY of PostgreSQL, so that `watch` learns of the changes of other
  * processes at once.
@@ -72,6 +78,7 @@ const [FIRST_RETRY, LAST_RETRY] = [500, 30_000];
  * without a listener, so that a limiter that a reload has replaced keeps none. `close` ends it at
  * once.
  * @throws RangeError when the channel's name has other characters.
+ * @throws RateLimitConfigError on Cloudflare Workers, where no connection outlives its request.
  */
 export function postgresChannel(
   connect: () => PostgresClientLike,
@@ -81,6 +88,9 @@ export function postgresChannel(
     throw new RangeError(
       `channel must be 1 to 63 letters, digits or underscores, got "${channel}"`,
     );
+  }
+  if (requestsOwnIo()) {
+    throw new RateLimitConfigError("channel", channel, { message: NO_CONNECTION });
   }
   /** Identifies the notifications of this process, which PostgreSQL also delivers back to it. */
   const sender = Math.random().toString(36).slice(2);

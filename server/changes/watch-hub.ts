@@ -225,6 +225,20 @@ export function createWatchHub<TName extends string>(
   return { watch };
 }
 
+/**
+ * Where each request owns its I/O, a stream cannot wait for the reads of another one. So each has a
+ * hub, and hears of all changes by its own ticks.
+ *
+ * @param interval as that of `createWatchHub`
+ */
+export function createHubPerStream<TName extends string>(
+  limiter: WatchSource<TName>,
+  interval: number,
+): ReturnType<typeof createWatchHub<TName>> {
+  const source: WatchSource<TName> = { ...limiter, onChange: () => () => {} };
+  return { watch: (...watch) => createWatchHub(source, interval).watch(...watch) };
+}
+
 type EntryId = Pick<WatchItem<string>, "name" | "key" | "config">;
 
 function entryIdOf({ name, key, config }: EntryId): string {

@@ -6,6 +6,7 @@ import { bucketId } from "../../core/bucket-id.js";
 import type { RateLimitConfig } from "../../core/config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { OpenStreams } from "./open-streams.js";
 import { configText, type createWatchHub, type WatchItem } from "./watch-hub.js";
 import { keyOption } from "../../core/key-option.js";
 
@@ -37,8 +38,7 @@ interface RequestedItem<TName extends string> {
 
 export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
   const { hub, maxStreams, keyInterval, keyFor, configFor, refusal, toPublicError } = options;
-  /** The number of open streams, by the keys that they count for. */
-  const open = new Map<string, number>();
+  const open = new OpenStreams();
 
   /** Yields as the hub does. Throws a public error when the caller may not follow the items. */
   async function* watch(
@@ -100,17 +100,10 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
    */
   function admit(callers: ReadonlySet<string>): () => void {
     for (const key of callers) {
-      if ((open.get(key) ?? 0) < maxStreams) continue;
+      if (open.count(key) < maxStreams) continue;
       throw refusal(`This caller has ${maxStreams} streams open, and may not have more`);
     }
-    for (const key of callers) open.set(key, (open.get(key) ?? 0) + 1);
-    return () => {
-      for (const key of callers) {
-        const others = open.get(key)! - 1;
-        if (others > 0) open.set(key, others);
-        else open.delete(key);
-      }
-    };
+    return open.add(callers);
   }
 
   /**

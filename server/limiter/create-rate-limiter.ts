@@ -10,7 +10,7 @@ import { acquire } from "./acquire.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
 import type { ChangeListener } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
-import { Deadline } from "./deadline.js";
+import { createDeadline } from "./deadline.js";
 import { forget } from "./forget.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
@@ -20,10 +20,12 @@ import { limit } from "./limit.js";
 import { list } from "./list.js";
 import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
 import { notify } from "../report/notify.js";
+import { waitingFor } from "../report/wait-until.js";
 import type { Context } from "./context.js";
 import { createOperations } from "./operations.js";
 import { checkPrune, prune, type PruneContext } from "./prune.js";
 import { createLimitResolver } from "./resolve-limit.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { sleep as realSleep } from "../timers/sleep.js";
 import { createStoredKey } from "./hash-key.js";
 import { RememberedDenials } from "./remembered-denials.js";
@@ -41,6 +43,11 @@ import {
 
 /** How long a call may wait for the store, ms. */
 const DEFAULT_TIMEOUT = 2000;
+
+/** What a late answer may mean on Cloudflare Workers. */
+const SHARED_CONNECTION =
+  "; on Cloudflare Workers, a database client, its store and its limiter belong to one request, so " +
+  "make them in its handler (a store on a binding, such as D1, may be shared)";
 
 /** In plain JavaScript, what has to be there may be missing. */
 function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
@@ -68,7 +75,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const { store, limits, random = Math.random } = options;
   const { clock = store.clock ?? (() => Date.now()) } = options;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, channel } = options;
-  const { autoPrune = false, rememberDenials = 0, onDecision, onBatch } = options;
+  const { autoPrune = false, rememberDenials = 0, onBatch, waitUntil } = options;
   const configs = new Map<string, RateLimitConfig>();
   for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
     validateName(name);
@@ -82,28 +89,43 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
   }
 
-  if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
+  if (waitUntil !== undefined && typeof waitUntil !== "function") {
+    throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
+  }
+
+  /** The function, and its promise is handed to the host. */
+  const lasting: <TArgs extends unknown[]>(run: (...args: TArgs) => unknown) => typeof run =
+    waitUntil === undefined ? (run) => run : (run) => waitingFor(waitUntil, run);
+  if (onBatch !== undefined) {
+    const listener = lasting(onBatch);
+    store.onBatch?.((event) => notify(listener, event));
+  }
   const toStoredKey = createStoredKey(options.hashKey);
   const resolve = createLimitResolver(configs, toStoredKey, rememberDenials);
 
   const logger = loggerOf(options.logger);
   const outage = new OutageLog(logger);
-  store.onPoolError?.(poolErrorReport(logger));
+  // Where requests own their I/O, a pool ends with its request, and no error of it ends a process.
+  if (!requestsOwnIo()) store.onPoolError?.(poolErrorReport(logger));
   const listeners = new Set<ChangeListener>();
-  const publish = channel?.publish.bind(channel);
-  const deadline = new Deadline(
+  const publish = channel && lasting(channel.publish.bind(channel));
+  const lateHint = requestsOwnIo() ? SHARED_CONNECTION : "";
+  const deadline = createDeadline(
     timeout,
     (since) =>
-      new RateLimitStoreError(`the rate limit store did not answer within ${timeout} ms`, {
-        isOutage: store.isSilentSince?.(since) ?? true,
-      }),
+      new RateLimitStoreError(
+        `the rate limit store did not answer within ${timeout} ms${lateHint}`,
+        {
+          isOutage: store.isSilentSince?.(since) ?? true,
+        },
+      ),
     outage,
   );
   const shared: Omit<Context, keyof Executor> = {
     resolve,
     environment: { clock, random, owner: configs },
     mayFailOpen: true,
-    onDecision,
+    onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
     onChange(name, key) {
       if (listeners.size === 0 && publish === undefined) return;
       const digest = changeDigest(name, key);
@@ -143,15 +165,24 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       onDecision: undefined,
       onChange() {},
     };
-    startAutoPrune(autoPrune, {
+    const prunes = startAutoPrune(autoPrune, {
       async claim(every) {
         const config = { kind: "fixed window", rate: 1, period: every } as const;
         return (await limit(claims, CLAIM, { config })).ok;
       },
       prune: runPrune,
       failed: (error) => outage.failed(error),
+      waitUntil,
+      names: [...configs.keys()],
       random,
     });
+    if (prunes !== undefined) {
+      const { onDecision } = context;
+      context.onDecision = (event) => {
+        prunes();
+        return onDecision?.(event);
+      };
+    }
   }
 
   return {

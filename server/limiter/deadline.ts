@@ -4,6 +4,7 @@
  */
 import type { OutageLog } from "../report/logger.js";
 import type { Call } from "../store/store.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { ON_TIME, startTimer, type Timer } from "../timers/timer.js";
 
 /** A call that waits for one decision or for several, and its callbacks. */
@@ -57,8 +58,8 @@ export class Deadline {
    * @param outage is told of each failure, and of the first success after it.
    */
   constructor(
-    private readonly timeout: number,
-    private readonly late: (since: number) => Error,
+    protected readonly timeout: number,
+    protected readonly late: (since: number) => Error,
     readonly outage: OutageLog,
   ) {}
 
@@ -95,6 +96,10 @@ export class Deadline {
     return true;
   }
 
+  protected end(): void {
+    this.timer?.stop();
+  }
+
   private arm(): void {
     if (this.oldest === undefined || this.timeout === Infinity) return;
     const { expiresAt } = this.oldest;
@@ -114,4 +119,28 @@ export class Deadline {
     }
     this.arm();
   }
+}
+
+/** Where each request owns its timers: a timer per call. */
+class DeadlinePerCall extends Deadline {
+  override wait<TDecision, TResult>(
+    decision: TDecision,
+    done: (result: TResult) => void,
+    failed: (error: unknown) => void,
+  ): Waiting<TDecision, TResult> {
+    return new SingleDeadline(this.timeout, this.late, this.outage).wait(decision, done, failed);
+  }
+}
+
+class SingleDeadline extends Deadline {
+  override forget(waiting: Waiting): boolean {
+    const wasWaiting = super.forget(waiting);
+    this.end();
+    return wasWaiting;
+  }
+}
+
+/** @param options see {@link Deadline}. */
+export function createDeadline(...options: ConstructorParameters<typeof Deadline>): Deadline {
+  return requestsOwnIo() ? new DeadlinePerCall(...options) : new Deadline(...options);
 }

@@ -3,6 +3,7 @@ import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
 import type { RateLimitLogger } from "../report/logger.js";
+import type { WaitUntil } from "../report/wait-until.js";
 import type { BatchEvent } from "../store/batch-event.js";
 import type { RateLimitStore } from "../store/store.js";
 import type { LimitConfigs } from "./call-options.js";
@@ -88,10 +89,19 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   /**
    * Deletes rows that are full again, now and then: `true`, or how often and with which configs.
    * However many processes there are, only one of them does it per interval. Its timer does not
-   * keep the process alive. Its errors reach the `logger`.
+   * keep the process alive. Its errors reach the `logger`. On Cloudflare Workers it needs
+   * `waitUntil`.
    * @default false
    */
   autoPrune?: boolean | AutoPruneOptions | undefined;
+  /**
+   * Takes promises of work that goes on after an answer, on a host that ends a request's work with
+   * its response: `import { waitUntil } from "cloudflare:workers"`, or that of `@vercel/functions`.
+   * It gets the promises of `onDecision`, `onBatch` and `channel.publish`, and the turns of
+   * `autoPrune`, which begin after a call then, and not by a timer.
+   * @default none: such work goes on as long as the process does
+   */
+  waitUntil?: WaitUntil | undefined;
   /**
    * Receives what no caller is told: once per outage why the store fails. `false` for no messages.
    * @default console

@@ -1,5 +1,5 @@
 /** A semaphore: at most so many holders at a time. Waiting callers are served in order. */
-
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { startTimer } from "../timers/timer.js";
 
 export interface Semaphore {
@@ -11,7 +11,8 @@ export interface Semaphore {
 }
 
 export function createSemaphore(permits: number): Semaphore {
-  let free = permits;
+  // Without a bound where requests own their I/O: a request that was cancelled never gives back.
+  let free = requestsOwnIo() ? Infinity : permits;
   const waiting = new Set<() => void>();
 
   function permit(): () => void {

@@ -4,6 +4,7 @@
  * from errors of the application.
  */
 import { RateLimitStoreError } from "../../core/errors.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { startTimer } from "../timers/timer.js";
 import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
 import type { RowAccess } from "./row-access.js";
@@ -56,6 +57,8 @@ export function createTransactionRunner<TTransaction>(
   const open = createSemaphore(MAX_OPEN);
   const turn = createSemaphore(1);
   const lines = createRowLines();
+  // A request that was cancelled would stay in its lines for ever.
+  const hasLines = joinInTurn !== undefined && !requestsOwnIo();
 
   return async <TResult>(
     run: (tx: TTransaction, store: Apply) => Promise<TResult>,
@@ -155,7 +158,7 @@ export function createTransactionRunner<TTransaction>(
     /** Stands in line for the rows that it has lost, over all of its tries. */
     async function enterLines() {
       // The database has lines of its own, and the next transaction in it is ready sooner.
-      if (joinInTurn === undefined) return;
+      if (!hasLines) return;
       if (lost.every((row) => inLineFor.has(rowKey(row)))) return;
       leaveLines();
       leaveLines = () => {};

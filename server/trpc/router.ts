@@ -13,7 +13,8 @@ import type { ConfigFor } from "./config-for-caller.js";
 import { keyOption } from "../../core/key-option.js";
 import { type KeyResolver, resolveKey } from "./key-for-caller.js";
 import { createRateLimitSchemas } from "./schemas.js";
-import { createWatchHub, type WatchSource } from "../changes/watch-hub.js";
+import { createHubPerStream, createWatchHub, type WatchSource } from "../changes/watch-hub.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { createWatchStreams } from "../changes/watch-streams.js";
 
 /** The argument of `authorize`. */
@@ -69,7 +70,9 @@ export function createRateLimitRouter<
   const schemas = createRateLimitSchemas(names);
   const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
     resolveKey(resolver, ctx as TContext, name, requested);
-  const hub = createWatchHub(limiter, interval);
+  const hub = requestsOwnIo()
+    ? createHubPerStream(limiter, interval)
+    : createWatchHub(limiter, interval);
   const streams = createWatchStreams({
     hub,
     maxStreams,

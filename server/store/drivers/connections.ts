@@ -2,6 +2,8 @@
  * Borrows connections of a pool, and destroys those that no longer answer, so that the pool opens
  * others. After a failover without a word to its clients, connections stay open for ever.
  */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { isOutsideOfRequests } from "../../runtime/requests-own-io.js";
 import { startTimer, type Timer } from "../../timers/timer.js";
 import { UnsentError } from "../row-access.js";
 
@@ -15,6 +17,11 @@ const LONGEST = 300_000;
 const FORGET_AFTER = 600_000;
 /** How long a connection may take to answer a probe, ms. */
 const PROBE_TIMEOUT = 1000;
+
+const NO_SHARED_POOL =
+  "a store at the top of a module cannot use a pool on Cloudflare Workers, where a connection " +
+  "belongs to the request that has opened it, and other requests would hang; connect a client, and " +
+  "make the store and the limiter on it, inside the handler of each request";
 
 /** What a pool and its connections can do. */
 export interface PoolAccess<TClient> {
@@ -65,9 +72,13 @@ interface Statement<TClient> {
   reject(error: Error): void;
 }
 
+/** @throws RateLimitConfigError at the top of a module on Cloudflare Workers. */
 export function createConnections<TClient extends object>(
   pool: PoolAccess<TClient>,
 ): Connections<TClient> {
+  if (isOutsideOfRequests()) {
+    throw new RateLimitConfigError("store", "a pool", { message: NO_SHARED_POOL });
+  }
   const answeredAt = new WeakMap<TClient, number>();
   let silentAfter = SILENT_AFTER;
   let destroyedAt = -Infinity;

@@ -3,7 +3,6 @@
  * a batch of statements is one. Each decision is one statement, or one batch.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import { createTableKnowledge, type TableKnowledge } from "../sql/checked-table.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import type { SqlDriver, SqlRow } from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
@@ -44,8 +43,7 @@ export function createD1Store(
       "left out: D1 has no interactive transactions, and decisions are exact without";
     throw new RateLimitConfigError("isolation", isolation, expected);
   }
-  const knowledge = knowledgeOf(db, table);
-  return withoutTransactions(createSqlStore(d1Driver(db), { table, knowledge, isRemote: true }));
+  return withoutTransactions(createSqlStore(d1Driver(db), { table, isRemote: true }));
 }
 
 const INSTEAD =
@@ -66,17 +64,6 @@ export function withoutTransactions(store: RateLimitStore): RateLimitStore<never
   };
 }
 
-/** By binding, and by the name of the table. A worker has one object per binding for all requests. */
-const known = new WeakMap<D1DatabaseLike, Map<string, TableKnowledge>>();
-
-function knowledgeOf(db: D1DatabaseLike, { name }: TableName): TableKnowledge {
-  const tables = known.get(db) ?? new Map<string, TableKnowledge>();
-  known.set(db, tables);
-  const knowledge = tables.get(name) ?? createTableKnowledge();
-  tables.set(name, knowledge);
-  return knowledge;
-}
-
 function d1Driver(db: D1DatabaseLike): SqlDriver {
   const prepared = (text: string, params: readonly unknown[]): D1StatementLike => {
     const statement = db.prepare(text);
@@ -84,6 +71,8 @@ function d1Driver(db: D1DatabaseLike): SqlDriver {
   };
   return {
     dialect: "sqlite",
+    // A worker has one object per binding for all requests.
+    database: db,
     query: async (text, params) => (await prepared(text, params).all()).results as SqlRow[],
     async execute(text, params) {
       const { meta } = await prepared(text, params).all();

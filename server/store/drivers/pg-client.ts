@@ -46,7 +46,24 @@ export interface PgPoolLike extends PgQueryable {
   connect(callback: (error: Error | undefined, client: PgClientLike | undefined) => void): void;
 }
 
-/** The clients that a pool lends. */
-export type PgConnectionOf<TPool extends PgPoolLike> = NonNullable<
-  Parameters<Parameters<TPool["connect"]>[0]>[1]
->;
+/**
+ * A `pg.Client` that is connected, structurally: one connection, which no pool has lent. Its
+ * `connect` lends nothing.
+ */
+export interface PgSingleClientLike extends PgQueryable {
+  /** Quotes an identifier. A pool does not have it. */
+  escapeIdentifier(text: string): string;
+}
+
+export function isPgClient(client: object): client is PgSingleClientLike {
+  const { escapeIdentifier, release } = client as Record<string, unknown>;
+  // One that a pool has lent goes back to it.
+  return typeof escapeIdentifier === "function" && typeof release !== "function";
+}
+
+/** The clients that a pool lends, or the client itself. */
+export type PgConnectionOf<TPool> = TPool extends PgSingleClientLike
+  ? TPool
+  : TPool extends PgPoolLike
+    ? NonNullable<Parameters<Parameters<TPool["connect"]>[0]>[1]>
+    : never;

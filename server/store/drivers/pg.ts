@@ -4,6 +4,7 @@
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { startTimer } from "../../timers/timer.js";
+import { UnsentError } from "../row-access.js";
 import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
@@ -14,15 +15,19 @@ import {
   checkBunSql,
   isBunSql,
 } from "./bun-sql-client.js";
-import type {
-  PgClientLike,
-  PgConnectionOf,
-  PgPoolLike,
-  PgQuery,
-  PgQueryable,
-  PgResult,
+import {
+  isPgClient,
+  type PgClientLike,
+  type PgConnectionOf,
+  type PgPoolLike,
+  type PgQuery,
+  type PgQueryable,
+  type PgResult,
+  type PgSingleClientLike,
 } from "./pg-client.js";
+import { pgDatabaseOf } from "./pg-database.js";
 import { createPgConnections } from "./pg-connections.js";
+import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
 import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
 import { createReadOnlyConnections, type ReadOnlyConnections } from "./read-only.js";
@@ -47,32 +52,65 @@ export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
 /** What `using` and `transaction` of a store on this client take. */
 export type PgTransactionOf<TClient> = TClient extends BunSqlLike
   ? BunSqlTransactionOf<TClient>
-  : TClient extends PgPoolLike
-    ? PgConnectionOf<TClient>
-    : never;
+  : PgConnectionOf<TClient>;
 
 /**
  * A store on a pool of `pg`, 8.11 or later, or on Bun's client (`Bun.sql`, `new SQL(url)`). One store
  * per pool and process: calls that share a store share their round trips. `using` takes a client of
  * the pool that has begun a transaction. In Bun it takes what `sql.begin` passes to its function.
  *
- * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a client of
- * Bun is for another database, renames columns, or is given with `prepare: false`.
+ * On Cloudflare Workers, where a connection belongs to a request, give it the `pg.Client` of the
+ * request. `transaction` needs a pool: the client is the application's own connection. `using` takes
+ * the client after its `BEGIN`.
+ *
+ * Over HTTP, give it the function that `neon(url)` of `@neondatabase/serverless` returns. `transaction`
+ * and `using` are refused then.
+ *
+ * @param pool a `pg.Pool`, a `pg.Client` that is connected, a client of Bun, or the function of
+ * `neon(url)`.
+ * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a pool is
+ * given at the top of a module on Cloudflare Workers, or a client of Bun is for another database,
+ * renames columns, or is given with `prepare: false`.
  */
-export function pgStore<TPool extends PgPoolLike | BunSqlLike>(
+export function pgStore<TPool extends PgPoolLike | PgSingleClientLike | PgHttpLike | BunSqlLike>(
   pool: TPool,
   options: PgStoreOptions = {},
 ): RateLimitStore<PgTransactionOf<TPool>> {
   return sqlStore(driverOf(pool, options), options);
 }
 
-function driverOf(pool: PgPoolLike | BunSqlLike, options: PgDriverOptions): SqlDriver<never> {
-  if (!isBunSql(pool)) return pgDriver(pool, options) as SqlDriver<never>;
-  checkBunSql(pool, "postgresql");
-  if (options.prepare === false) {
+/**
+ * A connection of the application itself. Without transactions of its own, because the statements of
+ * the application would become part of them. The client sends one statement at a time.
+ */
+function pgClientDriver(
+  client: PgSingleClientLike,
+  { prepare = true }: PgDriverOptions,
+): SqlDriver<PgQueryable> {
+  const connection = connectionOf(prepare, async (query, isWanted) => {
+    if (isWanted !== undefined && !isWanted()) throw new UnsentError();
+    return client.query(query);
+  });
+  return {
+    dialect: "postgresql",
+    database: pgDatabaseOf(client),
+    ...connection,
+    within: (own) => connectionOf(prepare, (query) => own.query(query)),
+  };
+}
+
+function driverOf(
+  pool: PgPoolLike | PgSingleClientLike | PgHttpLike | BunSqlLike,
+  options: PgDriverOptions,
+): SqlDriver<never> {
+  if (isBunSql(pool)) {
+    checkBunSql(pool, "postgresql");
+    if (options.prepare !== false) return bunSqlDriver(pool, "postgresql") as SqlDriver<never>;
     throw new RateLimitConfigError("prepare", false, { message: PREPARE_IN_BUN });
   }
-  return bunSqlDriver(pool, "postgresql") as SqlDriver<never>;
+  if (isPgHttp(pool)) return pgHttpDriver(pool);
+  if (isPgClient(pool)) return pgClientDriver(pool, options) as SqlDriver<never>;
+  return pgDriver(pool, options) as SqlDriver<never>;
 }
 
 const PREPARE_IN_BUN =
@@ -96,6 +134,7 @@ export function pgDriver(
   listenToClients(pool);
   return {
     dialect: "postgresql",
+    database: pgDatabaseOf(pool),
     onPoolError: listenToPool(pool),
     ...connectionOf(prepare !== false, (query, isWanted) =>
       runAlone((client) => send(client, query), isWanted),

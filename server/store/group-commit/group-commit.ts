@@ -13,11 +13,11 @@ import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
 import type { Batch, Job, Way } from "./batch.js";
-import { createBatchReports } from "./batch-reports.js";
+import { type BatchReports, createBatchReports } from "./batch-reports.js";
 import { createBatchQueue, MAX_CALLS } from "./batch-queue.js";
 import { type BatchOutcome, commitGeneral } from "./commit-general.js";
 import { commitPlain } from "./commit-plain.js";
-import { createRowHistory } from "./row-history.js";
+import { createRowHistory, type RowHistory } from "./row-history.js";
 import { Silence } from "./silence.js";
 
 /**
@@ -47,14 +47,25 @@ const SILENT_AFTER = 10_000;
 /** The most batches given up and still without an answer. Each of them keeps a connection. */
 const MAX_GIVEN_UP = 2;
 
+/** What several queues of one store may share. */
+interface Shared {
+  history: RowHistory;
+  reports: BatchReports;
+  /** Whether to end timers that nothing waits for, where timers cannot be left behind. */
+  endsTimers: boolean;
+}
+
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createGroupCommit(
   access: RowAccess,
   random: () => number = Math.random,
+  { history, reports, endsTimers }: Shared = {
+    history: createRowHistory(),
+    reports: createBatchReports(),
+    endsTimers: false,
+  },
 ): RateLimitStore {
-  const history = createRowHistory();
   const queue = createBatchQueue(access, history);
-  const reports = createBatchReports();
   const silence = new Silence(access);
   /** When each batch in flight was dispatched, by the monotonic clock. */
   const inFlight = new Map<Batch, number>();
@@ -162,7 +173,7 @@ export function createGroupCommit(
     clearTimeout(locking);
     if (inFlight.delete(batch) || aside.delete(batch)) queue.release(batch);
     else if (!stalled.delete(batch)) givenUp.delete(batch);
-    if (inFlight.size + aside.size === 0) watcher?.unref();
+    if (inFlight.size + aside.size === 0) rest();
     decideAgain(batch, outcome);
     // A large next batch goes out before the callers are answered. A small one waits for them: an
     // answered caller may call again at once, and can then join it.
@@ -201,6 +212,13 @@ export function createGroupCommit(
       watch();
       dispatch();
     }, WAITING_AFTER);
+  }
+
+  /** Nothing needs the watcher now. */
+  function rest(): void {
+    if (!endsTimers) return watcher?.unref();
+    watcher?.stop();
+    watcher = undefined;
   }
 
   /** Whether the database may be silent: something has no answer that is not new. */

@@ -1,12 +1,14 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
 import { RateLimitConfigError } from "../../../core/errors.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
 import type { RateLimitStore, RowId } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createUsing } from "../using.js";
 import { createTransactionStore, type TransactionStore } from "../transaction-store.js";
-import { CheckedTable, createTableKnowledge, type TableKnowledge } from "./checked-table.js";
+import { CheckedTable } from "./checked-table.js";
 import {
   boundLockWaits,
   type Connection,
@@ -15,6 +17,7 @@ import {
   NoTransactionsError,
 } from "./dialect.js";
 import type { DialectName, SqlDriver } from "./driver.js";
+import { knownTable } from "./known-table.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
@@ -29,8 +32,6 @@ export interface SqlStoreOptions {
   table: TableName;
   /** See `PrismaStoreOptions.isolation`. */
   isolation?: "serializable" | undefined;
-  /** What is known of the table, if other stores of this process know it, too. */
-  knowledge?: TableKnowledge | undefined;
   /** Whether the database is across a network, although it is SQLite. */
   isRemote?: boolean;
 }
@@ -47,18 +48,19 @@ const LOCK_WAIT = 1000;
  */
 export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
-  { table, isolation, knowledge = createTableKnowledge(), isRemote }: SqlStoreOptions,
+  { table, isolation, isRemote }: SqlStoreOptions,
   single: SqlDriver = driver,
 ): RateLimitStore<TTransaction> {
   validate(driver, isolation, single);
   const serializable = isolation === "serializable";
   const { transaction } = single;
-  const { clock } = knowledge;
+  const known = knownTable(single, table);
+  const { clock } = known;
   const dialect = DIALECTS[driver.dialect](table, clock);
   const checkedTable = new CheckedTable(table, {
     dialectName: driver.dialect,
     dialect,
-    knowledge,
+    known,
     connection: single,
   });
   const isConflict = (error: unknown) =>
@@ -71,7 +73,7 @@ export function createSqlStore<TTransaction>(
     return wrapped;
   };
 
-  const isSilent = () => groupCommit.isSilentSince!(Infinity);
+  const isSilent = () => groupCommit.isSilentSince?.(Infinity) ?? false;
 
   /** The statements of a transaction. Each of them begins with a read. */
   const statements = (connection: Connection): RowStatements => ({
@@ -124,7 +126,8 @@ export function createSqlStore<TTransaction>(
     return single.query("SELECT 1", [], isWanted);
   };
 
-  const groupCommit = createGroupCommit({
+  const createCommit = requestsOwnIo() ? createCommitPerTurn : createGroupCommit;
+  const groupCommit = createCommit({
     prepare: () => checkedTable.prepare(),
     read: (rows) => dialect.read(own, rows),
     write: (groups, isWanted) => writeGroups(dialect, own, groups, isWanted),

@@ -58,6 +58,13 @@ export interface DriverTransactionOptions {
 export interface SqlDriver<TTransaction = unknown> extends SqlConnection {
   /** The kind of SQL that the database understands. */
   readonly dialect: DialectName;
+  /**
+   * The database: a text, or an object such as a binding, that is the same for every driver of it.
+   * The stores of one database share what they know of it then: that its table was checked, and its
+   * clock. A text counts only on Cloudflare Workers, where a store may live for one request. Leave it
+   * out, and each store finds that out for itself.
+   */
+  readonly database?: string | object | undefined;
   /** The driver's own defaults, if they can be changed. */
   readonly transactionDefaults?: { timeout?: number; maxWait?: number } | undefined;
   /**

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import http from "node:http";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -23,6 +23,10 @@ export interface WorkerBindings {
   d1Databases?: readonly string[];
   /** The class of each binding of Durable Objects. Those with SQLite have `useSQLite`. */
   durableObjects?: Record<string, string | { className: string; useSQLite?: boolean }>;
+  /** Connection strings of databases, for bindings to Hyperdrive. */
+  hyperdrives?: Record<string, string>;
+  /** Such as `nodejs_compat`, for clients of databases that use the modules of Node. */
+  compatibilityFlags?: readonly string[];
   /** Plain values. */
   bindings?: Record<string, string | number | boolean | object>;
 }
@@ -99,20 +103,41 @@ function request(url: URL, init: RequestInit = {}): Promise<Response> {
   });
 }
 
-/** The source as one module, without a call of Node. */
+const nodeModule = (id: string) => ({ id: id.replace(/^(node:)?/, "node:"), external: true });
+
+/** The source as one module. It may import the modules of Node that workerd has. */
 async function bundleWorker(source: URL): Promise<string> {
   const built = await build({
     configFile: false,
-    logLevel: "warn",
+    logLevel: "error",
+    // React asks for it, and every bundler of Workers replaces it.
+    define: { "process.env.NODE_ENV": '"production"' },
+    // Packages such as `pg` have builds for workerd.
+    resolve: { conditions: ["workerd", "worker", "module"] },
+    plugins: [
+      { name: "node", enforce: "pre", resolveId: (id) => (isBuiltin(id) ? nodeModule(id) : null) },
+    ],
     build: {
       write: false,
       target: "es2022",
       minify: false,
       lib: { entry: fileURLToPath(source), formats: ["es"], fileName: "worker" },
-      rollupOptions: { external: [/^cloudflare:/] },
+      rollupOptions: { external: [/^cloudflare:/, /^node:/] },
     },
   });
   const [{ output }] = [built].flat() as [Rollup.RollupOutput];
   if (output.length !== 1) throw new Error(`the worker has ${output.length} modules, not one`);
-  return output[0].code;
+  return withRequire(output[0].code);
+}
+
+/** CommonJS packages such as `pg` require modules of Node. A module of workerd can only import them. */
+function withRequire(code: string): string {
+  const required = new Set(
+    Array.from(code.matchAll(/require\("(node:[^"]+)"\)/g), ([, id]) => id!),
+  );
+  const imports = [...required].map((id, i) => `import node${i} from "${id}";\n`);
+  const entries = [...required].map((id, i) => `"${id}": node${i}`);
+  return required.size === 0
+    ? code
+    : `${imports.join("")}const require = (id) => ({ ${entries.join(", ")} })[id];\n${code}`;
 }

@@ -1,0 +1,43 @@
+/**
+ * PostgreSQL over HTTP, by `neon()` of `@neondatabase/serverless`. Each statement is a request, and
+ * there are no interactive transactions. The package imports none of it.
+ */
+import type { SqlDriver, SqlRow } from "../sql/driver.js";
+import { NoTransactionsError } from "../sql/dialect.js";
+
+/** The function that `neon(url)` returns. */
+export interface PgHttpLike {
+  /** Runs one statement. */
+  query(text: string, params?: never[], options?: never): PromiseLike<unknown>;
+  /** Runs statements that are known before, in one transaction. It tells the client from others. */
+  transaction(queries: never, options?: never): PromiseLike<unknown>;
+}
+
+export function isPgHttp(client: object): client is PgHttpLike {
+  const { query, transaction } = client as Partial<PgHttpLike>;
+  const isCallable = typeof client === "function" && typeof query === "function";
+  return isCallable && typeof transaction === "function";
+}
+
+export function pgHttpDriver(sql: PgHttpLike): SqlDriver<never> {
+  const run = (text: string, params: readonly unknown[]) =>
+    // As objects, whatever the defaults of the application's function are.
+    sql.query(
+      text,
+      params as never[],
+      { arrayMode: false, fullResults: true } as never,
+    ) as Promise<{
+      rows: SqlRow[];
+      rowCount: number | null;
+    }>;
+  const refuse = (): never => {
+    throw new NoTransactionsError("using()");
+  };
+  return {
+    dialect: "postgresql",
+    // A function of its own for each request is as good as one for all: it keeps no connection.
+    query: async (text, params) => (await run(text, params)).rows,
+    execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
+    within: refuse,
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * Group commit where each request owns its I/O. The calls of one turn of the event loop are of one
+ * request, so they share batches: those of a tRPC batch, for example. No call waits for the batch of
+ * another turn. What the turns share needs no waiting: which rows are empty, and the listeners.
+ */
+import type { RowAccess } from "../row-access.js";
+import type { RateLimitStore } from "../store.js";
+import { createBatchReports } from "./batch-reports.js";
+import { createGroupCommit } from "./group-commit.js";
+import { createRowHistory } from "./row-history.js";
+
+/** @param random between 0 and 1, for the jitter after conflicts. */
+export function createCommitPerTurn(
+  access: RowAccess,
+  random: () => number = Math.random,
+): RateLimitStore {
+  const shared = { history: createRowHistory(), reports: createBatchReports(), endsTimers: true };
+  // A turn has no use for a probe: its other statements may be what keeps the connection busy.
+  const turnAccess: RowAccess = Object.create(access, { probe: { value: undefined } });
+  let turn: RateLimitStore | undefined;
+
+  function current(): RateLimitStore {
+    if (turn === undefined) {
+      turn = createGroupCommit(turnAccess, random, shared);
+      // The platform runs all microtasks of a request before it goes on with another one.
+      queueMicrotask(() => (turn = undefined));
+    }
+    return turn;
+  }
+
+  return {
+    submit: (submission) => current().submit!(submission),
+    apply: (decisions, call) => current().apply(decisions, call),
+    onBatch: shared.reports.subscribe,
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * What a process has learned about a table: that it was checked, and the clock of its database. A
+ * store of a process keeps it to itself. The stores of one binding share it, and where a store may
+ * live for one request only, all stores of one database: a request does not check the table again.
+ */
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
+import type { SqlDriver } from "./driver.js";
+import type { TableName } from "./sql.js";
+
+/** The most texts that are remembered. The oldest one is forgotten first. */
+const MAX_TEXTS = 100;
+
+export interface KnownTable {
+  readonly clock: DatabaseClock;
+  /** What the database reports as its version; `undefined` until the table was checked. */
+  version: string | undefined;
+}
+
+type Tables = Map<string, KnownTable>;
+
+const byText = new Map<string, Tables>();
+const byObject = new WeakMap<object, Tables>();
+
+/** @param driver the one that checks the table. */
+export function knownTable(
+  { dialect, database }: Pick<SqlDriver, "dialect" | "database">,
+  { schema = "", name }: TableName,
+): KnownTable {
+  const isShared = typeof database === "object" || requestsOwnIo();
+  if (database === undefined || !isShared) return unknown();
+  const tables = tablesOf(database);
+  const id = [dialect, schema, name].join("\0");
+  let known = tables.get(id);
+  if (known === undefined) tables.set(id, (known = unknown()));
+  return known;
+}
+
+function unknown(): KnownTable {
+  return { clock: createDatabaseClock(), version: undefined };
+}
+
+function tablesOf(database: string | object): Tables {
+  // Both kinds of map are asked in the same way.
+  const all = (typeof database === "string" ? byText : byObject) as Map<unknown, Tables>;
+  let tables = all.get(database);
+  if (tables === undefined) {
+    if (byText.size >= MAX_TEXTS) byText.delete(byText.keys().next().value!);
+    all.set(database, (tables = new Map()));
+  }
+  return tables;
+}

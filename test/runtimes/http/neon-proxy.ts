@@ -1,0 +1,35 @@
+/** Stands in for Neon's proxy: its protocol over HTTP, before a real PostgreSQL. */
+import { createServer } from "node:http";
+import { text as textOf } from "node:stream/consumers";
+import type pg from "pg";
+import { type Host, listen } from "../../support/serve-fetch.js";
+
+/** PostgreSQL's own text of each value. The client parses it. */
+const AS_TEXT = { getTypeParser: () => (value: string) => value };
+
+export function startNeonProxy(pool: pg.Pool): Promise<Host> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, body: object) => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    void (async () => {
+      const { query, params } = JSON.parse(await textOf(request)) as {
+        query: string;
+        params: unknown[];
+      };
+      try {
+        const { command, rowCount, fields, rows } = await pool.query({
+          text: query,
+          values: params,
+          rowMode: "array",
+          types: AS_TEXT as never,
+        });
+        answer(200, { command, rowCount, fields, rows, rowAsArray: true });
+      } catch (error) {
+        const { message, ...rest } = error as Error;
+        answer(400, { message, ...rest });
+      }
+    })();
+  });
+  return listen(server, "/sql");
+}

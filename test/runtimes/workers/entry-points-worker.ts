@@ -1,0 +1,15 @@
+/** A worker with all entry points that need nothing of Node. It answers how much each one exports. */
+import * as client from "../../../client/index.js";
+import * as react from "../../../client/react/index.js";
+import * as core from "../../../core/index.js";
+import * as server from "../../../server/index.js";
+import * as trpc from "../../../server/trpc/index.js";
+
+const entryPoints = { core, server, trpc, client, react };
+
+export default {
+  fetch(): Response {
+    const counts = Object.entries(entryPoints).map(([name, it]) => [name, Object.keys(it).length]);
+    return Response.json({ ...Object.fromEntries(counts), process: typeof process });
+  },
+};
