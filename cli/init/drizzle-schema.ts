@@ -1,6 +1,7 @@
 /** Finds the application's Drizzle schema, and adds the table of the limits to it once. */
 import { indentUnit } from "./anchors.js";
 import { appended, codeOf, matchesInCode, usesName } from "./code.js";
+import { codeStyleOf, inStyle } from "./code-style.js";
 import { propose } from "./editable.js";
 import { readText } from "./files.js";
 import type { ByHand, Change } from "./plan.js";
@@ -154,6 +155,22 @@ interface TableNames {
   name: string;
   /** In the database. */
   table: string;
+}
+
+/** A file that has only the table, in the style of another one. */
+export function tableFileText(
+  core: Core,
+  isTaken: boolean,
+  model: string,
+): { name: string; text: string } {
+  const name = isTaken ? "trpcRateLimits" : "rateLimits";
+  const create = `${core}Table`;
+  const table = isTaken ? "trpc_rate_limits" : "rate_limits";
+  const names = [...(core === "mysql" ? ["customType"] : []), create, "primaryKey"].toSorted();
+  const line = `import { ${names.join(", ")} } from "drizzle-orm/${core}-core";\n\n`;
+  const text = inStyle(line + tableText(core, { create, name, table }), codeStyleOf(model));
+  const unit = indentUnit(model);
+  return { name, text: text.replace(/^(?: {2})+/gm, (spaces) => unit.repeat(spaces.length / 2)) };
 }
 
 const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {
