@@ -3,7 +3,7 @@ import { indentUnit } from "./anchors.js";
 import { appended, codeOf, matchesInCode, usesName } from "./code.js";
 import { codeStyleOf, inStyle } from "./code-style.js";
 import { propose } from "./editable.js";
-import { readText } from "./files.js";
+import { isFolder, listFiles, readText } from "./files.js";
 import type { ByHand, Change } from "./plan.js";
 
 type Core = "pg" | "mysql" | "sqlite";
@@ -48,7 +48,7 @@ export async function planDrizzle(
 /** The table of the limits, if the application has a Drizzle schema with one. */
 export async function findOurTable(root: string): Promise<string | undefined> {
   const named = await namedPlace(root);
-  for (const file of named === undefined ? PLACES : [named]) {
+  for (const file of named === undefined ? PLACES : await withNeighbours(root, named)) {
     const text = (await readText(root, file)) ?? "";
     const [, , create, table] = matchesInCode(text, PRESENT)[0] ?? [];
     if (table === undefined) continue;
@@ -56,6 +56,13 @@ export async function findOurTable(root: string): Promise<string | undefined> {
     return create === matchesInCode(text, CREATOR)[0]?.[1] ? prefix + table : table;
   }
   return undefined;
+}
+
+/** A file of exports only, `index.ts`, has its tables in the files beside it. */
+async function withNeighbours(root: string, named: string): Promise<string[]> {
+  const folder = /^(.+)\/index\.[cm]?[jt]s$/.exec(named)?.[1];
+  if (folder === undefined || !(await isFolder(root, folder))) return [named];
+  return [named, ...(await listFiles(root, folder, /\.[cm]?[jt]s$/))];
 }
 
 function unknown(file: string, why: string): DrizzleTable {
