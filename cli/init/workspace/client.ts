@@ -65,7 +65,7 @@ async function planWeb(draft: Draft, root: string, web: Member): Promise<WiredCl
     draft.byHand(`the provider of queries in ${web.folder}`, "it was not found", PROVIDER_LINES);
     return { web, links, hooks };
   }
-  const hasClient = /\b(?:const trpcClient|\[trpcClient\])/.test(
+  const hasClient = /\bconst (?:trpcClient\b|\[\s*trpcClient\b)/.test(
     (await draft.read(provider)) ?? "",
   );
   const options = {

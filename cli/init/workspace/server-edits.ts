@@ -97,11 +97,11 @@ function wrapFormatter(formatter: string): string | undefined {
   const open = head[0].length - 1;
   const end = closing(codeOf(formatter), open);
   if (end !== formatter.length) return undefined;
-  const start = formatter.slice(0, open);
+  const start = formatter.slice(0, open).trimEnd();
   const shape = formatter.slice(open + 1, end - 1).trim();
   const indent = indentAt(formatter, formatter.length);
-  const inner = indented(shape, "  ").replace(/,\s*$/, "");
-  return `${start}\n${indent}  formatRateLimitError(\n${indent}  ${inner},\n${indent}    error,\n${indent}    limiter,\n${indent}  )`;
+  const inner = indented(shape, "    ").trimStart().replace(/,\s*$/, "");
+  return `${start}\n${indent}  formatRateLimitError(\n${indent}    ${inner},\n${indent}    error,\n${indent}    limiter,\n${indent}  )`;
 }
 
 /** @param trpc how the file of the router imports that of tRPC. */
@@ -249,7 +249,7 @@ export function editCreateContext(
   // Another function may follow, but the first `return` of an object is its own.
   const [returned] = rest;
   if (returned === undefined) return undefined;
-  const between = codeOf(edited).slice(head.open, returned.index);
+  const between = codeOf(edited).slice(head.end, returned.index);
   if (/^\}/m.test(between)) return undefined;
   const at = returned.index + returned[0].length;
   const indent = indentAt(edited, returned.index + returned[0].length);
