@@ -21,51 +21,56 @@ import {
 } from "./better-t-stack.js";
 import { makeProject, type Project } from "./project.js";
 
+/** Next alone takes minutes to be installed and built on a machine that others use, too. */
+const PATIENCE = 900_000;
+
 describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
-  it("is wired, installs without a flag, denies the fourth call, and shows the countdown", async ({
-    skip,
-  }) => {
-    if (inject("unreachable")) skip(inject("unreachable"));
-    if (node24 === undefined) skip(NO_NODE_24);
-    if (stack.isNightly && !process.env["NIGHTLY"]) skip("runs with NIGHTLY=1 only");
-    await using parent = await makeProject();
-    const app = await scaffold(parent, stack);
-    await avoidMissing(app, stack);
-    const init = () => app.run(node24!, [MAIN, "init", "--yes"], { env: ENV });
-    const printed = await init();
-    expect(printed).not.toContain("By hand");
-    expect(await init()).toMatch(/^Nothing to change/);
-    await usePacked(app, inject("tarball"));
-    const warnings = await app.install([], { env: ENV });
-    expect(warnings).not.toContain("ERESOLVE");
+  it(
+    "is wired, installs without a flag, denies the fourth call, and shows the countdown",
+    async ({ skip }) => {
+      if (inject("unreachable")) skip(inject("unreachable"));
+      if (node24 === undefined) skip(NO_NODE_24);
+      if (stack.isNightly && !process.env["NIGHTLY"]) skip("runs with NIGHTLY=1 only");
+      await using parent = await makeProject();
+      const app = await scaffold(parent, stack);
+      await avoidMissing(app, stack);
+      const init = () => app.run(node24!, [MAIN, "init", "--yes"], { env: ENV });
+      const printed = await init();
+      expect(printed).not.toContain("By hand");
+      expect(await init()).toMatch(/^Nothing to change/);
+      await usePacked(app, inject("tarball"));
+      const warnings = await app.install([], { env: ENV });
+      expect(warnings).not.toContain("ERESOLVE");
 
-    const ports = { server: await freePort(), web: await freePort() };
-    await using database = await openDatabase(stack, app.root);
-    await useLimits(app, stack, ports, database.url);
-    await database.migrate(app);
-    const types = await app.run("npx", ["tsc", "-p", "packages/api", "--noEmit"], { env: ENV });
-    expect(types).not.toContain("error TS");
-    await app.run("npx", ["turbo", "run", "build"], { env: ENV });
-    const web = await app.run("npx", ["tsc", "-p", "apps/web", "--noEmit"], { env: ENV });
-    expect(web).not.toContain("error TS");
-    const doctor = await app.run("npx", ["trpc-rate-limit", "doctor"], { env: ENV });
-    expect(doctor).toMatch(/ok +table: table "(rate_limits|RateLimit)" is one of limits/);
-    expect(doctor).toContain("0 errors");
+      const ports = { server: await freePort(), web: await freePort() };
+      await using database = await openDatabase(stack, app.root);
+      await useLimits(app, stack, ports, database.url);
+      await database.migrate(app);
+      const types = await app.run("npx", ["tsc", "-p", "packages/api", "--noEmit"], { env: ENV });
+      expect(types).not.toContain("error TS");
+      await app.run("npx", ["turbo", "run", "build"], { env: ENV });
+      const web = await app.run("npx", ["tsc", "-p", "apps/web", "--noEmit"], { env: ENV });
+      expect(web).not.toContain("error TS");
+      const doctor = await app.run("npx", ["trpc-rate-limit", "doctor"], { env: ENV });
+      expect(doctor).toMatch(/ok +table: table "(rate_limits|RateLimit)" is one of limits/);
+      expect(doctor).toContain("0 errors");
 
-    await using server = await start(app, "apps/server", ["dist/index.mjs"], /is running on/);
-    await using page = await start(
-      app,
-      "apps/web",
-      webCommand(app, stack.frontend, ports.web),
-      /Local:/,
-    );
-    expect([server, page]).toHaveLength(2);
-    await expectDenial(`http://localhost:${ports.server}/trpc/todo.create`);
-    await expectCountdown(`http://localhost:${ports.web}/todos`);
-    app.report(
-      `create-better-t-stack, ${stack.title} (${(await app.installed()).length} packages)`,
-    );
-  });
+      await using server = await start(app, "apps/server", ["dist/index.mjs"], /is running on/);
+      await using page = await start(
+        app,
+        "apps/web",
+        webCommand(app, stack.frontend, ports.web),
+        /Local:/,
+      );
+      expect([server, page]).toHaveLength(2);
+      await expectDenial(`http://localhost:${ports.server}/trpc/todo.create`);
+      await expectCountdown(`http://localhost:${ports.web}/todos`);
+      app.report(
+        `create-better-t-stack, ${stack.title} (${(await app.installed()).length} packages)`,
+      );
+    },
+    PATIENCE,
+  );
 });
 
 /** npm installs a command at the root, or in the folder of the application. */
