@@ -64,12 +64,15 @@ export function lazyStore<TTransaction = unknown>(
     onPoolError: (listener) => registered(poolListeners, listener),
     async *prune(terms) {
       const { prune, list } = store();
-      if (prune !== undefined) return yield* prune.call(opened, terms);
-      if (list === undefined) {
+      if (prune !== undefined) {
+        yield* prune.call(opened, terms);
+      } else if (list === undefined) {
         const message = "this store does not support prune(); use prismaStore() or pgStore()";
         throw new RateLimitConfigError("store", opened, { message });
+      } else {
+        const apply = opened!.apply.bind(opened);
+        yield* pruneByList({ apply, list: list.bind(opened) }, terms);
       }
-      yield* pruneByList({ apply: opened!.apply.bind(opened), list: list.bind(opened) }, terms);
     },
   };
   // What the opened store lacks is `undefined` here, too.

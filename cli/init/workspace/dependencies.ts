@@ -84,7 +84,7 @@ export function addToYaml(text: string, range: string): string | undefined {
   const found = /^catalog:[ \t]*\n((?:[ \t]+\S.*(?:\n|$))+)/m.exec(text);
   if (found === null) return undefined;
   const lines = found[1]!.match(/[^\n]+\n?/g)!;
-  const indent = /^[ \t]+/.exec(lines[0]!)![0];
+  const indent = /^[ \t]+/.exec(lines[0])![0];
   const nameOf = (line: string) => /^\s*["']?([^"':]+|[^"']+)["']?\s*:/.exec(line)?.[1] ?? "";
   const later = lines.findIndex((line) => nameOf(line) > NAME);
   const at = later === -1 ? lines.length : later;

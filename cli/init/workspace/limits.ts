@@ -93,8 +93,9 @@ export async function limitsText(options: LimitsText): Promise<string> {
       : "";
   const limiter = `createRateLimiter({\n${memory}  store: ${call},\n  limits,\n${PRUNE}})`;
   const isNext = users.some(
-    ({ packages: all, sources }) =>
-      all.has("next") && [...sources.values()].some((text) => text.includes("fetchRequestHandler")),
+    ({ packages: used, sources }) =>
+      used.has("next") &&
+      [...sources.values()].some((text) => text.includes("fetchRequestHandler")),
   );
   const lines = [
     HEADER.trpc,

@@ -149,7 +149,7 @@ interface Host {
 }
 
 const destructured = (name: string) => (found: string) =>
-  /^\{/.test(found)
+  found.startsWith("{")
     ? new RegExp(String.raw`\{[^}]*\b${name}\b`).test(found)
       ? found
       : undefined
@@ -245,9 +245,10 @@ export function editCreateContext(
     { start: head.open + 1, end: head.end - 1 },
     parameter.trim() === found.trim() ? found : parameter,
   );
-  const rest = matchesInCode(edited, /^[ \t]*return \{/gm).filter(({ index }) => index > head.open);
   // Another function may follow, but the first `return` of an object is its own.
-  const [returned] = rest;
+  const returned = matchesInCode(edited, /^[ \t]*return \{/gm).find(
+    ({ index }) => index > head.open,
+  );
   if (returned === undefined) return undefined;
   const between = codeOf(edited).slice(head.end, returned.index);
   if (/^\}/m.test(between)) return undefined;

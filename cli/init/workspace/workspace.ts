@@ -122,7 +122,8 @@ async function readMembers(root: string, globs: readonly string[]): Promise<Memb
   const members = files.map(async (file): Promise<Member | undefined> => {
     const folder = dirname(file);
     const packageJson = (await readText(root, file)) ?? "";
-    if (!patterns.some((pattern) => pattern.test(folder)) || !isObject(packageJson)) return;
+    if (!patterns.some((pattern) => pattern.test(folder)) || !isObject(packageJson))
+      return undefined;
     const parsed = parsePackage(packageJson) as PackageJson & { name?: string; exports?: unknown };
     const { dependencies, devDependencies, name = folder, exports } = parsed;
     const packages = new Set(Object.keys({ ...dependencies, ...devDependencies }));
