@@ -1,6 +1,7 @@
 /** The edits of the files of a web application: the links, the hooks, and their provider. */
 import { indented, indentUnit } from "../anchors.js";
 import { appended, codeOf, matchesInCode } from "../code.js";
+import { importText } from "../import-text.js";
 import { CLIENT_IMPORTS, HOOKS } from "../t3-edits.js";
 import { withImport } from "./imports.js";
 import { bracketed, closing, indentAt, propertiesOf, replaced } from "./places.js";
@@ -121,7 +122,7 @@ function endOfTag(text: string, from: number): number | undefined {
 
 /** What an author adds, who has written the files in another way. */
 export const CLIENT_LINES = `${CLIENT_IMPORTS.join("\n")}
-import { httpSubscriptionLink, splitLink } from "@trpc/client";
+${importText("@trpc/client", ["httpSubscriptionLink", "splitLink"])}
 
 ${HOOKS}
 
