@@ -55,6 +55,7 @@ export {
   type PostgresClientLike,
   type PostgresNotification,
 } from "./changes/postgres-channel.js";
+export { lazyStore } from "./store/lazy-store.js";
 export {
   memoryStore,
   type MemoryStoreOptions,

@@ -5,7 +5,7 @@ import { failure, type Finding, ok, warning } from "./finding.js";
 import { versionOf } from "./load-package.js";
 
 const CHECK = "versions";
-const TRPC = ["server", "client", "react-query", "tanstack-react-query", "next"].map(
+export const TRPC = ["server", "client", "react-query", "tanstack-react-query", "next"].map(
   (name) => `@trpc/${name}`,
 );
 

@@ -47,16 +47,21 @@ const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]
   ],
 };
 
-/** @throws CliError when the application has no driver for the database, or no such file. */
-export async function connect(root: string, url: DatabaseUrl): Promise<Database> {
+/**
+ * @param folders of packages that may have a driver installed.
+ * @throws CliError when the application has no driver for the database, or no such file.
+ */
+export async function connect(folders: readonly string[], url: DatabaseUrl): Promise<Database> {
   if (url.file !== undefined && !existsSync(url.file)) {
     throw new CliError(`there is no file ${url.file}`);
   }
   const drivers = DRIVERS[url.dialect];
   for (const [driver, open] of drivers) {
     if (url.file === undefined && url.dialect === "sqlite" && driver !== "@libsql/client") continue;
-    const module = await loadPackage(root, driver);
-    if (module !== undefined) return { driver, ...open(module as never, url) };
+    for (const folder of folders) {
+      const module = await loadPackage(folder, driver);
+      if (module !== undefined) return { driver, ...open(module as never, url) };
+    }
   }
   const names = drivers.map(([name]) => name).join(", ");
   const [first] = drivers[0]!;

@@ -1,11 +1,12 @@
 /** Which database the application uses, by its URL. */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import type { DialectName } from "../../server/store/sql/driver.js";
 import { CliError } from "../cli-error.js";
 import { readText } from "../init/files.js";
+import { findWorkspace } from "../init/workspace/workspace.js";
 
 export interface DatabaseUrl {
   dialect: DialectName;
@@ -39,10 +40,13 @@ export async function findDatabaseUrl(
   given: string | undefined,
 ): Promise<DatabaseUrl> {
   // A variable that is set to nothing is not set.
-  const url = [given, process.env["DATABASE_URL"]].find(Boolean) ?? (await findEnvFile(root))?.url;
+  const direct = [given, process.env["DATABASE_URL"]].find(Boolean);
+  const found = direct === undefined ? await findUrl(root) : undefined;
+  const url = direct ?? found?.url;
   if (url === undefined) {
     throw new CliError(
-      `there is no DATABASE_URL in the environment, nor in ${ENV_FILES.join(", ")}; pass --url`,
+      `there is no DATABASE_URL in the environment, nor in ${ENV_FILES.join(", ")}` +
+        `${(await findWorkspace(root)) ? " of the workspace or its packages" : ""}; pass --url`,
     );
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -53,11 +57,33 @@ export async function findDatabaseUrl(
     );
   }
   if (parsed.protocol === "file:") {
-    const file = fileOf(root, url.replace(/\?.*$/, ""));
+    // A path is relative to the folder of the application that reads it.
+    const file = fileOf(found?.folder ?? root, url.replace(/\?.*$/, ""));
     return { dialect, url, file, params: parsed.searchParams, shown: file };
   }
   const shown = `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
   return { dialect, url, file: undefined, params: parsed.searchParams, shown };
+}
+
+/**
+ * In a monorepo, also in its other packages: those of the applications come before
+ * that of the database and its root, because they read it as they run.
+ */
+async function findUrl(root: string): Promise<(EnvFile & { folder: string }) | undefined> {
+  const workspace = await findWorkspace(root);
+  const places = workspace
+    ? [...workspace.users, ...(workspace.db ? [workspace.db.member] : []), workspace.api]
+    : [];
+  const folders = [
+    root,
+    ...places.map(({ folder }) => join(workspace!.root, folder)),
+    ...(workspace ? [workspace.root] : []),
+  ];
+  for (const folder of folders) {
+    const found = await findEnvFile(folder);
+    if (found !== undefined) return { ...found, folder };
+  }
+  return undefined;
 }
 
 interface EnvFile {

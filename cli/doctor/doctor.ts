@@ -9,12 +9,14 @@ import { checkRows, clockFinding, readClockDifference } from "./check-rows.js";
 import { checkServer } from "./check-server.js";
 import { checkStream } from "./check-stream.js";
 import { checkVersions } from "./check-versions.js";
+import { checkWorkspace } from "./check-workspace.js";
 import { CliError } from "../cli-error.js";
 import { connect, type Database } from "./connect.js";
 import { type DatabaseUrl, findDatabaseUrl } from "./database-url.js";
 import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
 import { findNames, findTable } from "./find-table.js";
 import { missingAdvice } from "./missing-table.js";
+import { type Places, placesOf } from "./places.js";
 
 export interface DoctorOptions {
   /** The application's folder. */
@@ -39,10 +41,14 @@ export interface DoctorOptions {
 
 /** @throws CliError when there is nothing that could be checked. */
 export async function doctor(options: DoctorOptions): Promise<Finding[]> {
-  const { root, app, limit, headers = [], peers, patience } = options;
-  const findings = await tried("versions", () => checkVersions(root, peers));
+  const { app, limit, headers = [], peers, patience } = options;
+  const places = await placesOf(options.root);
+  const { root, workspace } = places;
+  const findings = await tried("versions", () =>
+    workspace ? checkWorkspace(workspace, peers) : checkVersions(root, peers),
+  );
   findings.push(...(await tried("pool-errors", () => checkPools(root))));
-  findings.push(...(await checkDatabase(options)));
+  findings.push(...(await checkDatabase(options, places)));
   if (app !== undefined) {
     const names = limit === undefined ? await findNames(root) : [limit];
     const wait = patience === undefined ? {} : { patience };
@@ -53,18 +59,17 @@ export async function doctor(options: DoctorOptions): Promise<Finding[]> {
   return findings;
 }
 
-async function checkDatabase(options: DoctorOptions): Promise<Finding[]> {
-  const { root } = options;
-  const url = await findDatabaseUrl(root, options.url);
+async function checkDatabase(options: DoctorOptions, places: Places): Promise<Finding[]> {
+  const url = await findDatabaseUrl(options.root, options.url);
   let database: Database;
   try {
-    database = await connect(root, url);
+    database = await connect(places.installed, url);
   } catch (error) {
     if (error instanceof CliError) return [failure("connect", error.message, HOW_TO_CONNECT)];
     return [unreachable(url, error)];
   }
   try {
-    return await checkConnected(options, url, database);
+    return await checkConnected(options, places, url, database);
   } finally {
     await database.close().catch(() => {});
   }
@@ -78,6 +83,7 @@ function unreachable(url: DatabaseUrl, error: unknown): Finding {
 
 async function checkConnected(
   options: DoctorOptions,
+  { root, schema: folder }: Places,
   url: DatabaseUrl,
   { connection, driver, openSession }: Database,
 ): Promise<Finding[]> {
@@ -88,14 +94,14 @@ async function checkConnected(
   } catch (error) {
     return [unreachable(url, error)];
   }
-  const name = options.table ?? (await findTable(options.root));
+  const name = options.table ?? (await findTable(folder));
   const schema = options.schema ?? url.params.get("schema") ?? undefined;
   const table = { name, schema: dialect === "sqlite" ? undefined : schema };
   const findings = [ok("connect", `connected to ${url.shown} through ${driver}`)];
   const engine = await tried("engine", () => engineFinding(dialect, connection));
   findings.push(...engine);
   if (engine.every(({ level }) => level !== "error")) {
-    const missing = await missingAdvice(options.root, dialect);
+    const missing = await missingAdvice(folder, dialect);
     const ofTable = await tried("table", () => tableFinding(dialect, connection, table, missing));
     findings.push(...ofTable);
     if (ofTable.every(({ level }) => level === "ok")) {
@@ -106,7 +112,7 @@ async function checkConnected(
   }
   findings.push(clockFinding(difference));
   findings.push(...(await tried("server", () => checkServer(connection, url))));
-  findings.push(...(await tried("prisma-pool", () => checkPrismaPool(options.root, dialect))));
+  findings.push(...(await tried("prisma-pool", () => checkPrismaPool(root, dialect))));
   if (openSession) findings.push(...(await tried("pooler", () => checkPooler(openSession))));
   return findings;
 }

@@ -47,7 +47,7 @@ export async function readApplication(root: string): Promise<Application> {
   const packages = new Set(Object.keys({ ...dependencies, ...devDependencies }));
   await refuseWorkspace(root, parsed, packages);
   const tsconfig = await readTsconfig(root);
-  const typed = await listFiles(root, "", /(?<!\.d)\.[cm]?tsx?$/);
+  const typed = await listFiles(root, "", TYPED);
   const isTyped =
     tsconfig !== undefined ||
     packages.has("typescript") ||
@@ -74,6 +74,9 @@ export async function readApplication(root: string): Promise<Application> {
     sources,
   };
 }
+
+/** The names of sources in TypeScript. */
+export const TYPED = /(?<!\.d)\.[cm]?tsx?$/;
 
 const WORKSPACES = "pnpm-workspace.yaml";
 
@@ -111,7 +114,7 @@ const USED_BY_APPLICATIONS = [
   "@libsql/client",
 ];
 
-interface PackageJson {
+export interface PackageJson {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   scripts?: Record<string, string>;
@@ -120,7 +123,7 @@ interface PackageJson {
   workspaces?: unknown;
 }
 
-function parsePackage(text: string): PackageJson {
+export function parsePackage(text: string): PackageJson {
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === "object" && parsed !== null) return parsed;
@@ -137,7 +140,7 @@ const LOCK_FILES = [
   ["bun", "bun.lockb"],
 ] as const;
 
-async function packageManagerOf(
+export async function packageManagerOf(
   root: string,
   named: string | undefined,
 ): Promise<Application["packageManager"]> {

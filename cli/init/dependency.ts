@@ -14,29 +14,43 @@ export function dependencyEntry(version: string): string {
 
 /** The change, or `undefined` if package.json has no list of dependencies that can be extended. */
 export function addDependency(before: string, version: string): Change | undefined {
-  const entries = dependenciesOf(before);
+  const after = addEntry(before, ["dependencies"], `^${version}`);
+  return after === undefined ? undefined : { file: "package.json", before, after };
+}
+
+/**
+ * The text with an entry for a package, this one by default, in the list at `path`. `undefined` if
+ * there is no such list with entries.
+ */
+export function addEntry(
+  before: string,
+  path: readonly string[],
+  version: string,
+  packageName = NAME,
+): string | undefined {
+  const entries = entriesAt(before, path);
   if (entries === undefined || entries.length === 0) return undefined;
-  const later = entries.findIndex((entry) => nameOf(entry) > NAME);
+  const later = entries.findIndex((entry) => nameOf(entry) > packageName);
   const neighbour = entries[later === -1 ? entries.length - 1 : later]!;
   const [name, value] = neighbour.children as [Node, Node];
   // With the spaces that the neighbour has around its colon.
   const colon = before.slice(name.offset + name.length, value.offset);
-  const entry = `${JSON.stringify(NAME)}${colon}${JSON.stringify(`^${version}`)}`;
+  const entry = `${JSON.stringify(packageName)}${colon}${JSON.stringify(version)}`;
   const space = /\s*$/.exec(before.slice(0, neighbour.offset))![0];
   const end = neighbour.offset + neighbour.length;
-  const after =
-    later === -1
-      ? `${before.slice(0, end)},${space}${entry}${before.slice(end)}`
-      : `${before.slice(0, neighbour.offset)}${entry},${space}${before.slice(neighbour.offset)}`;
-  return { file: "package.json", before, after };
+  return later === -1
+    ? `${before.slice(0, end)},${space}${entry}${before.slice(end)}`
+    : `${before.slice(0, neighbour.offset)}${entry},${space}${before.slice(neighbour.offset)}`;
 }
 
-/** The entries of the top-level list, unless there are several such lists. */
-function dependenciesOf(text: string): Node[] | undefined {
-  const root = parseTree(text, [], { disallowComments: true });
-  const lists = (root?.children ?? []).filter((property) => nameOf(property) === "dependencies");
-  const [, list] = lists.length === 1 ? lists[0]!.children! : [];
-  return list?.type === "object" ? list.children : undefined;
+/** The entries of the list, unless there are several such lists. */
+function entriesAt(text: string, path: readonly string[]): Node[] | undefined {
+  let node = parseTree(text, [], { disallowComments: true });
+  for (const name of path) {
+    const lists = (node?.children ?? []).filter((property) => nameOf(property) === name);
+    node = lists.length === 1 ? lists[0]!.children![1] : undefined;
+  }
+  return node?.type === "object" ? node.children : undefined;
 }
 
 function nameOf({ children }: Node): string {

@@ -1,8 +1,9 @@
 /** Finds the application's Drizzle schema, and adds the table of the limits to it once. */
 import { indentUnit } from "./anchors.js";
 import { appended, codeOf, matchesInCode, usesName } from "./code.js";
+import { codeStyleOf, inStyle } from "./code-style.js";
 import { propose } from "./editable.js";
-import { readText } from "./files.js";
+import { isFolder, listFiles, readText } from "./files.js";
 import type { ByHand, Change } from "./plan.js";
 
 type Core = "pg" | "mysql" | "sqlite";
@@ -47,7 +48,7 @@ export async function planDrizzle(
 /** The table of the limits, if the application has a Drizzle schema with one. */
 export async function findOurTable(root: string): Promise<string | undefined> {
   const named = await namedPlace(root);
-  for (const file of named === undefined ? PLACES : [named]) {
+  for (const file of named === undefined ? PLACES : await withNeighbours(root, named)) {
     const text = (await readText(root, file)) ?? "";
     const [, , create, table] = matchesInCode(text, PRESENT)[0] ?? [];
     if (table === undefined) continue;
@@ -55,6 +56,13 @@ export async function findOurTable(root: string): Promise<string | undefined> {
     return create === matchesInCode(text, CREATOR)[0]?.[1] ? prefix + table : table;
   }
   return undefined;
+}
+
+/** A file of exports only, `index.ts`, has its tables in the files beside it. */
+async function withNeighbours(root: string, named: string): Promise<string[]> {
+  const folder = /^(.+)\/index\.[cm]?[jt]s$/.exec(named)?.[1];
+  if (folder === undefined || !(await isFolder(root, folder))) return [named];
+  return [named, ...(await listFiles(root, folder, /\.[cm]?[jt]s$/))];
 }
 
 function unknown(file: string, why: string): DrizzleTable {
@@ -154,6 +162,22 @@ interface TableNames {
   name: string;
   /** In the database. */
   table: string;
+}
+
+/** A file that has only the table, in the style of another one. */
+export function tableFileText(
+  core: Core,
+  isTaken: boolean,
+  model: string,
+): { name: string; text: string } {
+  const name = isTaken ? "trpcRateLimits" : "rateLimits";
+  const create = `${core}Table`;
+  const table = isTaken ? "trpc_rate_limits" : "rate_limits";
+  const names = [...(core === "mysql" ? ["customType"] : []), create, "primaryKey"].toSorted();
+  const line = `import { ${names.join(", ")} } from "drizzle-orm/${core}-core";\n\n`;
+  const text = inStyle(line + tableText(core, { create, name, table }), codeStyleOf(model));
+  const unit = indentUnit(model);
+  return { name, text: text.replace(/^(?: {2})+/gm, (spaces) => unit.repeat(spaces.length / 2)) };
 }
 
 const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {

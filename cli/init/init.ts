@@ -6,6 +6,8 @@ import { CliError } from "../cli-error.js";
 import { writeChange } from "./files.js";
 import { makePlan } from "./make-plan.js";
 import type { Change, Plan } from "./plan.js";
+import { makeWorkspacePlan } from "./workspace/make-workspace-plan.js";
+import { findWorkspace } from "./workspace/workspace.js";
 
 export interface InitOptions {
   /** The application's folder. */
@@ -20,8 +22,14 @@ export interface InitOptions {
 }
 
 /** @throws CliError when it cannot go on, and when it cannot ask. */
-export async function init({ root, version, dryRun, yes, print }: InitOptions): Promise<void> {
-  const plan = await makePlan(root, version);
+export async function init(options: InitOptions): Promise<void> {
+  const { version, dryRun, yes, print } = options;
+  const workspace = await findWorkspace(options.root);
+  const root = workspace?.root ?? options.root;
+  const plan = workspace
+    ? await makeWorkspacePlan(workspace, version)
+    : await makePlan(root, version);
+  if (workspace && root !== options.root) print(`In ${root}:\n`);
   for (const change of plan.changes) print(diffOf(change));
   if (plan.changes.length === 0) {
     print(

@@ -58,7 +58,7 @@ interface Store {
   from: string;
 }
 
-function storeOf(storage: Storage, db: string): Store {
+export function storeOf(storage: Storage, db: string): Store {
   const from = "trpc-rate-limit/server";
   if (storage.kind === "memory") return { call: "memoryStore()", name: "memoryStore", from };
   if (storage.kind === "drizzle") {
@@ -108,7 +108,7 @@ function limitsText({ app, file, storage, client, opened }: LimitsText): string 
   return `${lines.join("\n")}\n`;
 }
 
-const HEADER = {
+export const HEADER = {
   trpc: `/**
  * The limits of this application. Procedures charge them with \`rateLimited("createPost")\`, and
  * components read them with \`useRateLimit("createPost")\`.
@@ -119,13 +119,13 @@ const HEADER = {
 };
 
 /** Apart from the limiter, so that a test can make another limiter with the same limits. */
-const LIMITS = `export const limits = {
+export const LIMITS = `export const limits = {
   // Three at once, and one more every six seconds.
   createPost: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
 }`;
 
 const MEMORY = "  // In the memory of one process. Use another store if there are several.\n";
-const PRUNE = `  // Addresses are many: deletes the rows that are full again, now and then.
+export const PRUNE = `  // Addresses are many: deletes the rows that are full again, now and then.
   autoPrune: true,
 `;
 
@@ -138,7 +138,10 @@ ${kind === "trpc" ? "" : PRUNE}})`;
 }
 
 /** The form of docs/next.md. */
-function keptLimiter(limiter: string, { extension }: Application): string {
+export function keptLimiter(
+  limiter: string,
+  { extension }: Pick<Application, "extension">,
+): string {
   const type = ` as unknown as {
   limiter: ReturnType<typeof createLimiter> | undefined;
 }`;

@@ -5,9 +5,9 @@ import { type Application, readApplication } from "./application.js";
 import { planDrizzle } from "./drizzle-schema.js";
 import { propose } from "./editable.js";
 import { type LimitsFile, planLimits } from "./limits-file.js";
-import { DOCTOR_STEP, migrationStep, sqlStep, usageSteps } from "./next-steps.js";
+import { DOCTOR_STEP, migrationStep, mysqlStep, sqlStep, usageSteps } from "./next-steps.js";
 import type { ByHand, Change, Plan } from "./plan.js";
-import { collationSql, planPrisma, tableOf } from "./prisma-schema.js";
+import { planPrisma, tableOf } from "./prisma-schema.js";
 import { findStorage, type Storage } from "./storage.js";
 import { planTable } from "./table-file.js";
 import { planWiring } from "./wire.js";
@@ -124,13 +124,4 @@ async function addLimits(
     plan.byHand.push({ file, why: obstacle, lines: change.after });
   } else add(plan, file, limits);
   return limits;
-}
-
-/** Prisma's schema language has no collations. */
-function mysqlStep(table: string): string {
-  return (
-    "npx prisma migrate dev --create-only --name rate-limit, put these lines at the end of the " +
-    "migration, and run npx prisma migrate dev. Otherwise the keys ann and Ann are one bucket. " +
-    `(After a db push, run them in the database.)\n\n${collationSql(table)}\n`
-  );
 }

@@ -7,6 +7,7 @@ import { type Application, findSource, T3_FILES } from "./application.js";
 import { inStyle } from "./code-style.js";
 import { specifierOf } from "./import-style.js";
 import { importText } from "./import-text.js";
+import { collationSql } from "./prisma-schema.js";
 
 /** @param ending of the step before it, which has a colon. */
 function withLines({ style }: Application, step: string, code: string): string {
@@ -28,6 +29,15 @@ export async function sqlStep(
   // A migration in code is run by the tool of the application.
   if (!file.endsWith(".sql")) return `run the migration ${file}`;
   return `make the table: ${commandOf(dialect, file, await envFileToLoad(root))}`;
+}
+
+/** Prisma's schema language has no collations. */
+export function mysqlStep(table: string): string {
+  return (
+    "npx prisma migrate dev --create-only --name rate-limit, put these lines at the end of the " +
+    "migration, and run npx prisma migrate dev. Otherwise the keys ann and Ann are one bucket. " +
+    `(After a db push, run them in the database.)\n\n${collationSql(table)}\n`
+  );
 }
 
 /** Where the limits are used, and where they are seen. */

@@ -1,0 +1,24 @@
+/** Which folders `doctor` looks into: those of one application, or of the packages of a monorepo. */
+import { join } from "node:path";
+import { findWorkspace, type Workspace } from "../init/workspace/workspace.js";
+
+export interface Places {
+  /** Its sources are read. */
+  root: string;
+  /** Has the schema of the database. */
+  schema: string;
+  /** Have packages installed, in the order in which a driver is looked for. */
+  installed: readonly string[];
+  workspace: Workspace | undefined;
+}
+
+export async function placesOf(folder: string): Promise<Places> {
+  const workspace = await findWorkspace(folder);
+  if (workspace === undefined) {
+    return { root: folder, schema: folder, installed: [folder], workspace };
+  }
+  const { root, db, api, users } = workspace;
+  const members = [...(db ? [db.member] : []), api, ...users];
+  const installed = [...new Set(members.map((member) => join(root, member.folder))), root];
+  return { root, schema: db ? join(root, db.member.folder) : root, installed, workspace };
+}

@@ -1,0 +1,102 @@
+/**
+ * A store that is opened by the first call, for an application that makes its database client after
+ * it has loaded the file of its limits: a server that gives it to the packages that it uses.
+ */
+import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
+import type { BatchListener } from "./batch-event.js";
+import { pruneByList } from "./prune-by-list.js";
+import type { RateLimitStore } from "./store.js";
+
+/**
+ * Opens the store when it is first needed, and then uses it as it is. `open` is called again by the
+ * next call if it throws. Calls meanwhile fail as if the database was down, with its error as the
+ * `cause`.
+ *
+ * @param open returns the store, such as `() => drizzleStore(db, { table })`.
+ * @throws RateLimitConfigError when `open` is no function.
+ */
+export function lazyStore<TTransaction = unknown>(
+  open: () => RateLimitStore<TTransaction>,
+): RateLimitStore<TTransaction> {
+  if (typeof open !== "function") {
+    throw new RateLimitConfigError("open", open, "a function that returns a store");
+  }
+  let opened: RateLimitStore<TTransaction> | undefined;
+  /** What the limiter registers as it is made, which is before the first call. */
+  const batchListeners = new Set<BatchListener>();
+  const poolListeners = new Set<(error: unknown) => void>();
+  const store = (): RateLimitStore<TTransaction> => (opened ??= connected());
+
+  function connected(): RateLimitStore<TTransaction> {
+    const made = opening(open);
+    if (batchListeners.size > 0) {
+      made.onBatch?.((event) => batchListeners.forEach((listener) => listener(event)));
+    }
+    made.onPoolError?.((error) => poolListeners.forEach((listener) => listener(error)));
+    return made;
+  }
+
+  const lazy: Optional<RateLimitStore<TTransaction>> = {
+    apply: async (decisions, call) => store().apply(decisions, call),
+    get submit() {
+      // The limiter asks for it in each call, so an error here would not reach the caller.
+      return opened?.submit?.bind(opened);
+    },
+    get using() {
+      const { using } = store();
+      return using?.bind(opened);
+    },
+    get transaction() {
+      const { transaction } = store();
+      return transaction?.bind(opened);
+    },
+    get list() {
+      const { list } = store();
+      return list?.bind(opened);
+    },
+    get names() {
+      const { names } = store();
+      return names?.bind(opened);
+    },
+    clock: () => opened?.clock?.() ?? Date.now(),
+    isSilentSince: (since) => opened?.isSilentSince?.(since) ?? true,
+    onBatch: (listener) => registered(batchListeners, listener),
+    onPoolError: (listener) => registered(poolListeners, listener),
+    async *prune(terms) {
+      const { prune, list } = store();
+      if (prune !== undefined) {
+        yield* prune.call(opened, terms);
+      } else if (list === undefined) {
+        const message = "this store does not support prune(); use prismaStore() or pgStore()";
+        throw new RateLimitConfigError("store", opened, { message });
+      } else {
+        const apply = opened!.apply.bind(opened);
+        yield* pruneByList({ apply, list: list.bind(opened) }, terms);
+      }
+    },
+  };
+  // What the opened store lacks is `undefined` here, too.
+  return lazy as RateLimitStore<TTransaction>;
+}
+
+type Optional<TStore> = { [Name in keyof TStore]: TStore[Name] | undefined };
+
+function opening<TTransaction>(
+  open: () => RateLimitStore<TTransaction>,
+): RateLimitStore<TTransaction> {
+  let made: RateLimitStore<TTransaction>;
+  try {
+    made = open();
+  } catch (error) {
+    if (error instanceof RateLimitConfigError) throw error;
+    const message = `the store cannot be opened yet: ${(error as Error).message}`;
+    throw new RateLimitStoreError(message, { cause: error });
+  }
+  if (typeof Object(made).apply === "function") return made;
+  throw new RateLimitConfigError("open", made, "a function that returns a store");
+}
+
+function registered<TListener>(listeners: Set<TListener>, listener: TListener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}

@@ -1,0 +1,91 @@
+/** `doctor` in a monorepo: the packages that its packages have installed, and their database. */
+import { join } from "node:path";
+import { createClient } from "@libsql/client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { doctor } from "../../../cli/doctor/doctor.js";
+import { makeFolder } from "../../support/scaffold.js";
+import { monorepo } from "../../support/monorepo.js";
+import { runInit } from "../../support/run-init.js";
+import { ROOT } from "../../docs/pages.js";
+import { mkdir, symlink } from "node:fs/promises";
+
+beforeEach(() => void vi.stubEnv("DATABASE_URL", ""));
+afterEach(() => vi.unstubAllEnvs());
+
+const installed = (folder: string, name: string, version: string) => ({
+  [`${folder}/node_modules/${name}/package.json`]: `{ "version": "${version}" }`,
+});
+
+describe("doctor in a monorepo", () => {
+  it.each(["", "packages/db", "apps/server"])(
+    "finds the database of the server and its table, run in the folder %j",
+    async (place) => {
+      await using app = await makeFolder(monorepo());
+      await runInit(app.root);
+      await mkdir(join(app.root, "packages/db/node_modules/@libsql"), { recursive: true });
+      await symlink(
+        join(ROOT, "node_modules/@libsql/client"),
+        join(app.root, "packages/db/node_modules/@libsql/client"),
+      );
+      const client = createClient({ url: `file:${join(app.root, "local.db")}` });
+      await client.execute(
+        `CREATE TABLE rate_limits (name TEXT NOT NULL, key TEXT NOT NULL DEFAULT '', ` +
+          `shard INTEGER NOT NULL DEFAULT 0, value REAL NOT NULL, ts REAL NOT NULL, ` +
+          `PRIMARY KEY (name, key, shard))`,
+      );
+      client.close();
+      const findings = await doctor({ root: join(app.root, place), peers: {} });
+      expect(findings).toContainEqual(
+        expect.objectContaining({
+          check: "table",
+          level: "ok",
+          message: 'table "rate_limits" is one of limits',
+        }),
+      );
+    },
+  );
+
+  it("says where it has looked for the URL", async () => {
+    await using app = await makeFolder({ ...monorepo(), "apps/server/.env": "" });
+    await expect(doctor({ root: app.root, peers: {} })).rejects.toThrow(
+      "of the workspace or its packages",
+    );
+  });
+
+  it("finds packages with different versions of tRPC", async () => {
+    await using app = await makeFolder({
+      ...monorepo(),
+      ...installed("packages/api", "@trpc/server", "11.25.2"),
+      ...installed("apps/web", "@trpc/client", "11.22.1"),
+    });
+    const findings = await doctor({ root: app.root, peers: {} });
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: "versions",
+        level: "warning",
+        message: expect.stringContaining(
+          "@trpc/server 11.25.2 of packages/api, @trpc/client 11.22.1 of apps/web",
+        ) as string,
+      }),
+    );
+  });
+
+  it("finds that the store cannot import Drizzle, and that it can", async () => {
+    await using app = await makeFolder({
+      ...monorepo(),
+      ...installed("packages/api", "drizzle-orm", "1.0.0-rc.4"),
+      ...installed(".", "trpc-rate-limit", "1.2.3"),
+    });
+    const check = async () =>
+      (await doctor({ root: app.root, peers: {} })).find((finding) => finding.check === "drizzle");
+    expect(await check()).toMatchObject({
+      level: "error",
+      message: "trpc-rate-limit is in node_modules, where drizzle-orm is not installed",
+      advice: 'add "drizzle-orm": "1.0.0-rc.4" to package.json of the root',
+    });
+    for (const [file, text] of Object.entries(installed(".", "drizzle-orm", "1.0.0-rc.4"))) {
+      await app.write(file, text);
+    }
+    expect(await check()).toMatchObject({ level: "ok" });
+  });
+});

@@ -1,0 +1,196 @@
+/** `init` in monorepos. `test/scaffolds` runs it in those that scaffolders write. */
+import { describe, expect, it } from "vitest";
+import { type MonorepoOptions, monorepo, turboMonorepo } from "../../../support/monorepo.js";
+import { runInit } from "../../../support/run-init.js";
+import { makeFolder } from "../../../support/scaffold.js";
+
+const BY_HAND = /^By hand/m;
+
+describe("init in a monorepo", () => {
+  it.each(["", "packages/api", "packages/db", "apps/server", "apps/web", "packages/api/src"])(
+    "writes the same, run in the folder %j, and nothing the second time",
+    async (place) => {
+      await using app = await makeFolder(monorepo());
+      expect(await runInit(`${app.root}/${place}`)).not.toMatch(BY_HAND);
+      const written = await app.readAll();
+      expect(Object.keys(written)).toEqual(
+        expect.arrayContaining([
+          "packages/api/src/limits.ts",
+          "packages/db/src/schema/rate-limit.ts",
+        ]),
+      );
+      expect(await runInit(app.root)).toMatch(/^Nothing to change/);
+      expect(await app.readAll()).toEqual(written);
+    },
+  );
+
+  it("shows the diff of --dry-run, and writes nothing", async () => {
+    await using app = await makeFolder(monorepo());
+    const before = await app.readAll();
+    const printed = await runInit(app.root, { dryRun: true });
+    expect(printed).toContain("+++ b/apps/server/src/services.ts");
+    expect(await app.readAll()).toEqual(before);
+  });
+
+  it("opens the store with the database that the server makes", async () => {
+    await using app = await makeFolder(monorepo());
+    await runInit(app.root);
+    const limits = await app.read("packages/api/src/limits.ts");
+    expect(limits).toContain('import { rateLimits } from "@shop/db/schema/rate-limit";');
+    expect(limits).toContain("export function keepLimitsIn(db: Database): void {");
+    expect(limits).toContain("return drizzleStore(database, { table: rateLimits });");
+    const services = await app.read("apps/server/src/services.ts");
+    expect(services).toContain('import { keepLimitsIn } from "@shop/api/limits";');
+    expect(services).toMatch(/^export const db = createDb\([^\n]*;\nkeepLimitsIn\(db\);\n$/m);
+    const barrel = await app.read("packages/db/src/schema/index.ts");
+    expect(barrel).toBe('export * from "./todo";\nexport * from "./rate-limit";\nexport {};\n');
+  });
+
+  it("imports a client that the database's package exports", async () => {
+    const db = `import { drizzle } from "drizzle-orm/libsql";\nexport const db = drizzle(process.env.URL!);\n`;
+    await using app = await makeFolder(monorepo({ db }));
+    await runInit(app.root);
+    const limits = await app.read("packages/api/src/limits.ts");
+    expect(limits).toContain('import { db } from "@shop/db";');
+    expect(limits).not.toContain("lazyStore");
+  });
+
+  it("adds a model to a folder of Prisma's schema", async () => {
+    await using app = await makeFolder(monorepo({ orm: "prisma" }));
+    const printed = await runInit(app.root);
+    expect(await app.read("packages/db/prisma/schema/rate-limit.prisma")).toContain(
+      "model RateLimit {",
+    );
+    expect(await app.read("packages/api/src/limits.ts")).toContain("return prismaStore(database);");
+    expect(printed).toContain(
+      "2. npm run db:push (or npm run db:migrate)\n3. npm run db:generate\n",
+    );
+  });
+
+  it("wires tRPC, the router and the client", async () => {
+    await using app = await makeFolder(monorepo({ session: true }));
+    await runInit(app.root);
+    const trpc = await app.read("packages/api/src/index.ts");
+    expect(trpc).toContain("formatRateLimitError(shape, error, limiter)");
+    expect(trpc).toContain(
+      "ctx.session?.user ? `user:${ctx.session.user.id}` : ipKey(ctx.address)",
+    );
+    expect(await app.read("packages/api/src/routers/index.ts")).toContain(
+      "export const appRouter = router({\n  rateLimit: rateLimitRouter,\n",
+    );
+    const client = await app.read("apps/web/src/utils/trpc.ts");
+    expect(client).toContain("export const trpcClient = ");
+    expect(client).toContain("rateLimitLink<AppRouter>({ limits: {} }),\n    splitLink({");
+    expect(client).toContain("eventSourceOptions: { withCredentials: true },");
+    const page = await app.read("apps/web/src/main.tsx");
+    expect(page).toContain(
+      'import { queryClient, RateLimitProvider, trpcClient } from "./utils/trpc";',
+    );
+    expect(page).toContain("<RateLimitProvider client={trpcClient}>{children}</RateLimitProvider>");
+  });
+
+  it.each<[NonNullable<MonorepoOptions["host"]>, string, string]>([
+    ["hono", "apps/server", "getConnInfo(context).remote.address"],
+    ["express", "apps/server", "address: req.ip,"],
+    ["next", "apps/web", 'req.headers.get("x-forwarded-for")?.split(",").at(-1);'],
+    ["start", "apps/web", "?? getRequestIP();"],
+  ])("gives the context of %s the address of the caller", async (host, folder, text) => {
+    await using app = await makeFolder(monorepo({ host }));
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect(await app.read(`${folder}/src/context.ts`)).toContain(text);
+    expect(await app.read("packages/api/src/context.ts")).toContain("address: string | undefined;");
+    const limits = await app.read("packages/api/src/limits.ts");
+    expect(limits.includes("globalForLimiter")).toBe(host === "next");
+  });
+
+  it.each([
+    ["bun", "package.json", '      "trpc-rate-limit": "^1.2.3",\n'],
+    ["pnpm", "pnpm-workspace.yaml", "  trpc-rate-limit: ^1.2.3\n  zod: "],
+  ] as const)("adds the package to the catalog of %s", async (packageManager, file, text) => {
+    await using app = await makeFolder(monorepo({ packageManager }));
+    const printed = await runInit(app.root);
+    expect(await app.read(file)).toContain(text);
+    for (const folder of ["packages/api", "apps/web"]) {
+      expect(await app.read(`${folder}/package.json`)).toContain('"trpc-rate-limit": "catalog:"');
+    }
+    expect(await app.read("apps/server/package.json")).not.toContain("trpc-rate-limit");
+    expect(printed).toContain(`1. ${packageManager} install\n2. ${packageManager} run db:push`);
+  });
+
+  it("has npm install Drizzle where the store finds it", async () => {
+    await using app = await makeFolder(monorepo());
+    await runInit(app.root);
+    expect(await app.read("package.json")).toContain('"drizzle-orm": "1.0.0-rc.4",\n    "zod"');
+  });
+
+  it("keeps the ends of lines", async () => {
+    const files = Object.entries(monorepo()).map(([file, text]) => [
+      file,
+      text.replaceAll("\n", "\r\n"),
+    ]);
+    await using app = await makeFolder(Object.fromEntries(files) as Record<string, string>);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    for (const [file] of files) {
+      expect((await app.read(file!)).replaceAll("\r\n", "")).not.toContain("\n");
+    }
+  });
+
+  it("prints the lines for a file that is written in another way, and for those that need it", async () => {
+    await using app = await makeFolder({
+      ...monorepo(),
+      "packages/api/src/index.ts": `import { initTRPC } from "@trpc/server";
+import type { Context } from "./context";
+const make = () => initTRPC.context<Context>().create();
+export const { router, procedure: publicProcedure } = make();
+`,
+    });
+    const printed = await runInit(app.root);
+    expect(printed).toContain(
+      "By hand, in packages/api/src/index.ts (it has no place that is known)",
+    );
+    expect(printed).toContain("errorFormatter: ({ shape, error }) => formatRateLimitError(");
+    expect(printed).toContain(
+      "By hand, in packages/api/src/routers/index.ts (it comes after packages/api/src/index.ts)",
+    );
+    expect(await app.read("packages/api/src/routers/index.ts")).not.toContain("rateLimit");
+  });
+
+  it("refuses D1", async () => {
+    const db = `import { drizzle } from "drizzle-orm/d1";\nexport const createDb = (db: D1Database) => drizzle(db);\n`;
+    await using app = await makeFolder(monorepo({ db }));
+    await expect(runInit(app.root)).rejects.toThrow("Cloudflare D1");
+  });
+
+  it("leaves an application of its own in a monorepo to itself", async () => {
+    await using app = await makeFolder({
+      ...monorepo(),
+      "apps/docs/package.json": `{ "name": "docs", "dependencies": { "next": "^16.0.0", "typescript": "^6.0.3" } }\n`,
+    });
+    await runInit(`${app.root}/apps/docs`);
+    expect(await app.read("apps/docs/server/limits.ts")).toContain("memoryStore()");
+    expect(await app.read("packages/api/package.json")).not.toContain("trpc-rate-limit");
+  });
+});
+
+describe("init in a monorepo of create-t3-turbo's shape", () => {
+  it("wires it, and changes nothing the second time", async () => {
+    await using app = await makeFolder(turboMonorepo());
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    const limits = await app.read("packages/api/src/limits.ts");
+    expect(limits).toContain('import { db } from "@acme/db/client";');
+    expect(limits).toContain('import { rateLimits } from "@acme/db/schema";');
+    const trpc = await app.read("packages/api/src/trpc.ts");
+    expect(trpc).toContain("    address: addressOf(opts.headers),\n    db,");
+    expect(trpc).toContain(`  errorFormatter: ({ shape, error }) =>
+    formatRateLimitError(
+      {
+        ...shape,
+        data: {`);
+    const client = await app.read("apps/nextjs/src/trpc/react.tsx");
+    expect(client).toContain(
+      "<RateLimitProvider client={trpcClient}>{props.children}</RateLimitProvider>",
+    );
+    expect(client).toContain("transformer: SuperJSON,\n            url:");
+    expect(await runInit(app.root)).toMatch(/^Nothing to change/);
+  });
+});

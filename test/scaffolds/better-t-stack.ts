@@ -1,0 +1,233 @@
+/**
+ * New monorepos of create-better-t-stack: how each is made, started, and what of it has to be taken
+ * out, because npm's registry does not have it, or because it needs other hosts.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { node24 } from "../support/node-24.js";
+import { createPostgres } from "../support/database.js";
+import { editFile } from "./edit-file.js";
+import { openProject, type Project } from "./project.js";
+
+export const VERSION = "3.44.1";
+
+export interface Stack {
+  title: string;
+  /** Its folder's name, which is that of its packages, too. */
+  name: string;
+  orm: "drizzle" | "prisma";
+  database: "sqlite" | "postgres";
+  frontend: "tanstack-router" | "next";
+  /** Only with `NIGHTLY=1`. */
+  isNightly?: boolean;
+}
+
+export const STACKS: Stack[] = [
+  {
+    title: "Hono, Node, Drizzle, SQLite and TanStack Router",
+    name: "router-app",
+    orm: "drizzle",
+    database: "sqlite",
+    frontend: "tanstack-router",
+  },
+  {
+    title: "Hono, Node, Prisma, PostgreSQL and Next",
+    name: "next-app",
+    orm: "prisma",
+    database: "postgres",
+    frontend: "next",
+  },
+  {
+    title: "Hono, Node, Drizzle, PostgreSQL and Next",
+    name: "next-drizzle-app",
+    orm: "drizzle",
+    database: "postgres",
+    frontend: "next",
+    isNightly: true,
+  },
+  {
+    title: "Hono, Node, Prisma, PostgreSQL and TanStack Router",
+    name: "router-prisma-app",
+    orm: "prisma",
+    database: "postgres",
+    frontend: "tanstack-router",
+    isNightly: true,
+  },
+];
+
+/** The scaffold, and what it starts, needs Node.js 22.12. */
+export const ENV = {
+  PATH: `${dirname(node24 ?? process.execPath)}:${process.env["PATH"]!}`,
+  BTS_TELEMETRY_DISABLED: "1",
+  TURBO_TELEMETRY_DISABLED: "1",
+  NEXT_TELEMETRY_DISABLED: "1",
+  NEXT_IGNORE_INCORRECT_LOCKFILE: "1",
+  // Prisma looks for it as it is installed, but generating does not run it.
+  PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+};
+
+export async function scaffold(parent: Project, stack: Stack): Promise<Project> {
+  const flags =
+    `--api trpc --auth none --payments none --backend hono --runtime node --addons turborepo ` +
+    `--examples todo --db-setup none --web-deploy none --server-deploy none --package-manager npm ` +
+    `--no-git --no-install --disable-analytics --open none --database ${stack.database} ` +
+    `--orm ${stack.orm} --frontend ${stack.frontend}`;
+  const command = ["-y", `create-better-t-stack@${VERSION}`, "create", stack.name];
+  await parent.run("npx", [...command, ...flags.split(" ")], { env: ENV });
+  return openProject(join(parent.root, stack.name));
+}
+
+/**
+ * With and without limits. `tsdown` 0.23 depends on a package that the registry may lack. The newest
+ * `@trpc/tanstack-react-query` may be older there than the other packages of tRPC, whose types then
+ * do not fit together; `doctor` says so.
+ */
+export async function avoidMissing({ root }: Project, { frontend }: Stack): Promise<void> {
+  await editFile(join(root, "apps/server/package.json"), [
+    /"tsdown": "[^"]*"/,
+    '"tsdown": "0.22.0"',
+  ]);
+  for (const folder of ["packages/api", "apps/server", "apps/web"]) {
+    const file = join(root, folder, "package.json");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replaceAll(/("@trpc\/[\w-]+"): "[^"]*"/g, '$1: "11.22.1"'));
+  }
+  if (frontend !== "next") return;
+  // Fonts of Google's.
+  await editFile(
+    join(root, "apps/web/src/app/layout.tsx"),
+    ['import { Geist, Geist_Mono } from "next/font/google";', ""],
+    [/= Geist\(\{[^}]*\}\)/, '= { variable: "" }'],
+    [/= Geist_Mono\(\{[^}]*\}\)/, '= { variable: "" }'],
+  );
+}
+
+/** The tarball, in place of the version that `init` names and that may not be published yet. */
+export async function usePacked({ root }: Project, tarball: string): Promise<void> {
+  for (const folder of ["packages/api", "apps/web"]) {
+    await editFile(join(root, folder, "package.json"), [
+      /"trpc-rate-limit": "\^[^"]*"/,
+      `"trpc-rate-limit": "file:${tarball}"`,
+    ]);
+  }
+}
+
+export interface Ports {
+  server: number;
+  web: number;
+}
+
+/** Only what is to be limited, and a line that shows the countdown. */
+export async function useLimits(
+  { root }: Project,
+  { frontend }: Stack,
+  ports: Ports,
+  url: string,
+): Promise<void> {
+  await limitCreate(root);
+  const page = frontend === "next" ? "src/app/todos/page.tsx" : "src/routes/todos.tsx";
+  await editFile(
+    join(root, "apps/web", page),
+    [
+      'import { trpc } from "@/utils/trpc";',
+      'import { RateLimitCountdown, trpc, useRateLimit } from "@/utils/trpc";',
+    ],
+    [
+      '  const [newTodoText, setNewTodoText] = useState("");',
+      '  const [newTodoText, setNewTodoText] = useState("");\n  const { status } = useRateLimit("createPost");',
+    ],
+    [
+      "        <CardContent>\n",
+      '        <CardContent>\n          <p id="limit">Wait <RateLimitCountdown retryAt={status?.retryAt} /></p>\n',
+    ],
+  );
+  await editFile(join(root, "apps/web/src/utils/trpc.ts"), [
+    "limits: {} }",
+    'limits: { "todo.create": "createPost" } }',
+  ]);
+  await editFile(join(root, "apps/server/src/index.ts"), ["port: 3000", `port: ${ports.server}`]);
+  const variable = frontend === "next" ? "NEXT_PUBLIC_SERVER_URL" : "VITE_SERVER_URL";
+  await writeFile(join(root, "apps/web/.env"), `${variable}=http://localhost:${ports.server}\n`);
+  const env = `CORS_ORIGIN=http://localhost:${ports.web}\nDATABASE_URL=${url}\n`;
+  await writeFile(join(root, "apps/server/.env"), env);
+}
+
+async function limitCreate(root: string): Promise<void> {
+  const file = join(root, "packages/api/src/routers/todo.ts");
+  const text = await readFile(file, "utf8");
+  const [input] = /\.input\(z\.object\(\{ text: [^\n]*\n/.exec(text)!;
+  await editFile(
+    file,
+    [' } from "../index";', ', rateLimited } from "../index";'],
+    [input, `${input}    .use(rateLimited("createPost"))\n`],
+  );
+}
+
+export interface Database {
+  url: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The URL of a new database, and the way in which it gets its tables. */
+export async function openDatabase(
+  stack: Stack,
+  root: string,
+): Promise<Database & { migrate(app: Project): Promise<void> }> {
+  const push = async (app: Project) => {
+    // Turborepo asks for a terminal here.
+    await app.run("npm", ["run", "db:push", "-w", `@${stack.name}/db`], { env: ENV });
+  };
+  if (stack.database === "sqlite") {
+    const url = `file:${join(root, "local.db")}`;
+    return { url, migrate: push, async [Symbol.asyncDispose]() {} };
+  }
+  const database = await createPostgres();
+  const { prisma, url } = database;
+  const dispose = () => database[Symbol.asyncDispose]();
+  if (stack.orm === "drizzle") {
+    await prisma.$executeRawUnsafe(`DROP TABLE "RateLimit"`);
+    return { url, migrate: push, [Symbol.asyncDispose]: dispose };
+  }
+  return {
+    url,
+    [Symbol.asyncDispose]: dispose,
+    // Pushing needs an engine that Prisma downloads. The table of the limits is there already.
+    async migrate(app) {
+      await prisma.$executeRawUnsafe(
+        `CREATE TABLE "todo" ("id" SERIAL PRIMARY KEY, "text" TEXT NOT NULL, ` +
+          `"completed" BOOLEAN NOT NULL DEFAULT false)`,
+      );
+      await app.run("npm", ["run", "db:generate", "-w", `@${stack.name}/db`], { env: ENV });
+    },
+  };
+}
+
+/** Starts a process in one of the monorepo's folders. Resolves when it prints `ready`. */
+export async function start(
+  { root }: Project,
+  folder: string,
+  args: readonly string[],
+  ready: RegExp,
+): Promise<AsyncDisposable> {
+  const options = { cwd: join(root, folder), env: { ...process.env, ...ENV } };
+  const child = spawn(node24!, args, options);
+  const exited = once(child, "exit");
+  await new Promise<void>((resolve, reject) => {
+    let log = "";
+    const listen = (chunk: Buffer) => {
+      log += chunk.toString();
+      if (ready.test(log)) resolve();
+    };
+    child.stdout.on("data", listen);
+    child.stderr.on("data", listen);
+    child.once("exit", () => reject(new Error(`it exited before it was ready:\n${log}`)));
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+    },
+  };
+}
