@@ -94,7 +94,7 @@ const RULES: readonly Rule[] = [
   },
   { folder: "server/changes", may: ["core", "server/report", "server/runtime"], mayType: [] },
   { folder: "server/store", may: ["core", "server/runtime", "server/timers"], mayType: [] },
-  { folder: "server/drizzle", may: ["core", "server/store", "drizzle-orm"], mayType: [] },
+  { folder: "server/drizzle", may: ["core", "server/store"], mayType: [] },
   { folder: "server/kysely", may: ["core", "server/store", "kysely"], mayType: [] },
   {
     folder: "server/hono",

@@ -18,24 +18,20 @@ export function addDependency(before: string, version: string): Change | undefin
   return after === undefined ? undefined : { file: "package.json", before, after };
 }
 
-/**
- * The text with an entry for a package, this one by default, in the list at `path`. `undefined` if
- * there is no such list with entries.
- */
+/** The text with an entry in the list at `path`. `undefined` if there is no such list with entries. */
 export function addEntry(
   before: string,
   path: readonly string[],
   version: string,
-  packageName = NAME,
 ): string | undefined {
   const entries = entriesAt(before, path);
   if (entries === undefined || entries.length === 0) return undefined;
-  const later = entries.findIndex((entry) => nameOf(entry) > packageName);
+  const later = entries.findIndex((entry) => nameOf(entry) > NAME);
   const neighbour = entries[later === -1 ? entries.length - 1 : later]!;
   const [name, value] = neighbour.children as [Node, Node];
   // With the spaces that the neighbour has around its colon.
   const colon = before.slice(name.offset + name.length, value.offset);
-  const entry = `${JSON.stringify(packageName)}${colon}${JSON.stringify(version)}`;
+  const entry = `${JSON.stringify(NAME)}${colon}${JSON.stringify(version)}`;
   const space = /\s*$/.exec(before.slice(0, neighbour.offset))![0];
   const end = neighbour.offset + neighbour.length;
   return later === -1

@@ -2,11 +2,11 @@
  * What a Drizzle database is made of, as far as a store needs it. A database names its parts by
  * `entityKind`, a symbol that all copies and drivers of `drizzle-orm` share.
  */
-import { entityKind } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { isBunSql } from "../store/drivers/bun-sql-client.js";
 import { isD1 } from "../store/drivers/d1-client.js";
 import type { DialectName } from "../store/sql/driver.js";
+import { entityKind } from "./drizzle-symbols.js";
 import { isSynchronousClient } from "./drizzle-synchronous.js";
 
 /** A client of `postgres` (postgres-js). */

@@ -2,7 +2,6 @@
  * Limits in the application's own database, through its own Drizzle database: one row and two
  * numbers per limit and key, in a table that the application migrates with the rest of its schema.
  */
-import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { createD1Store } from "../store/drivers/d1.js";
 import { isD1 } from "../store/drivers/d1-client.js";
@@ -18,6 +17,7 @@ import type { TableName } from "../store/sql/sql.js";
 import type { SqlStoreOptions } from "../store/sql-store.js";
 import { type AnyDrizzle, drizzleDriver } from "./drizzle-driver.js";
 import { type DrizzleParts, drizzleParts, type PostgresJsClient } from "./drizzle-parts.js";
+import { type DrizzleTableLike, tablePartsOf } from "./drizzle-symbols.js";
 import { synchronousStore } from "./drizzle-synchronous.js";
 
 /** Any Drizzle database: what `drizzle()` returns. */
@@ -41,7 +41,7 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
    * The Drizzle table, whose name and schema are followed, or the name of a table.
    * @default "RateLimit"
    */
-  table?: string | Table | undefined;
+  table?: string | DrizzleTableLike | undefined;
   /**
    * The schema of a table that is given by its name. On MySQL, its database.
    * @default the connection's own
@@ -119,18 +119,16 @@ function singleDriver(
 
 const COLUMNS = ["name", "key", "shard", "value", "ts"];
 
-function tableNameOf(table: Table): TableName {
-  if (!is(table, Table)) {
+function tableNameOf(table: DrizzleTableLike): TableName {
+  const parts = tablePartsOf(table);
+  if (parts === undefined) {
     throw new RateLimitConfigError("table", table, "a Drizzle table, or the name of a table");
   }
-  const name = getTableName(table);
-  const columns = new Set(Object.values(getTableColumns(table)).map((column) => column.name));
+  const { name, schema, columns } = parts;
   const missing = COLUMNS.filter((column) => !columns.has(column));
   if (missing.length > 0) {
     const message = `table "${name}" must have the columns ${COLUMNS.join(", ")}; it lacks ${missing.join(", ")}`;
     throw new RateLimitConfigError("table", table, { message });
   }
-  // Typed as a symbol that only Drizzle itself can use.
-  const schema = (table as unknown as Record<symbol, unknown>)[Symbol.for("drizzle:Schema")];
-  return { name, schema: typeof schema === "string" ? schema : undefined };
+  return { name, schema };
 }

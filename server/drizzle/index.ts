@@ -5,3 +5,4 @@ export {
   type DrizzleStoreOptions,
   type DrizzleTransactionOf,
 } from "./drizzle-store.js";
+export type { DrizzleTableLike } from "./drizzle-symbols.js";

@@ -2,17 +2,22 @@
  * A statement with its parameters already marked in the text, as the dialects write them. Drizzle's
  * own templates would number a parameter anew at each use, and expand arrays into lists.
  */
-import { SQL } from "drizzle-orm";
+import { entityKind } from "./drizzle-symbols.js";
 
-export class MarkedQuery extends SQL {
+/** Drizzle takes it for a `SQL` of its own. It asks such a one for its text and its parameters. */
+export class MarkedQuery {
+  static readonly [entityKind] = "SQL";
+
   constructor(
     private readonly text: string,
     private readonly params: readonly unknown[],
-  ) {
-    super([]);
+  ) {}
+
+  getSQL(): this {
+    return this;
   }
 
-  override toQuery(): ReturnType<SQL["toQuery"]> {
+  toQuery(): { sql: string; params: unknown[] } {
     return { sql: this.text, params: [...this.params] };
   }
 }

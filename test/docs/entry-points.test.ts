@@ -14,7 +14,7 @@ const PEERS: Record<string, readonly string[]> = {
   ".": [],
   "./server": [],
   "./trpc": ["@trpc/server", "zod"],
-  "./drizzle": ["drizzle-orm"],
+  "./drizzle": [],
   "./kysely": ["kysely"],
   "./hono": ["hono"],
   "./otel": ["@opentelemetry/api"],

@@ -31,31 +31,6 @@ export async function addToMembers(
   }
 }
 
-const DRIZZLE = "drizzle-orm";
-
-/**
- * npm may install Drizzle in the folders of its packages only, and this package in that of the root,
- * where it cannot import it. What the root depends on is installed there.
- */
-export async function addDrizzleToRoot(
-  draft: Draft,
-  { api, db, packageJson, packageManager }: Workspace,
-): Promise<void> {
-  const owner = [api, db?.member].find((member) => member?.packages.has(DRIZZLE));
-  const found = new RegExp(`"${DRIZZLE}"\\s*:\\s*"([^"]+)"`).exec(owner?.packageJson ?? "");
-  if (packageManager !== "npm" || found === null) return;
-  const [entry, version] = found as unknown as [string, string];
-  if (new RegExp(`"${DRIZZLE}"\\s*:`).test(packageJson)) return;
-  await draft.edit({
-    file: "package.json",
-    edit: (text) =>
-      addEntry(text, ["dependencies"], version, DRIZZLE) ??
-      addEntry(text, ["devDependencies"], version, DRIZZLE),
-    lines: entry,
-    why: "npm has to install it where this package finds it, and there is no list to extend",
-  });
-}
-
 /** Bun's and npm's catalog is in package.json, and that of pnpm in a file of its own. */
 async function addToCatalog(
   draft: Draft,

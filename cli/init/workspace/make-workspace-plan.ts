@@ -6,7 +6,7 @@ import { CliError } from "../../cli-error.js";
 import type { Plan } from "../plan.js";
 import type { Storage } from "../storage.js";
 import { planClient } from "./client.js";
-import { addDrizzleToRoot, addToMembers } from "./dependencies.js";
+import { addToMembers } from "./dependencies.js";
 import { Draft } from "./draft.js";
 import { findDatabaseOf, limitsText, type Database } from "./limits.js";
 import { nextSteps } from "./next-steps.js";
@@ -26,7 +26,6 @@ export async function makeWorkspacePlan(workspace: Workspace, version: string): 
     (user) => user.packages.has("react") && user.packages.has("@trpc/client"),
   );
   await addToMembers(draft, workspace, [api, ...webs], version);
-  if (db?.orm === "drizzle") await addDrizzleToRoot(draft, workspace);
 
   let table: WorkspaceTable | undefined;
   if (db?.orm === "prisma") table = await addPrismaTable(draft, db.member);

@@ -69,23 +69,4 @@ describe("doctor in a monorepo", () => {
       }),
     );
   });
-
-  it("finds that the store cannot import Drizzle, and that it can", async () => {
-    await using app = await makeFolder({
-      ...monorepo(),
-      ...installed("packages/api", "drizzle-orm", "1.0.0-rc.4"),
-      ...installed(".", "trpc-rate-limit", "1.2.3"),
-    });
-    const check = async () =>
-      (await doctor({ root: app.root, peers: {} })).find((finding) => finding.check === "drizzle");
-    expect(await check()).toMatchObject({
-      level: "error",
-      message: "trpc-rate-limit is in node_modules, where drizzle-orm is not installed",
-      advice: 'add "drizzle-orm": "1.0.0-rc.4" to package.json of the root',
-    });
-    for (const [file, text] of Object.entries(installed(".", "drizzle-orm", "1.0.0-rc.4"))) {
-      await app.write(file, text);
-    }
-    expect(await check()).toMatchObject({ level: "ok" });
-  });
 });

@@ -117,12 +117,6 @@ describe("init in a monorepo", () => {
     expect(printed).toContain(`1. ${packageManager} install\n2. ${packageManager} run db:push`);
   });
 
-  it("has npm install Drizzle where the store finds it", async () => {
-    await using app = await makeFolder(monorepo());
-    await runInit(app.root);
-    expect(await app.read("package.json")).toContain('"drizzle-orm": "1.0.0-rc.4",\n    "zod"');
-  });
-
   it("keeps the ends of lines", async () => {
     const files = Object.entries(monorepo()).map(([file, text]) => [
       file,
