@@ -362,3 +362,34 @@ export function TRPCReactProvider(props: { children: React.ReactNode }) {
 `,
   };
 }
+
+/** The same on Cloudflare Workers, with Drizzle on D1. */
+export function workersMonorepo(): Files {
+  const files = monorepo();
+  const server = JSON.parse(files["apps/server/package.json"]!) as {
+    dependencies: Record<string, string>;
+  };
+  delete server.dependencies["@hono/node-server"];
+  return {
+    ...files,
+    "apps/server/package.json": json({
+      ...server,
+      devDependencies: { "@cloudflare/workers-types": "^5.20260906.1" },
+    }),
+    "packages/db/src/index.ts": `import { drizzle } from "drizzle-orm/d1";
+
+export function createDb(env: { DB: D1Database }) {
+  return drizzle(env.DB);
+}
+
+export type Database = ReturnType<typeof createDb>;
+`,
+    "apps/server/src/services.ts": `import { type Database, createDb } from "@shop/db";
+import { ENV } from "./env.server";
+
+export function getDb(): Database {
+  return createDb(ENV);
+}
+`,
+  };
+}

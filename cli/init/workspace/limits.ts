@@ -14,7 +14,7 @@ import { type Member, specifierTo, type Workspace } from "./workspace.js";
 export type Database =
   | { kind: "exported"; name: string; from: string }
   /** An application calls the function, and tells the limits of what it has made. */
-  | { kind: "made"; factory: string; type: string; from: string }
+  | { kind: "made"; factory: string; type: string; from: string; isD1: boolean }
   | { kind: "none" };
 
 const FACTORY = /^export (?:async )?function (\w+)\s*\(/gm;
@@ -40,10 +40,18 @@ export async function findDatabaseOf(
     const type = /^export type Database\b/m.test(text)
       ? "Database"
       : `ReturnType<typeof ${factory}>`;
-    return { kind: "made", factory, type, from };
+    return { kind: "made", factory, type, from, isD1: usesD1(text) };
   }
   return { kind: "none" };
 }
+
+/** Whether Drizzle's database is on Cloudflare D1, which lives on Workers. */
+function usesD1(text: string): boolean {
+  return /["']drizzle-orm\/d1["']/.test(text);
+}
+
+const ON_WORKERS = `  // Call limiter.prune() from a Cron Trigger: it deletes the rows that are full again.
+`;
 
 function fromOf(api: Member, db: Member, file: string): string | undefined {
   return api === db ? undefined : specifierTo(db, file);
@@ -91,7 +99,7 @@ export async function limitsText(options: LimitsText): Promise<string> {
     storage.kind === "memory"
       ? "  // In the memory of one process. Use another store if there are several.\n"
       : "";
-  const limiter = `createRateLimiter({\n${memory}  store: ${call},\n  limits,\n${PRUNE}})`;
+  const limiter = `createRateLimiter({\n${memory}  store: ${call},\n  limits,\n${isMade && database.isD1 ? ON_WORKERS : PRUNE}})`;
   const isNext = users.some(
     ({ packages: used, sources }) =>
       used.has("next") &&

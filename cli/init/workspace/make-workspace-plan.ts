@@ -67,13 +67,11 @@ function refuse({ members, db }: Workspace): void {
         "trpc-rate-limit lists databases that can",
     );
   }
-  const usesD1 = [...(db?.member.sources.values() ?? [])].some((text) =>
-    /["'](?:drizzle-orm\/d1|@prisma\/adapter-d1)["']/.test(text),
-  );
-  if (usesD1) {
+  const sources = [...(db?.member.sources.values() ?? [])];
+  if (sources.some((text) => /["']@prisma\/adapter-d1["']/.test(text))) {
     throw new CliError(
-      "the application uses Cloudflare D1, which init cannot wire; docs/databases.md of " +
-        "trpc-rate-limit says which databases can keep limits",
+      "the application uses Prisma on Cloudflare D1, with a client for each request, which init " +
+        "cannot wire; docs/guides/workers.md of trpc-rate-limit says how to do it by hand",
     );
   }
 }

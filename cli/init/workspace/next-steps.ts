@@ -40,7 +40,11 @@ function tableSteps(workspace: Workspace, table: WorkspaceTable | undefined): st
     const migrate = scripts.has("db:migrate") ? ` (or ${run("db:migrate")})` : "";
     return [push + migrate, generate];
   }
-  if (!scripts.has("db:push")) return [otherwise("npx drizzle-kit push")];
+  if (!scripts.has("db:push")) {
+    // As on D1, whose migrations run when the Worker is deployed.
+    const isGenerated = scripts.has("db:generate");
+    return [isGenerated ? run("db:generate") : otherwise("npx drizzle-kit push")];
+  }
   const migrates = scripts.has("db:generate") && scripts.has("db:migrate");
   const migrate = migrates ? ` (or ${run("db:generate")} && ${run("db:migrate")})` : "";
   return [run("db:push") + migrate];

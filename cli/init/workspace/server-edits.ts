@@ -148,6 +148,17 @@ interface Host {
   from?: string;
 }
 
+const BY_PROXY_OR_CONNECTION = `${BELIEVE}
+function addressOf(context: HonoContext): string | undefined {
+  const forwarded = context.req.header${FORWARDED};
+  return forwarded ?? getConnInfo(context).remote.address;
+}`;
+
+const BY_CLOUDFLARE = `/** Cloudflare sets the header that it comes from. */
+function addressOf(context: HonoContext): string | undefined {
+  return getConnInfo(context).remote.address;
+}`;
+
 const destructured = (name: string) => (found: string) =>
   found.startsWith("{")
     ? new RegExp(String.raw`\{[^}]*\b${name}\b`).test(found)
@@ -155,16 +166,14 @@ const destructured = (name: string) => (found: string) =>
       : undefined
     : found.replace(/^\w+/, `{ ${name} }`);
 
+const ON_WORKERS = "hono/cloudflare-workers";
+
 function hono(from: string): Host {
   return {
     mark: /\bHonoContext\b/,
     parameter: destructured("context"),
     value: "address: addressOf(context)",
-    helper: `${BELIEVE}
-function addressOf(context: HonoContext): string | undefined {
-  const forwarded = context.req.header${FORWARDED};
-  return forwarded ?? getConnInfo(context).remote.address;
-}`,
+    helper: from === ON_WORKERS ? BY_CLOUDFLARE : BY_PROXY_OR_CONNECTION,
     from,
   };
 }
@@ -174,7 +183,7 @@ function hostsOf(packages: ReadonlySet<string>): Host[] {
   const conninfo = packages.has("@hono/node-server")
     ? "@hono/node-server/conninfo"
     : packages.has("@cloudflare/workers-types") || packages.has("alchemy")
-      ? "hono/cloudflare-workers"
+      ? ON_WORKERS
       : "hono/bun";
   return [
     hono(conninfo),
@@ -260,13 +269,36 @@ export function editCreateContext(
   return edited;
 }
 
-/** @param factory the function of the database's package. */
-export function editServices(text: string, factory: string, from: string): string | undefined {
+/**
+ * @param factory the function of the database's package.
+ * @param isShared whether all databases that the factory makes are one, such as those of a binding.
+ */
+export function editServices(
+  text: string,
+  factory: string,
+  from: string,
+  isShared: boolean,
+): string | undefined {
+  if (isShared) return editRequestServices(text, factory, from);
   const pattern = new RegExp(String.raw`^export const (\w+)\s*=\s*${factory}\s*\(`, "gm");
   const made = bracketed(text, pattern);
   const name = matchesInCode(text, pattern)[0]?.[1];
   if (made === undefined || name === undefined) return undefined;
   const end = made.end + /^;?/.exec(text.slice(made.end))![0].length;
   const edited = replaced(text, { start: end, end }, styled(text, `\nkeepLimitsIn(${name});`));
+  return withImport(edited, from, ["keepLimitsIn"]);
+}
+
+/** In a function that makes the database for each request, and returns it at once. */
+function editRequestServices(text: string, factory: string, from: string): string | undefined {
+  const pattern = new RegExp(String.raw`^[ \t]*return ${factory}\s*\(`, "gm");
+  const made = bracketed(text, pattern);
+  const [start] = matchesInCode(text, pattern);
+  if (made === undefined || start === undefined) return undefined;
+  const end = made.end + /^;?/.exec(text.slice(made.end))![0].length;
+  const call = text.slice(text.indexOf(factory, start.index), made.end);
+  const indent = indentAt(text, made.end);
+  const lines = `const db = ${call};\nkeepLimitsIn(db);\nreturn db;`;
+  const edited = replaced(text, { start: start.index, end }, indented(styled(text, lines), indent));
   return withImport(edited, from, ["keepLimitsIn"]);
 }

@@ -52,7 +52,7 @@ ${section(options)}`,
     await planContext(draft, workspace, context);
   }
   await planRouter(draft, api, trpcFile, (from) => specifierOf(style, from, trpcFile));
-  if (database.kind === "made") await planServices(draft, workspace, limits, database.factory);
+  if (database.kind === "made") await planServices(draft, workspace, limits, database);
 }
 
 interface ContextPlace {
@@ -135,7 +135,7 @@ async function planServices(
   draft: Draft,
   { api, users }: Workspace,
   limits: string,
-  factory: string,
+  { factory, isD1 }: Extract<Database, { kind: "made" }>,
 ): Promise<void> {
   const from = specifierTo(api, limits) ?? `${api.name}/limits`;
   const makes = new RegExp(String.raw`\b${factory}\s*\(`);
@@ -146,7 +146,7 @@ keepLimitsIn(db);`;
   const found = users.flatMap((user) => sourceWith(user, makes) ?? []);
   for (const file of found) {
     if (/\bkeepLimitsIn\(/.test((await draft.read(file)) ?? "")) draft.seen(file);
-    else await draft.need({ file, edit: (text) => editServices(text, factory, from), lines });
+    else await draft.need({ file, edit: (text) => editServices(text, factory, from, isD1), lines });
   }
   if (found.length === 0) {
     draft.byHand("the file that makes the database", `no call of ${factory} was found`, lines);

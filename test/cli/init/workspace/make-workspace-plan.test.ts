@@ -1,6 +1,11 @@
 /** `init` in monorepos. `test/scaffolds` runs it in those that scaffolders write. */
 import { describe, expect, it } from "vitest";
-import { type MonorepoOptions, monorepo, turboMonorepo } from "../../../support/monorepo.js";
+import {
+  type MonorepoOptions,
+  monorepo,
+  turboMonorepo,
+  workersMonorepo,
+} from "../../../support/monorepo.js";
 import { runInit } from "../../../support/run-init.js";
 import { makeFolder } from "../../../support/scaffold.js";
 
@@ -149,10 +154,30 @@ export const { router, procedure: publicProcedure } = make();
     expect(await app.read("packages/api/src/routers/index.ts")).not.toContain("rateLimit");
   });
 
-  it("refuses D1", async () => {
-    const db = `import { drizzle } from "drizzle-orm/d1";\nexport const createDb = (db: D1Database) => drizzle(db);\n`;
-    await using app = await makeFolder(monorepo({ db }));
-    await expect(runInit(app.root)).rejects.toThrow("Cloudflare D1");
+  it("wires Drizzle on D1, where each request makes its database, and nothing the second time", async () => {
+    await using app = await makeFolder(workersMonorepo());
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect(await app.read("apps/server/src/services.ts"))
+      .toContain(`export function getDb(): Database {
+  const db = createDb(ENV);
+  keepLimitsIn(db);
+  return db;
+}`);
+    const limits = await app.read("packages/api/src/limits.ts");
+    expect(limits).toContain("return drizzleStore(database, { table: rateLimits });");
+    // It is refused on Workers without `waitUntil`.
+    expect(limits).not.toContain("autoPrune");
+    const context = await app.read("apps/server/src/context.ts");
+    expect(context).toContain('import { getConnInfo } from "hono/cloudflare-workers";');
+    // On Workers, that header is no more than what visitors send.
+    expect(context).not.toContain("x-forwarded-for");
+    expect(await runInit(app.root)).toMatch(/^Nothing to change/);
+  });
+
+  it("refuses Prisma on D1", async () => {
+    const db = `import { PrismaD1 } from "@prisma/adapter-d1";\nexport const createDb = (db: D1Database) => new PrismaClient({ adapter: new PrismaD1(db) });\n`;
+    await using app = await makeFolder(monorepo({ orm: "prisma", db }));
+    await expect(runInit(app.root)).rejects.toThrow("Prisma on Cloudflare D1");
   });
 
   it("leaves an application of its own in a monorepo to itself", async () => {
