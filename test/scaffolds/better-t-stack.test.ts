@@ -6,12 +6,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { launchChromium } from "../support/chromium.js";
+import { bun, NO_BUN } from "../support/bun.js";
 import { NO_NODE_24, node24 } from "../support/node-24.js";
 import { freePort } from "../support/postgres-server.js";
 import { MAIN } from "../support/run-init.js";
 import {
   avoidMissing,
+  commandOf,
   ENV,
+  install,
   openDatabase,
   scaffold,
   STACKS,
@@ -30,6 +33,7 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
     async ({ skip }) => {
       if (inject("unreachable")) skip(inject("unreachable"));
       if (node24 === undefined) skip(NO_NODE_24);
+      if (stack.runtime === "bun" && bun === undefined) skip(NO_BUN);
       if (stack.isNightly && !process.env["NIGHTLY"]) skip("runs with NIGHTLY=1 only");
       await using parent = await makeProject();
       const app = await scaffold(parent, stack);
@@ -38,24 +42,30 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
       const printed = await init();
       expect(printed).not.toContain("By hand");
       expect(await init()).toMatch(/^Nothing to change/);
-      await usePacked(app, inject("tarball"));
-      const warnings = await app.install([], { env: ENV });
+      await usePacked(app, stack, inject("tarball"));
+      const warnings = await install(app, stack);
       expect(warnings).not.toContain("ERESOLVE");
 
       const ports = { server: await freePort(), web: await freePort() };
       await using database = await openDatabase(stack, app.root);
       await useLimits(app, stack, ports, database.url);
       await database.migrate(app);
-      const types = await app.run("npx", ["tsc", "-p", "packages/api", "--noEmit"], { env: ENV });
+      const run = (...args: string[]) => app.run(...commandOf(stack, ...args), { env: ENV });
+      const types = await run("tsc", "-p", "packages/api", "--noEmit");
       expect(types).not.toContain("error TS");
-      await app.run("npx", ["turbo", "run", "build"], { env: ENV });
-      const web = await app.run("npx", ["tsc", "-p", "apps/web", "--noEmit"], { env: ENV });
+      await run("turbo", "run", "build");
+      const web = await run("tsc", "-p", "apps/web", "--noEmit");
       expect(web).not.toContain("error TS");
-      const doctor = await app.run("npx", ["trpc-rate-limit", "doctor"], { env: ENV });
+      const doctor = await app.run(node24!, [MAIN, "doctor"], { env: ENV });
       expect(doctor).toMatch(/ok +table: table "(rate_limits|RateLimit)" is one of limits/);
       expect(doctor).toContain("0 errors");
 
-      await using server = await start(app, "apps/server", ["dist/index.mjs"], /is running on/);
+      await using server =
+        stack.runtime === "bun"
+          ? await start(app, "apps/server", [bun!, "dist/index.mjs"], /Started .*server/, {
+              BUN_PORT: String(ports.server),
+            })
+          : await start(app, "apps/server", [node24!, "dist/index.mjs"], /is running on/);
       await using page = await start(
         app,
         "apps/web",
@@ -74,11 +84,11 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
 });
 
 /** npm installs a command at the root, or in the folder of the application. */
-function webCommand({ root }: Project, frontend: string, port: number): string[] {
+function webCommand({ root }: Project, frontend: string, port: number): [string, ...string[]] {
   const path = frontend === "next" ? "next/dist/bin/next" : "vite/bin/vite.js";
   const places = ["apps/web", "."].map((folder) => join(root, folder, "node_modules", path));
-  const command = frontend === "next" ? ["start", "-p"] : ["preview", "--port"];
-  return [places.find((place) => existsSync(place))!, ...command, String(port)];
+  const args = frontend === "next" ? ["start", "-p"] : ["preview", "--port"];
+  return [node24!, places.find((place) => existsSync(place))!, ...args, String(port)];
 }
 
 /** From an address of its own, so that the browser has all of its tokens. */

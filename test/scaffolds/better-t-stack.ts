@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { bun } from "../support/bun.js";
 import { node24 } from "../support/node-24.js";
 import { createPostgres } from "../support/database.js";
 import { editFile } from "./edit-file.js";
@@ -17,6 +18,8 @@ export interface Stack {
   title: string;
   /** Its folder's name, which is that of its packages, too. */
   name: string;
+  /** What runs its server, and installs it: with Node.js, npm. */
+  runtime: "bun" | "node";
   orm: "drizzle" | "prisma";
   database: "sqlite" | "postgres";
   frontend: "tanstack-router" | "next";
@@ -26,8 +29,19 @@ export interface Stack {
 
 export const STACKS: Stack[] = [
   {
+    // The scaffolder's own choices, but for better-auth, whose peers its install refuses.
+    title: "Hono, Bun, Drizzle, SQLite and TanStack Router",
+    name: "bun-app",
+    runtime: "bun",
+    orm: "drizzle",
+    database: "sqlite",
+    frontend: "tanstack-router",
+  },
+  {
     title: "Hono, Node, Drizzle, SQLite and TanStack Router",
     name: "router-app",
+    runtime: "node",
+    isNightly: true,
     orm: "drizzle",
     database: "sqlite",
     frontend: "tanstack-router",
@@ -35,6 +49,7 @@ export const STACKS: Stack[] = [
   {
     title: "Hono, Node, Prisma, PostgreSQL and Next",
     name: "next-app",
+    runtime: "node",
     orm: "prisma",
     database: "postgres",
     frontend: "next",
@@ -42,6 +57,7 @@ export const STACKS: Stack[] = [
   {
     title: "Hono, Node, Drizzle, PostgreSQL and Next",
     name: "next-drizzle-app",
+    runtime: "node",
     orm: "drizzle",
     database: "postgres",
     frontend: "next",
@@ -50,6 +66,7 @@ export const STACKS: Stack[] = [
   {
     title: "Hono, Node, Prisma, PostgreSQL and TanStack Router",
     name: "router-prisma-app",
+    runtime: "node",
     orm: "prisma",
     database: "postgres",
     frontend: "tanstack-router",
@@ -59,7 +76,12 @@ export const STACKS: Stack[] = [
 
 /** The scaffold, and what it starts, needs Node.js 22.12. */
 export const ENV = {
-  PATH: `${dirname(node24 ?? process.execPath)}:${process.env["PATH"]!}`,
+  PATH: [
+    dirname(node24 ?? process.execPath),
+    // The binary itself has another name.
+    ...(bun === undefined ? [] : [join(dirname(bun), "../../.bin")]),
+    process.env["PATH"]!,
+  ].join(":"),
   BTS_TELEMETRY_DISABLED: "1",
   TURBO_TELEMETRY_DISABLED: "1",
   NEXT_TELEMETRY_DISABLED: "1",
@@ -68,10 +90,24 @@ export const ENV = {
   PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
 };
 
+const packageManagerOf = ({ runtime }: Stack) => (runtime === "bun" ? "bun" : "npm");
+
+/** A command that the application has installed. */
+export function commandOf({ runtime }: Stack, ...args: string[]): [string, string[]] {
+  return runtime === "bun" ? [bun!, ["x", ...args]] : ["npx", args];
+}
+
+/** Resolves with the warnings. */
+export function install(app: Project, { runtime }: Stack): Promise<string> {
+  return runtime === "bun"
+    ? app.run(bun!, ["install"], { env: ENV })
+    : app.install([], { env: ENV });
+}
+
 export async function scaffold(parent: Project, stack: Stack): Promise<Project> {
   const flags =
-    `--api trpc --auth none --payments none --backend hono --runtime node --addons turborepo ` +
-    `--examples todo --db-setup none --web-deploy none --server-deploy none --package-manager npm ` +
+    `--api trpc --auth none --payments none --backend hono --runtime ${stack.runtime} --addons turborepo ` +
+    `--examples todo --db-setup none --web-deploy none --server-deploy none --package-manager ${packageManagerOf(stack)} ` +
     `--no-git --no-install --disable-analytics --open none --database ${stack.database} ` +
     `--orm ${stack.orm} --frontend ${stack.frontend}`;
   const command = ["-y", `create-better-t-stack@${VERSION}`, "create", stack.name];
@@ -89,10 +125,10 @@ export async function avoidMissing({ root }: Project, { frontend }: Stack): Prom
     /"tsdown": "[^"]*"/,
     '"tsdown": "0.22.0"',
   ]);
-  for (const folder of ["packages/api", "apps/server", "apps/web"]) {
+  for (const folder of [".", "packages/api", "apps/server", "apps/web"]) {
     const file = join(root, folder, "package.json");
     const text = await readFile(file, "utf8");
-    await writeFile(file, text.replaceAll(/("@trpc\/[\w-]+"): "[^"]*"/g, '$1: "11.22.1"'));
+    await writeFile(file, text.replaceAll(/("@trpc\/[\w-]+"): "(?!catalog:)[^"]*"/g, '$1: "11.22.1"'));
   }
   if (frontend !== "next") return;
   // Fonts of Google's.
@@ -105,8 +141,13 @@ export async function avoidMissing({ root }: Project, { frontend }: Stack): Prom
 }
 
 /** The tarball, in place of the version that `init` names and that may not be published yet. */
-export async function usePacked({ root }: Project, tarball: string): Promise<void> {
-  for (const folder of ["packages/api", "apps/web"]) {
+export async function usePacked(
+  { root }: Project,
+  { runtime }: Stack,
+  tarball: string,
+): Promise<void> {
+  // With Bun, the version is in the catalog of the root.
+  for (const folder of runtime === "bun" ? ["."] : ["packages/api", "apps/web"]) {
     await editFile(join(root, folder, "package.json"), [
       /"trpc-rate-limit": "\^[^"]*"/,
       `"trpc-rate-limit": "file:${tarball}"`,
@@ -122,7 +163,7 @@ export interface Ports {
 /** Only what is to be limited, and a line that shows the countdown. */
 export async function useLimits(
   { root }: Project,
-  { frontend }: Stack,
+  { frontend, runtime }: Stack,
   ports: Ports,
   url: string,
 ): Promise<void> {
@@ -147,7 +188,10 @@ export async function useLimits(
     "limits: {} }",
     'limits: { "todo.create": "createPost" } }',
   ]);
-  await editFile(join(root, "apps/server/src/index.ts"), ["port: 3000", `port: ${ports.server}`]);
+  // Bun takes the port from the environment.
+  if (runtime === "node") {
+    await editFile(join(root, "apps/server/src/index.ts"), ["port: 3000", `port: ${ports.server}`]);
+  }
   const variable = frontend === "next" ? "NEXT_PUBLIC_SERVER_URL" : "VITE_SERVER_URL";
   await writeFile(join(root, "apps/web/.env"), `${variable}=http://localhost:${ports.server}\n`);
   const env = `CORS_ORIGIN=http://localhost:${ports.web}\nDATABASE_URL=${url}\n`;
@@ -177,7 +221,11 @@ export async function openDatabase(
 ): Promise<Database & { migrate(app: Project): Promise<void> }> {
   const push = async (app: Project) => {
     // Turborepo asks for a terminal here.
-    await app.run("npm", ["run", "db:push", "-w", `@${stack.name}/db`], { env: ENV });
+    const args =
+      stack.runtime === "bun"
+        ? ["run", "--cwd", "packages/db", "db:push"]
+        : ["run", "db:push", "-w", `@${stack.name}/db`];
+    await app.run(packageManagerOf(stack), args, { env: ENV });
   };
   if (stack.database === "sqlite") {
     const url = `file:${join(root, "local.db")}`;
@@ -208,11 +256,12 @@ export async function openDatabase(
 export async function start(
   { root }: Project,
   folder: string,
-  args: readonly string[],
+  [runtime, ...args]: readonly [string, ...string[]],
   ready: RegExp,
+  env: Record<string, string> = {},
 ): Promise<AsyncDisposable> {
-  const options = { cwd: join(root, folder), env: { ...process.env, ...ENV } };
-  const child = spawn(node24!, args, options);
+  const options = { cwd: join(root, folder), env: { ...process.env, ...ENV, ...env } };
+  const child = spawn(runtime, args, options);
   const exited = once(child, "exit");
   await new Promise<void>((resolve, reject) => {
     let log = "";
