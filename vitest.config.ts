@@ -88,6 +88,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       include: existsSync(drizzle1)
         ? [
             "test/drivers/drizzle-{contract,pglite,synchronous}.test.ts",
+            "test/runtimes/http/neon-{drizzle,websocket}.test.ts",
             "test/server/drizzle/*.test.ts",
           ]
         : [],

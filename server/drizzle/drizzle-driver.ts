@@ -6,6 +6,7 @@ import {
   checkBunSql,
 } from "../store/drivers/bun-sql-client.js";
 import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
+import { NoTransactionsError } from "../store/sql/dialect.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
 import { type DrizzleParts, ON_BUN_SQL } from "./drizzle-parts.js";
 import { MarkedQuery } from "./marked-query.js";
@@ -35,7 +36,7 @@ export function drizzleDriver(
     ? bunDriver(dialect as "postgresql" | "mysql", parts.client as BunSqlLike)
     : throughDrizzle(db, dialect);
   const single = { dialect, ...own, within };
-  if (!hasTransactions) return single;
+  if (!hasTransactions) return { ...single, within: refuseUsing };
   return {
     ...single,
     transaction(run, { isolationLevel, timeout }) {
@@ -51,6 +52,10 @@ export function drizzleDriver(
       );
     },
   };
+}
+
+function refuseUsing(): never {
+  throw new NoTransactionsError("using()");
 }
 
 type Statements = Omit<SqlDriver<object>, "dialect" | "transaction">;

@@ -57,6 +57,8 @@ const REFUSED: Record<string, string> = {
   BunSQLiteSession:
     "Bun's SQL client has one connection for all; use drizzle-orm/libsql or drizzle-orm/bun-sqlite",
   MySqlRemoteSession: "mysql-proxy has no transactions; use drizzle-orm/mysql2",
+  PlanetscaleSession:
+    "PlanetScale (Vitess) passes no JSON_TABLE on; keep the limits in another database",
   AwsDataApiSession: "the AWS Data API takes no arrays; use drizzle-orm/node-postgres",
   PrismaPgSession: "use prismaStore(prisma)",
   PrismaMySqlSession: "use prismaStore(prisma)",

@@ -59,9 +59,14 @@ export interface BunSqlOptions {
 
 type Renames = (name: string) => string;
 
-/** Bun's client is a function, other clients are objects. */
+/** `postgres` (postgres.js) returns a function with the methods of Bun's client, and some more. */
+export function isPostgresJs(client: unknown): boolean {
+  return typeof client === "function" && "PostgresError" in client && "unsafe" in client;
+}
+
+/** Bun's client is a function, most other clients are objects. */
 export function isBunSql(client: unknown): client is BunSqlLike {
-  if (typeof client !== "function") return false;
+  if (typeof client !== "function" || isPostgresJs(client)) return false;
   const { unsafe, reserve, options } = client as Partial<BunSqlLike>;
   return typeof unsafe === "function" && typeof reserve === "function" && options !== undefined;
 }

@@ -13,6 +13,7 @@ import {
   checkBunSql,
   isBunSql,
 } from "./bun-sql-client.js";
+import { checkMysqlPool } from "./check-pool.js";
 import type {
   ConnectionInternals,
   MysqlCallbackPoolLike,
@@ -55,7 +56,7 @@ export type MysqlTransactionOf<TClient> = TClient extends BunSqlLike
  * it takes what `sql.begin` passes to its function. The connections need the character set `utf8mb4`,
  * which is the default of all of them.
  *
- * @throws RateLimitConfigError when `pool` is no pool, or `isolation` is given and is not
+ * @throws RateLimitConfigError when `pool` is no pool (the message says what to use instead), or `isolation` is given and is not
  * `"serializable"`, or a client of Bun is for another database, renames columns, lacks `foundRows`, or
  * is given with `prepare: false`.
  */
@@ -83,9 +84,10 @@ function driverOf(
 
 /** @throws RateLimitConfigError when it is no pool. */
 export function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike {
-  if ("promise" in pool && typeof pool.promise === "function") return pool.promise();
-  if ("getConnection" in pool && typeof pool.getConnection === "function") return pool;
-  throw new RateLimitConfigError("pool", pool, "a pool of mysql2 or mariadb");
+  const { promise } = Object(pool) as Partial<MysqlCallbackPoolLike>;
+  const found = typeof promise === "function" ? promise.call(pool) : pool;
+  checkMysqlPool(found);
+  return found as MysqlPoolLike;
 }
 
 export function mysqlDriver(

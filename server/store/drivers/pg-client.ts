@@ -56,7 +56,7 @@ export interface PgSingleClientLike extends PgQueryable {
 }
 
 export function isPgClient(client: object): client is PgSingleClientLike {
-  const { escapeIdentifier, release } = client as Record<string, unknown>;
+  const { escapeIdentifier, release } = Object(client) as Record<string, unknown>;
   // One that a pool has lent goes back to it.
   return typeof escapeIdentifier === "function" && typeof release !== "function";
 }

@@ -14,7 +14,7 @@ export interface PgHttpLike {
 }
 
 export function isPgHttp(client: object): client is PgHttpLike {
-  const { query, transaction } = client as Partial<PgHttpLike>;
+  const { query, transaction } = Object(client) as Partial<PgHttpLike>;
   const isCallable = typeof client === "function" && typeof query === "function";
   return isCallable && typeof transaction === "function";
 }

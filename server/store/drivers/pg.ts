@@ -15,6 +15,7 @@ import {
   checkBunSql,
   isBunSql,
 } from "./bun-sql-client.js";
+import { checkPgPool } from "./check-pool.js";
 import {
   isPgClient,
   type PgClientLike,
@@ -68,8 +69,8 @@ export type PgTransactionOf<TClient> = TClient extends BunSqlLike
  *
  * @param pool a `pg.Pool`, a `pg.Client` that is connected, a client of Bun, or the function of
  * `neon(url)`.
- * @throws RateLimitConfigError when `isolation` is given and is not `"serializable"`, or a pool is
- * given at the top of a module on Cloudflare Workers, or a client of Bun is for another database,
+ * @throws RateLimitConfigError when `pool` is none of these (the message says what to use instead), or
+ * `isolation` is given and is not `"serializable"`, or a pool is given at the top of a module on Cloudflare Workers, or a client of Bun is for another database,
  * renames columns, or is given with `prepare: false`.
  */
 export function pgStore<TPool extends PgPoolLike | PgSingleClientLike | PgHttpLike | BunSqlLike>(
@@ -110,6 +111,7 @@ function driverOf(
   }
   if (isPgHttp(pool)) return pgHttpDriver(pool);
   if (isPgClient(pool)) return pgClientDriver(pool, options) as SqlDriver<never>;
+  checkPgPool(pool);
   return pgDriver(pool, options) as SqlDriver<never>;
 }
 

@@ -28,6 +28,7 @@ interface ErrorShape {
   /** The adapters of Prisma. */
   kind?: unknown;
   originalCode?: unknown;
+  message?: unknown;
   /** Prisma: the error of the adapter, or without an adapter the code of the database. */
   meta?: { driverAdapterError?: unknown; code?: unknown } | null;
   /** Prisma 8, Drizzle, libsql, and Prisma's adapters at COMMIT. */
@@ -156,11 +157,17 @@ function someCode(error: unknown, holds: (code: string) => boolean, depth = 0): 
   const shape: ErrorShape = error;
   const { code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode, meta } = shape;
   const codes = [code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode];
+  if (kind === "sqlite") codes.push(firstWord(shape.message));
   return (
     [...codes, meta?.code].some((each) => isCode(each) && holds(String(each))) ||
     someCode(meta?.driverAdapterError, holds, depth + 1) ||
     someCode(shape.cause, holds, depth + 1)
   );
+}
+
+/** Over HTTP, libsql has no numbers. Prisma's adapter keeps the code only at the start of the message. */
+function firstWord(message: unknown): unknown {
+  return typeof message === "string" ? message.split(":", 1)[0] : undefined;
 }
 
 function isCode(value: unknown): value is string | number {

@@ -7,11 +7,16 @@ import { type Host, listen } from "../../support/serve-fetch.js";
 /** PostgreSQL's own text of each value. The client parses it. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
-export function startNeonProxy(pool: pg.Pool): Promise<Host> {
+/** @param onRequest is called with each request's header field `Authorization`. */
+export function startNeonProxy(
+  pool: pg.Pool,
+  onRequest: (authorization: string | undefined) => void = () => {},
+): Promise<Host> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
+    onRequest(request.headers.authorization);
     void (async () => {
       const { query, params } = JSON.parse(await textOf(request)) as {
         query: string;

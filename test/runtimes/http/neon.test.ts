@@ -1,60 +1,29 @@
 /** `pgStore` on the function of `neon()`: one request per statement, and no transactions. */
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRateLimiter, DAY, type PgHttpLike, pgStore } from "../../../server/index.js";
+import { createRateLimiter, DAY, pgStore } from "../../../server/index.js";
 import { describeStore } from "../../server/store/contract.js";
-import { createPostgres, type TestDatabase } from "../../support/database.js";
-import { connectPool } from "../../support/open-store.js";
-import type { Host } from "../../support/serve-fetch.js";
-import { startNeonProxy } from "./neon-proxy.js";
-
-interface NeonModule {
-  neon(url: string): PgHttpLike;
-  neonConfig: { fetchEndpoint: string };
-}
-
-const project = new URL("package.json", import.meta.url);
-const hasNeon = existsSync(new URL("node_modules/@neondatabase/serverless", project));
-const NO_NEON = "needs @neondatabase/serverless: npm run install:test-projects";
-
-/** Its proxy is the stand-in. */
-const URL_OF_NEON = "postgresql://user:none@neon.example/limits";
+import { hasNeon, NO_NEON, type StartedNeon, startNeon } from "./start-neon.js";
 
 describe.skipIf(!hasNeon)(`pgStore on neon() (${NO_NEON})`, () => {
-  let database: TestDatabase;
-  let pool: ReturnType<typeof connectPool>;
-  let proxy: Host;
-  let connect: () => PgHttpLike;
-
+  let neon: StartedNeon;
   beforeAll(async () => {
-    database = await createPostgres();
-    pool = connectPool(database.url);
-    proxy = await startNeonProxy(pool as never);
-    const entry = createRequire(project).resolve("@neondatabase/serverless");
-    const { neon, neonConfig } = (await import(pathToFileURL(entry).href)) as NeonModule;
-    neonConfig.fetchEndpoint = proxy.url;
-    connect = () => neon(URL_OF_NEON);
+    neon = await startNeon();
   });
-  afterAll(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await pool.end();
-    await database[Symbol.asyncDispose]();
-  });
+  afterAll(() => neon[Symbol.asyncDispose]());
 
   describeStore("pgStore on neon()", async () => {
-    await pool.query('DELETE FROM "RateLimit"');
+    await neon.pool.query('DELETE FROM "RateLimit"');
     const [store, peer] = [1, 2].map(() => {
       // The contract skips its transactions for a store that does not offer them.
-      const { transaction: _ignored, using: _unused, ...single } = pgStore(connect());
+      const { transaction: _ignored, using: _unused, ...single } = pgStore(neon.connect());
       return single;
     });
     return { store: store!, peer: peer!, close: async () => {} };
   });
 
   const limits = { send: { kind: "fixed window", rate: 37, period: DAY, start: 0 } } as const;
-  const create = () => createRateLimiter({ store: pgStore(connect()), limits, timeout: 30_000 });
+  const create = () =>
+    createRateLimiter({ store: pgStore(neon.connect()), limits, timeout: 30_000 });
 
   it("grants exactly 37 of 60 calls of several limiters", async () => {
     const limiters = Array.from({ length: 4 }, create);
@@ -70,7 +39,7 @@ describe.skipIf(!hasNeon)(`pgStore on neon() (${NO_NEON})`, () => {
       "transaction() needs a transaction, and this driver has none; use one that keeps a connection",
     );
     expect(() => limiter.using({} as never)).toThrow("using() needs a transaction");
-    expect(() => pgStore(connect(), { isolation: "serializable" })).toThrow(
+    expect(() => pgStore(neon.connect(), { isolation: "serializable" })).toThrow(
       "isolation must be left out: the driver has no transactions",
     );
   });

@@ -168,6 +168,9 @@ describe("drizzleStore", () => {
     await expect(limiter.transaction(async () => {})).rejects.toThrow(
       "transaction() needs a transaction, and this driver has none",
     );
+    expect(() => limiter.using(db as never)).toThrow(
+      "using() needs a transaction, and this driver has none",
+    );
   });
 
   it("works on a libsql client in memory that is shared", async () => {

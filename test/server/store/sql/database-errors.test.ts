@@ -66,6 +66,11 @@ const CONFLICTS: Row[] = [
   ["sqlite", "Prisma: an ORM query", orm("P1008")],
   ["sqlite", "Prisma: a raw query", raw({ kind: "SocketTimeout", originalCode: "5" })],
   ["sqlite", "Prisma: an extended code", raw({ kind: "sqlite", extendedCode: 517 })],
+  [
+    "sqlite",
+    "Prisma on libsql over HTTP",
+    raw({ kind: "sqlite", extendedCode: 1, message: "SQLITE_BUSY: database is locked" }),
+  ],
   ["sqlite", "Prisma 6 without an adapter", classic("5")],
 ];
 
@@ -96,6 +101,11 @@ const OTHERS: Row[] = [
   ["mysql", "a lost connection", { code: "PROTOCOL_CONNECTION_LOST", fatal: true }],
   ["mysql", "a refused connection", { code: "ECONNREFUSED", errno: -111 }],
   ["sqlite", "a duplicate key", { code: "SQLITE_CONSTRAINT_PRIMARYKEY", rawCode: 1555 }],
+  [
+    "sqlite",
+    "a message that mentions a conflict",
+    raw({ kind: "sqlite", extendedCode: 1, message: "SQLITE_ERROR: no column SQLITE_BUSY" }),
+  ],
   ["sqlite", "a read-only file", { code: "ERR_SQLITE_ERROR", errcode: 1032 }],
   ["sqlite", "a full disk", { code: "SQLITE_FULL", rawCode: 13 }],
   ["sqlite", "a code of an operating system", { code: "EIO", errno: -5 }],
