@@ -128,6 +128,26 @@ for (const { name, server, create, connect, storeOf, idOf, kill } of servers) {
         },
       );
 
+      // Bun declares 2 as an integer and 1.5 as a double. MySQL has no types of parameters.
+      it.skipIf(name !== "PostgreSQL")(
+        "prepares a statement once, for whole numbers and for others",
+        async () => {
+          const { sql, limiter } = await setUp({ max: 2 });
+          // So many that each connection gets both.
+          for (const count of [1, 1, 1.5, 1.5, 1, 1, 1.5, 1.5])
+            expect((await limiter.limit("few", { count })).ok).toBe(true);
+          const lent = await Promise.all([sql.reserve(), sql.reserve()]);
+          const texts: string[][] = [];
+          for (const each of lent) {
+            const rows = await each.unsafe("SELECT statement FROM pg_prepared_statements");
+            texts.push((rows as { statement: string }[]).map(({ statement }) => statement));
+          }
+          await Promise.all(lent.map((each) => each.release()));
+          expect(texts.flat().some((text) => text.includes('"RateLimit"'))).toBe(true);
+          for (const each of texts) expect(new Set(each).size).toBe(each.length);
+        },
+      );
+
       it("goes on after the server has closed its connections", async () => {
         const { sql, limiter } = await setUp({ max: 2 });
         expect((await limiter.limit("few")).ok).toBe(true);
