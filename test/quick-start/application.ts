@@ -27,30 +27,40 @@ export interface Application {
   folder: string;
   /** Runs a command of the folder's `node_modules`, and resolves with its output. */
   run(command: string, ...args: string[]): Promise<string>;
+  /** Starts the API. Resolves with its URL. */
+  startApi(): Promise<string>;
   /** Starts the API and the page. Resolves with the URL of the page. */
   start(): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function createApplication(): Promise<Application> {
+/** @param bun its binary, to install, generate and serve by it instead of npm and Node.js. */
+export async function createApplication(bun?: string): Promise<Application> {
   const folder = await mkdtemp(join(tmpdir(), "quick-start-"));
   const children: ChildProcess[] = [];
+  const spawned = (command: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
+    const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env } });
+    children.push(child);
+    return child;
+  };
+  const startApi = async () => {
+    const port = await freePort();
+    await replaceIn(join(folder, "server/main.ts"), ".listen(3000)", `.listen(${port})`);
+    // Bun needs no loader for TypeScript.
+    const loader = bun === undefined ? ["--import", "tsx"] : [];
+    spawned(bun ?? process.execPath, [...loader, "server/main.ts"]);
+    await answers(port);
+    return port;
+  };
   const application: Application = {
     folder,
     run: (command, ...args) => runIn(folder, join("node_modules/.bin", command), ...args),
+    startApi: async () => `http://localhost:${await startApi()}`,
     async start() {
-      const [api, page] = [await freePort(), await freePort()];
-      const env = { ...process.env, API_PORT: String(api) };
-      const spawned = (...args: string[]) => {
-        const child = spawn(process.execPath, args, { cwd: folder, env });
-        children.push(child);
-        return child;
-      };
-      await replaceIn(join(folder, "server/main.ts"), ".listen(3000)", `.listen(${api})`);
-      spawned("--import", "tsx", "server/main.ts");
-      await answers(api);
+      const env = { API_PORT: String(await startApi()) };
+      const page = await freePort();
       const vite = ["node_modules/vite/bin/vite.js", "--port", String(page), "--strictPort"];
-      await printed(spawned(...vite), "ready in");
+      await printed(spawned(process.execPath, vite, env), "ready in");
       return `http://localhost:${page}`;
     },
     async [Symbol.asyncDispose]() {
@@ -60,9 +70,9 @@ export async function createApplication(): Promise<Application> {
   };
   try {
     await copyApplication(folder);
-    await install(folder);
+    await install(folder, bun);
     await writeBlocks(folder);
-    await migrate(folder);
+    await migrate(folder, bun);
   } catch (error) {
     await application[Symbol.asyncDispose]();
     throw error;
@@ -78,8 +88,13 @@ async function copyApplication(folder: string): Promise<void> {
   }
 }
 
-/** Runs README's line with the packed package in place of its name. No flag hides a conflict. */
-async function install(folder: string): Promise<void> {
+/** Runs README's lines with the packed package in place of its name. No flag hides a conflict. */
+async function install(folder: string, bun?: string): Promise<void> {
+  const add = (packages: string[]) =>
+    bun === undefined
+      ? runIn(folder, "npm", "install", ...packages)
+      : runIn(folder, bun, "add", ...packages.map((name) => name.replace("--save-dev", "--dev")));
+
   const { text } = await readPage("README.md");
   const lines = [...text.matchAll(/^npm install (.+)$/gm)].map(([, names]) => names!);
   const packed = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], {
@@ -87,18 +102,13 @@ async function install(folder: string): Promise<void> {
   });
   const tarball = join(folder, packed.stdout.trim().split("\n").at(-1)!);
   for (const line of lines) {
-    await runIn(folder, "npm", "install", ...line.replace("trpc-rate-limit", tarball).split(" "));
+    await add(line.replace("trpc-rate-limit", tarball).split(" "));
   }
 
   const versions = (await json(join(ROOT, "package.json"))) as {
     devDependencies: Record<string, string>;
   };
-  await runIn(
-    folder,
-    "npm",
-    "install",
-    ...TOOLS.map((name) => `${name}@${versions.devDependencies[name]}`),
-  );
+  await add(TOOLS.map((name) => `${name}@${versions.devDependencies[name]}`));
 }
 
 async function writeBlocks(folder: string): Promise<void> {
@@ -112,8 +122,11 @@ async function writeBlocks(folder: string): Promise<void> {
   }
 }
 
-async function migrate(folder: string): Promise<void> {
-  await runIn(folder, "node_modules/.bin/prisma", "generate");
+async function migrate(folder: string, bun?: string): Promise<void> {
+  const prisma = "node_modules/.bin/prisma";
+  // Without the flag, Bun obeys the file's first line, which asks for Node.js.
+  if (bun === undefined) await runIn(folder, prisma, "generate");
+  else await runIn(folder, bun, "--bun", prisma, "generate");
   const migrations = join(folder, "node_modules/trpc-rate-limit/prisma/migrations");
   const entries = await readdir(migrations, { withFileTypes: true });
   const files = entries

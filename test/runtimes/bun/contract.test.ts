@@ -107,7 +107,7 @@ describe.skipIf(bun === undefined)("the contract of stores, in Bun", () => {
 
   it.each([
     ["bun-sqlite.ts", 12],
-    ["bun-sql.ts", 17],
+    ["bun-sql.ts", 18],
   ])("and what a client promises beyond it is kept: %s", async (file, expected) => {
     const env = { POSTGRES_URL: inject("postgresUrl"), MYSQL_URL: mysqlUrl ?? "" };
     const tests = await testInBun(file, env);

@@ -1,0 +1,27 @@
+/**
+ * A process that calls one limit with eight callers, until it was denied often enough. It prints a
+ * dot for each grant at once, so that the grants of a killed process are known. Arguments: the kind
+ * of store, the database's URL, the capacity, and how many denials are enough.
+ */
+import { writeSync } from "node:fs";
+import { createRateLimiter, DAY } from "../../../../server/index.js";
+import { openStore, type StoreKind } from "../../../support/open-store.js";
+
+const [kind = "", url = "", capacity = "0", denials = "0"] = process.argv.slice(2);
+const { store, run, close } = openStore(kind as StoreKind, url);
+const limiter = createRateLimiter({
+  store,
+  limits: { one: { kind: "token bucket", rate: Number(capacity), period: 100_000 * DAY } },
+  // A lock of the killed process may have to be given up first.
+  timeout: 30_000,
+});
+await run("SELECT 1");
+let left = Number(denials);
+async function caller(): Promise<void> {
+  while (left > 0) {
+    if ((await limiter.limit("one")).ok) writeSync(1, ".");
+    else left--;
+  }
+}
+await Promise.all(Array.from({ length: 8 }, caller));
+await close();
