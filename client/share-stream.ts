@@ -107,9 +107,9 @@ export function shareStreamOn<TName extends string>(
   let candidacy: AbortController | undefined;
   /** The real stream, while this tab leads. */
   let stream: Connection | undefined;
-  /** Whether `stream` has ended, and delivered nothing since. */
-  let hasEnded = false;
-  /** The limits of other tabs that the server does not tell this one about. */
+  /** Whether `stream` was lost, and has delivered nothing since. */
+  let isDown = false;
+  /** The limits of other tabs that the server has refused once. They are asked for each time. */
   const refused = new WeakSet<RateLimitItem>();
   /** What `stream` follows, by id. The same limit is the same object. */
   let items = new Map<string, RateLimitItem>();
@@ -179,28 +179,13 @@ export function shareStreamOn<TName extends string>(
    * there is no stream.
    */
   async function checkOther(item: RateLimitItem): Promise<void> {
-    const isOwn = [...watches].some(({ items: own }) =>
-      own.some((other) => idOf(other) === idOf(item)),
-    );
-    if (isOwn || !(hasEnded || refused.has(item))) return;
-    await server.status(item);
-    refused.delete(item);
+    const isOwn = [...watches].some((watch) => watch.items.includes(item));
+    if (!isOwn && (isDown || refused.has(item))) await server.status(item);
   }
 
   function lead(): void {
-    hasEnded = false;
     stream = createStreamOrPoll({
-      transport: {
-        ...server,
-        watch: (group, handlers) =>
-          server.watch(group, {
-            ...handlers,
-            onEnded() {
-              hasEnded = true;
-              handlers.onEnded();
-            },
-          }),
-      },
+      transport: server,
       live: "stream",
       // Only says how long a stream may be silent at first. Each tab polls for itself.
       pollInterval: 5000,
@@ -210,12 +195,13 @@ export function shareStreamOn<TName extends string>(
       onRefused: (item) => void refused.add(item),
       onSnapshot(snapshot) {
         if (!isInOffice()) return;
-        hasEnded = false;
+        isDown = false;
         last.set(idOf(snapshot), snapshot);
         tell({ snapshot });
       },
       onState(state) {
         if (!stream || state === "live") return;
+        isDown = true;
         last.clear();
         tell({ isLost: true });
       },
@@ -269,7 +255,8 @@ export function shareStreamOn<TName extends string>(
       const snapshot = !isAnew && last.get(id);
       if (snapshot) tell({ snapshot, to });
     }
-    stream!.refresh();
+    // A tab that was told something may have closed its observer because of it.
+    stream?.refresh();
     void follow();
   }
 
