@@ -61,8 +61,8 @@ interface Hello {
 }
 /** One stream, as the observer of this tab knows it. */
 interface Watch extends Hello, WatchHandlers {
-  /** Lets its lock go. */
-  release(): void;
+  /** Lets its lock go. There once it was asked for. */
+  release?: () => void;
 }
 /** From the leader: it is there, and may have more to say. */
 interface News {
@@ -99,7 +99,7 @@ export function shareStreamOn<TName extends string>(
   const locks = page.navigator?.locks;
   if (!caller || !locks || !BroadcastChannel) return transport;
   // As JSON, so that no name begins with another one.
-  const name = `trpc-rate-limit ${VERSION} ${JSON.stringify([path, caller])}`;
+  const name = `trpc-rate-limit ${VERSION}${JSON.stringify([path, caller])}`;
   const watches = new Set<Watch>();
   /** There while this tab takes part. A page that the browser keeps to go back to does not. */
   let channel: InstanceType<typeof BroadcastChannel> | undefined;
@@ -302,7 +302,7 @@ export function shareStreamOn<TName extends string>(
 
   function disconnect(): void {
     withdraw();
-    for (const watch of watches) watch.release();
+    for (const watch of watches) watch.release?.();
     channel?.close();
     channel = undefined;
   }
@@ -338,7 +338,6 @@ export function shareStreamOn<TName extends string>(
         ...handlers,
         id: Math.random(),
         items: followed,
-        release() {},
       };
       if (watches.size === 0) join();
       watches.add(watch);
@@ -347,7 +346,7 @@ export function shareStreamOn<TName extends string>(
         hold(watch, isAnew);
       }
       return () => {
-        watch.release();
+        watch.release?.();
         if (watches.delete(watch) && watches.size === 0) leave();
       };
     },

@@ -369,7 +369,7 @@ describe("what is kept", () => {
     const { locks, channels } = await browser.kept();
     expect(locks).toHaveLength(4);
     for (const name of [...locks, ...channels]) {
-      expect(name).toMatch(/^trpc-rate-limit \d+ \["rateLimit","ann"\]/);
+      expect(name).toMatch(/^trpc-rate-limit \d+\["rateLimit","ann"\]/);
     }
   });
 
