@@ -37,6 +37,12 @@ export interface PageGlobals extends Pick<
   document?: Pick<Document, "visibilityState">;
 }
 
+/**
+ * The version of messages and of the names of locks. During a deployment, tabs of two versions of this
+ * package are open. Those of another version are not heard, and have a leader of their own. Raise it
+ * with every change of what tabs tell each other.
+ */
+const VERSION = 1;
 /** How often the leader says that it is there, ms. Browsers run timers of hidden pages this often. */
 const BEAT = 1000;
 /** How long the leader may be silent, ms. Then a visible tab takes the lock from it. */
@@ -54,7 +60,10 @@ interface Hello {
   isAnew?: boolean;
 }
 /** One stream, as the observer of this tab knows it. */
-interface Watch extends Hello, WatchHandlers {}
+interface Watch extends Hello, WatchHandlers {
+  /** Lets its lock go. There once it was asked for. */
+  release?: () => void;
+}
 /** From the leader: it is there, and may have more to say. */
 interface News {
   snapshot?: RateLimitSnapshot;
@@ -84,17 +93,24 @@ export function shareStreamOn<TName extends string>(
   { caller }: ShareStreamOptions,
 ): RateLimitTransport<TName> {
   const { observers, path } = transport;
+  /** Other tabs may follow limits of other names. */
+  const server = transport as unknown as RateLimitTransport;
   const { BroadcastChannel, document } = page;
   const locks = page.navigator?.locks;
   if (!caller || !locks || !BroadcastChannel) return transport;
   // As JSON, so that no name begins with another one.
-  const name = `trpc-rate-limit${JSON.stringify([path, caller])}`;
+  const name = `trpc-rate-limit ${VERSION}${JSON.stringify([path, caller])}`;
   const watches = new Set<Watch>();
-  let channel: InstanceType<typeof BroadcastChannel>;
+  /** There while this tab takes part. A page that the browser keeps to go back to does not. */
+  let channel: InstanceType<typeof BroadcastChannel> | undefined;
   /** There while this tab leads or waits to lead. Aborting it lets the lock go. */
   let candidacy: AbortController | undefined;
   /** The real stream, while this tab leads. */
   let stream: Connection | undefined;
+  /** Whether `stream` was lost, and has delivered nothing since. */
+  let isDown = false;
+  /** The limits of other tabs that the server has refused once. They are asked for each time. */
+  const refused = new WeakSet<RateLimitItem>();
   /** What `stream` follows, by id. The same limit is the same object. */
   let items = new Map<string, RateLimitItem>();
   /** The last of each limit that `stream` has brought, by id. */
@@ -157,23 +173,35 @@ export function shareStreamOn<TName extends string>(
     candidacy = undefined;
   }
 
+  /**
+   * A limit that the server refuses ends the whole stream. Its tab asks for itself and leaves it out.
+   * But that tab can be frozen, or poll seldom. So the leader asks for the limits of other tabs while
+   * there is no stream.
+   */
+  async function checkOther(item: RateLimitItem): Promise<void> {
+    const isOwn = [...watches].some((watch) => watch.items.includes(item));
+    if (!isOwn && (isDown || refused.has(item))) await server.status(item);
+  }
+
   function lead(): void {
     stream = createStreamOrPoll({
-      transport,
+      transport: server,
       live: "stream",
       // Only says how long a stream may be silent at first. Each tab polls for itself.
       pollInterval: 5000,
       monotonic: () => performance.now(),
       isFresh: () => true,
-      request: async () => {},
-      onRefused() {},
+      request: checkOther,
+      onRefused: (item) => void refused.add(item),
       onSnapshot(snapshot) {
         if (!isInOffice()) return;
+        isDown = false;
         last.set(idOf(snapshot), snapshot);
         tell({ snapshot });
       },
       onState(state) {
         if (!stream || state === "live") return;
+        isDown = true;
         last.clear();
         tell({ isLost: true });
       },
@@ -227,13 +255,14 @@ export function shareStreamOn<TName extends string>(
       const snapshot = !isAnew && last.get(id);
       if (snapshot) tell({ snapshot, to });
     }
-    stream!.refresh();
+    // A tab that was told something may have closed its observer because of it.
+    stream?.refresh();
     void follow();
   }
 
   function post(message: Hello | News): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no target
-    channel.postMessage(message);
+    channel?.postMessage(message);
   }
 
   function tell(news: News): void {
@@ -251,26 +280,50 @@ export function shareStreamOn<TName extends string>(
   }
 
   function onPageEvent({ type }: Event): void {
-    if (type === "freeze" || type === "pagehide") withdraw();
+    // With a lock or an open channel, the browser would not keep the page.
+    if (type === "pagehide") disconnect();
+    else if (type === "freeze") withdraw();
     else if (!isHidden()) {
+      if (!channel) connect();
       stand();
       // The leader says what this tab may have missed.
       for (const watch of watches) greet(watch);
     } else if (candidacy) stand();
   }
 
-  function join(): void {
+  function connect(): void {
     channel = new BroadcastChannel!(name);
     channel.addEventListener("message", ({ data }: MessageEvent<Hello | News>) => {
       if ("items" in data) welcome(data);
       else hear(data);
     });
+    for (const watch of watches) hold(watch);
+  }
+
+  function disconnect(): void {
+    withdraw();
+    for (const watch of watches) watch.release?.();
+    channel?.close();
+    channel = undefined;
+  }
+
+  /** Takes the lock that tells what this tab follows, and then tells the leader. */
+  function hold(watch: Watch, isAnew: boolean = false): void {
+    const released = new Promise<void>((resolve) => (watch.release = resolve));
+    const granted = () => {
+      if (watches.has(watch)) greet(watch, isAnew);
+      return released;
+    };
+    locks!.request(name + JSON.stringify(watch.items), { mode: "shared" }, granted).catch(granted);
+  }
+
+  function join(): void {
+    connect();
     for (const type of EVENTS) page.addEventListener?.(type, onPageEvent, true);
   }
 
   function leave(): void {
-    withdraw();
-    channel.close();
+    disconnect();
     for (const type of EVENTS) page.removeEventListener?.(type, onPageEvent, true);
   }
 
@@ -281,19 +334,19 @@ export function shareStreamOn<TName extends string>(
     watch(followed, handlers) {
       const list = JSON.stringify(followed);
       const isAnew = [...watches].some((other) => JSON.stringify(other.items) === list);
-      const watch: Watch = { ...handlers, id: Math.random(), items: followed };
+      const watch: Watch = {
+        ...handlers,
+        id: Math.random(),
+        items: followed,
+      };
       if (watches.size === 0) join();
       watches.add(watch);
-      stand();
-      let close!: () => void;
-      const closed = new Promise<void>((resolve) => (close = resolve));
-      const granted = () => {
-        if (watches.has(watch)) greet(watch, isAnew);
-        return closed;
-      };
-      locks.request(name + list, { mode: "shared" }, granted).catch(granted);
+      if (channel) {
+        stand();
+        hold(watch, isAnew);
+      }
       return () => {
-        close();
+        watch.release?.();
         if (watches.delete(watch) && watches.size === 0) leave();
       };
     },

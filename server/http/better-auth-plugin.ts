@@ -97,12 +97,6 @@ export interface BetterAuthPlugin {
   hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
 }
 
-/**
- * It stands on better-auth's own context of the call. A map would lose it, because better-auth
- * copies that object where another plugin changes it.
- */
-const CHARGED = Symbol("trpc-rate-limit");
-
 const RULE_OPTIONS = namesOf<BetterAuthRule>({
   name: true,
   key: true,
@@ -126,6 +120,12 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
   limiter: ChargingLimiter<TLimits>,
   rules: BetterAuthRules<keyof TLimits & string>,
 ): BetterAuthPlugin {
+  /**
+   * It stands on better-auth's own context of the call. A map would lose it, because better-auth
+   * copies that object where another plugin changes it. Each plugin has its own, because two of them
+   * may have a limiter each.
+   */
+  const charge: unique symbol = Symbol("trpc-rate-limit");
   const untyped = limiter as unknown as UntypedRateLimiter;
   const byPath = validated(rules, untyped.limits);
   const rulesOf = ({ path = "" }: HookContext) =>
@@ -136,15 +136,15 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
     try {
       const items = await itemsOf(rulesOf(context), callOf(context));
       const charged = await chargeRequest(untyped, items);
-      Object.assign(context.context ?? {}, { [CHARGED]: charged });
+      Object.assign(context.context ?? {}, { [charge]: charged });
     } catch (error) {
       throw toBetterAuthError(error);
     }
   }
 
   async function after({ context }: HookContext): Promise<object> {
-    const { [CHARGED]: charged, returned } = (context ?? {}) as {
-      [CHARGED]?: ChargedRequest<BetterAuthError>;
+    const { [charge]: charged, returned } = (context ?? {}) as {
+      [charge]?: ChargedRequest<BetterAuthError>;
       returned?: unknown;
     };
     if (charged !== undefined) await settleRequest(untyped, charged, failureOf(returned));

@@ -27,8 +27,8 @@ export function createAuth(
   });
 }
 
-/** With limits of the plugin alone. */
-export function createLimitedAuth(limits: BetterAuthPlugin) {
+/** With limits of plugins alone. */
+export function createLimitedAuth(...plugins: BetterAuthPlugin[]) {
   return betterAuth({
     baseURL: "http://localhost",
     secret: "a secret of 32 characters or more, for tests",
@@ -37,6 +37,6 @@ export function createLimitedAuth(limits: BetterAuthPlugin) {
     telemetry: { enabled: false },
     logger: { disabled: true },
     rateLimit: { enabled: false },
-    plugins: [limits],
+    plugins,
   });
 }

@@ -317,6 +317,121 @@ describe("what a tab is told late", () => {
   });
 });
 
+describe("a limit that the server refuses", () => {
+  const OTHER = { name: "b" };
+
+  it("leaves the stream to the other tabs, also if its tab does not notice", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 3);
+    const stuck = tabs.find((tab) => tab !== leaderOf(browser, tabs))!;
+    stuck.observer.observe(OTHER, 1, () => {});
+    await pass(20 * SECOND);
+    expect(browser.streams()[0]!.items).toHaveLength(2);
+    stuck.freeze(true);
+    await pass(1);
+    browser.refuse(OTHER);
+    await pass(10 * SECOND);
+    const others = tabs.filter((tab) => tab !== stuck);
+    expect(others.map(({ observer }) => observer.connection)).toEqual(["live", "live"]);
+    browser.change(ITEM, 1);
+    await pass(SOON);
+    expect(shown(others)).toEqual([1, 1]);
+    // A tab that looks for news, or a new one, does not end it again.
+    const opened = browser.opened();
+    others[0]!.setHidden(true);
+    others[0]!.setHidden(false);
+    const [added] = await openTabs(browser, 1);
+    await pass(10 * SECOND);
+    expect(browser.opened()).toBe(opened);
+    expect(added!.observer.connection).toBe("live");
+    // It is followed again when it may be.
+    browser.allow(OTHER);
+    stuck.thaw();
+    await pass(60 * SECOND);
+    expect(browser.streams()[0]!.items).toHaveLength(2);
+  });
+
+  it("is asked for by no other tab while there is a stream", async () => {
+    const browser = createBrowser();
+    const tabs = await openTabs(browser, 2);
+    const asked = tabs.map((tab) => tab.questions());
+    const other = browser.openTab();
+    other.observer.observe(OTHER, 1, () => {});
+    await pass(60 * SECOND);
+    expect(tabs.map((tab) => tab.questions())).toEqual(asked);
+  });
+});
+
+describe("what is kept", () => {
+  it("is named after the version of the messages, so that other versions do not hear them", async () => {
+    const browser = createBrowser();
+    await openTabs(browser, 2);
+    const { locks, channels } = await browser.kept();
+    expect(locks).toHaveLength(4);
+    for (const name of [...locks, ...channels]) {
+      expect(name).toMatch(/^trpc-rate-limit \d+\["rateLimit","ann"\]/);
+    }
+  });
+
+  it("is nothing once all observers are closed, however often they were opened", async () => {
+    const browser = createBrowser();
+    const tab = browser.openTab();
+    // React's strict mode does so when it mounts.
+    for (const ms of [0, 0, 1, 5, SECOND]) {
+      const stop = tab.observer.observe(ITEM, 1, () => {});
+      await pass(ms);
+      stop();
+      tab.observer.close();
+    }
+    tab.observer.observe(ITEM, 1, () => {});
+    await pass(SOON);
+    expect(tab.observer.connection).toBe("live");
+    expect(await browser.kept()).toMatchObject({ channels: [expect.any(String)] });
+    tab.observer.close();
+    await pass(SOON);
+    expect([await browser.kept(), browser.streams()]).toEqual([{ locks: [], channels: [] }, []]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("is nothing on a page that the browser keeps, which takes part again when it is shown", async () => {
+    const browser = createBrowser();
+    const [tab] = await openTabs(browser, 1);
+    tab!.goAway();
+    await pass(SOON);
+    expect([await browser.kept(), browser.streams()]).toEqual([{ locks: [], channels: [] }, []]);
+    const [other] = await openTabs(browser, 1);
+    browser.change(ITEM, 0);
+    await pass(60 * SECOND);
+    tab!.goBack();
+    await pass(SOON);
+    expect(shown([tab!, other!])).toEqual([0, 0]);
+    expect(browser.streams()).toHaveLength(1);
+    other!.close();
+    browser.change(ITEM, 1);
+    await pass(SOON);
+    expect(shown([tab!])).toEqual([1]);
+    tab!.observer.close();
+    await pass(SOON);
+    expect([await browser.kept(), browser.streams()]).toEqual([{ locks: [], channels: [] }, []]);
+  });
+
+  it("includes no limit of a page that the browser keeps", async () => {
+    const browser = createBrowser();
+    const [tab] = await openTabs(browser, 1);
+    const away = browser.openTab();
+    away.observer.observe({ name: "b" }, 1, () => {});
+    await pass(2 * SECOND);
+    expect(browser.streams()[0]!.items).toHaveLength(2);
+    away.goAway();
+    await pass(2 * SECOND);
+    expect(browser.streams().map(({ items }) => items)).toEqual([[ITEM]]);
+    away.goBack();
+    await pass(SOON);
+    expect(browser.streams()[0]!.items).toHaveLength(2);
+    expect([tab!, away].map(({ observer }) => observer.connection)).toEqual(["live", "live"]);
+  });
+});
+
 describe("debits", () => {
   it("in a tab without a stream are confirmed by the leader's, without a question", async () => {
     const browser = createBrowser();

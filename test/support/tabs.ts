@@ -20,6 +20,7 @@ import { createWebLocks } from "./web-locks.js";
 const DELAY = 5;
 /** The clock of the server is an hour ahead. */
 const AHEAD = 3_600_000;
+const FORBIDDEN = Object.assign(new Error("forbidden"), { data: { httpStatus: 403 } });
 
 interface Stream {
   tab: Tab;
@@ -38,6 +39,9 @@ export interface Tab {
   /** @param order changes the order in which it does what has waited. */
   thaw(order?: (tasks: (() => void)[]) => (() => void)[]): void;
   close(): void;
+  /** Goes to another page. The browser keeps this one, to go back to it. */
+  goAway(): void;
+  goBack(): void;
   /** Without an event. */
   kill(): void;
 }
@@ -54,6 +58,7 @@ export function createBrowser() {
   const streams = new Set<Stream>();
   const channels = new Set<{ name: string; hear: (data: unknown) => void }>();
   const values = new Map<string, number>();
+  const refused = new Set<string>();
   let opened = 0;
   let isDown = false;
   const serverNow = () => Date.now() + AHEAD;
@@ -146,7 +151,11 @@ export function createBrowser() {
       status: (item) =>
         new Promise((resolve, reject) => {
           questions++;
-          later(() => (isDown ? reject(new Error("down")) : resolve(read(item))));
+          later(() => {
+            if (isDown) reject(new Error("down"));
+            else if (refused.has(idOf(item))) reject(FORBIDDEN);
+            else resolve(read(item));
+          });
         }),
       watch(items, handlers) {
         opened++;
@@ -154,7 +163,7 @@ export function createBrowser() {
         streams.add(stream);
         later(() => {
           if (!streams.has(stream)) return;
-          if (isDown) {
+          if (isDown || items.some((item) => refused.has(idOf(item)))) {
             streams.delete(stream);
             handlers.onEnded();
           } else for (const item of items) handlers.onSnapshot(read(item));
@@ -205,6 +214,17 @@ export function createBrowser() {
         emit("pagehide");
         kill();
       },
+      goAway() {
+        emit("pagehide");
+        tab.setHidden(true);
+        tab.freeze();
+      },
+      goBack() {
+        visibilityState = "visible";
+        tab.thaw();
+        emit("pageshow");
+        emit("visibilitychange");
+      },
       kill,
     };
     return tab;
@@ -212,6 +232,22 @@ export function createBrowser() {
 
   return {
     openTab,
+    /** The server tells nobody about the limit, and ends the streams that follow it. */
+    refuse(item: RateLimitItem) {
+      refused.add(idOf(item));
+      for (const stream of Array.from(streams)) {
+        if (!stream.items.some((other) => refused.has(idOf(other)))) continue;
+        streams.delete(stream);
+        deliver(stream.tab, () => stream.handlers.onEnded());
+      }
+    },
+    allow: (item: RateLimitItem) => void refused.delete(idOf(item)),
+    /** What the tabs keep in the browser. */
+    async kept() {
+      const { held = [], pending = [] } = await locks.createClient((task) => task()).locks.query();
+      const locked = [...held, ...pending].map(({ name }) => name!);
+      return { locks: locked, channels: [...channels].map(({ name }) => name) };
+    },
     /** The open streams, as the server sees them. */
     streams: () => [...streams],
     /** How many streams have been opened so far. */

@@ -53,6 +53,25 @@ export interface PgPoolLike extends PgQueryable {
 export interface PgSingleClientLike extends PgQueryable {
   /** Quotes an identifier. A pool does not have it. */
   escapeIdentifier(text: string): string;
+  /** `"T"` or `"E"` inside of a transaction. Before `pg` 8.21 there is none. */
+  getTransactionStatus?(): string | null;
+}
+
+/** A statement of the store came to run in a transaction that the application has begun. */
+export class InTransactionError extends Error {
+  override readonly name = "InTransactionError";
+
+  constructor() {
+    super(
+      "the client is in a transaction that the application has begun, and a rollback would give the " +
+        "tokens back: call limiter.using(client), or wait for its end, or give the store a pool",
+    );
+  }
+}
+
+/** @throws InTransactionError if the last answer of the client was inside of a transaction. */
+export function checkNotInTransaction(client: PgSingleClientLike): void {
+  if (/^[TE]$/.test(client.getTransactionStatus?.() ?? "")) throw new InTransactionError();
 }
 
 export function isPgClient(client: object): client is PgSingleClientLike {

@@ -17,6 +17,7 @@ import {
 } from "./bun-sql-client.js";
 import { checkPgPool } from "./check-pool.js";
 import {
+  checkNotInTransaction,
   isPgClient,
   type PgClientLike,
   type PgConnectionOf,
@@ -62,7 +63,8 @@ export type PgTransactionOf<TClient> = TClient extends BunSqlLike
  *
  * On Cloudflare Workers, where a connection belongs to a request, give it the `pg.Client` of the
  * request. `transaction` needs a pool: the client is the application's own connection. `using` takes
- * the client after its `BEGIN`.
+ * the client after its `BEGIN`. Until its end, calls without `using` are rejected, from `pg` 8.21 on:
+ * a rollback would give their tokens back.
  *
  * Over HTTP, give it the function that `neon(url)` of `@neondatabase/serverless` returns. `transaction`
  * and `using` are refused then.
@@ -90,7 +92,11 @@ function pgClientDriver(
 ): SqlDriver<PgQueryable> {
   const connection = connectionOf(prepare, async (query, isWanted) => {
     if (isWanted !== undefined && !isWanted()) throw new UnsentError();
-    return client.query(query);
+    checkNotInTransaction(client);
+    const result = await client.query(query);
+    // A BEGIN may have been in line before it.
+    checkNotInTransaction(client);
+    return result;
   });
   return {
     dialect: "postgresql",

@@ -19,16 +19,15 @@ interface CheckedTableOptions {
 
 export class CheckedTable {
   #checking: Promise<void> | undefined;
+  /** The version that the dialect was prepared for. */
+  #preparedFor: string | undefined;
   /** Whether calls may wait for a check that another call has begun. */
   readonly #sharesChecks = !requestsOwnIo();
 
   constructor(
     readonly name: TableName,
     private readonly options: CheckedTableOptions,
-  ) {
-    const { version } = options.known;
-    if (version !== undefined) options.dialect.prepare?.(version);
-  }
+  ) {}
 
   /**
    * @returns `undefined` when there is nothing to do. After a suspension there is: the first batch
@@ -36,7 +35,7 @@ export class CheckedTable {
    */
   prepare(): Promise<void> | undefined {
     const { known, connection } = this.options;
-    if (known.version !== undefined && !known.clock.isInDoubt) return undefined;
+    if (this.#isChecked() && !known.clock.isInDoubt) return undefined;
     if (!this.#sharesChecks) return this.#check(connection);
     this.#checking ??= this.#check(connection).finally(() => (this.#checking = undefined));
     return this.#checking;
@@ -50,8 +49,8 @@ export class CheckedTable {
 
   /** A read of the dialect, also as the first statement of a transaction. */
   read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>> {
-    const { dialect, known } = this.options;
-    if (known.version !== undefined) return dialect.read(connection, rows);
+    const { dialect } = this.options;
+    if (this.#isChecked()) return dialect.read(connection, rows);
     return this.#check(connection).then(() => dialect.read(connection, rows));
   }
 
@@ -61,9 +60,20 @@ export class CheckedTable {
   }
 
   async #check(connection: SqlConnection): Promise<void> {
-    const { dialectName, dialect, known } = this.options;
-    const version = await checkTable(dialectName, connection, this.name, known.clock);
-    dialect.prepare?.(version);
-    known.version = version;
+    const { dialectName, known } = this.options;
+    known.version = await checkTable(dialectName, connection, this.name, known.clock);
+    this.#isChecked();
+  }
+
+  /** Whether the table was checked. Another store on this database may have done so. */
+  #isChecked(): boolean {
+    const { dialect, known } = this.options;
+    const { version } = known;
+    if (version === undefined) return false;
+    if (version !== this.#preparedFor) {
+      dialect.prepare?.(version);
+      this.#preparedFor = version;
+    }
+    return true;
   }
 }

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 /** The provider's `caller`: who shares a stream with whom. */
 import { cleanup, render } from "@testing-library/react";
+import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { shareStream } from "../../../client/index.js";
 import { createRateLimitReact } from "../../../client/react/index.js";
@@ -40,16 +41,20 @@ async function startTabs({ RateLimitProvider, useRateLimit }: typeof shared) {
       </RateLimitProvider>
     ));
   const { rerender } = render(<></>);
+  async function show(ui: ReactNode, count: number) {
+    rerender(ui);
+    await soon(() => {
+      for (let id = 0; id < count; id++) {
+        expect(document.getElementById(`tab-${id}`)?.textContent).toMatch(/live$/);
+      }
+    });
+  }
   return {
     app,
-    async show(...callers: (string | null | undefined)[]) {
-      rerender(<>{pages(callers)}</>);
-      await soon(() => {
-        for (const id of callers.keys()) {
-          expect(document.getElementById(`tab-${id}`)?.textContent).toMatch(/live$/);
-        }
-      });
-    },
+    show: (...callers: (string | null | undefined)[]) =>
+      show(<>{pages(callers)}</>, callers.length),
+    strictly: (...callers: string[]) =>
+      show(<StrictMode>{pages(callers)}</StrictMode>, callers.length),
     texts: () => [...document.querySelectorAll("p")].map(({ textContent }) => textContent),
     streams: () => app.server.open("rateLimit.watch"),
     [Symbol.asyncDispose]: async () => {
@@ -68,6 +73,21 @@ describe("RateLimitProvider with shareStream", () => {
     await soon(() => expect(tabs.streams()).toBe(1));
     await tabs.app.limiter.limit("hourly");
     await soon(() => expect(tabs.texts()).toEqual(Array(3).fill("2 live")));
+  });
+
+  it("has one stream in React's strict mode, which mounts twice, and lets all locks go", async () => {
+    await using tabs = await startTabs(shared);
+    await tabs.strictly("ann", "ann");
+    await soon(() => expect(tabs.streams()).toBe(1));
+    await tabs.strictly("bob", "ann");
+    await soon(() => expect(tabs.streams()).toBe(2));
+    await tabs.app.limiter.limit("hourly");
+    await soon(() => expect(tabs.texts()).toEqual(Array(2).fill("2 live")));
+    cleanup();
+    await soon(async () => {
+      expect(await navigator.locks.query()).toEqual({ held: [], pending: [] });
+    });
+    await soon(() => expect(tabs.streams()).toBe(0));
   });
 
   it("shares nothing without a caller", async () => {

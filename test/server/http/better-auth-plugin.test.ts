@@ -54,7 +54,7 @@ if (!isInstalled) {
 
 describe.skipIf(!isInstalled)("betterAuthPlugin", async () => {
   const { createLimitedAuth } = (isInstalled ? await import(/* @vite-ignore */ MODULE) : {}) as {
-    createLimitedAuth(plugin: unknown): Auth;
+    createLimitedAuth(...plugins: unknown[]): Auth;
   };
 
   async function open(store = memoryStore()) {
@@ -121,6 +121,34 @@ describe.skipIf(!isInstalled)("betterAuthPlugin", async () => {
     const { value: ofAccount } = await app.limiter.getValue("perAccount", { key: ada.email });
     const { value: ofAddress } = await app.limiter.getValue("perAddress", { key: "192.0.2.1" });
     expect([ofAccount, ofAddress]).toEqual([5, 16]);
+  });
+
+  it("gives each of two limiters its own tokens back", async () => {
+    const signIns = () =>
+      createRateLimiter({
+        store: memoryStore(),
+        limits: { perAddress: { kind: "fixed window", rate: 10, period: HOUR } },
+      });
+    const limiters = [signIns(), signIns()] as const;
+    const byAddress = { name: "perAddress", key: () => "192.0.2.1" } as const;
+    const [failures, calls] = limiters.map((limiter, i) =>
+      betterAuthPlugin(limiter, {
+        "/sign-in/email": { ...byAddress, on: i === 0 ? isWrong : "call" },
+      }),
+    );
+    const auth = createLimitedAuth(failures, calls);
+    await auth.handler(
+      new Request("http://localhost/api/auth/sign-up/email", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(ada),
+      }),
+    );
+    for (const password of [ada.password, "a wrong guess", ada.password]) {
+      await auth.api.signInEmail({ body: { ...ada, password } }).catch(() => {});
+    }
+    const values = limiters.map((limiter) => limiter.getValue("perAddress", { key: "192.0.2.1" }));
+    expect((await Promise.all(values)).map(({ value }) => value)).toEqual([9, 7]);
   });
 
   it("counts every request where a rule does not say otherwise", async () => {

@@ -22,6 +22,44 @@ async function setUp(connections = 2) {
   return { database, pool };
 }
 
+describe("pgStore on a client of the application", () => {
+  async function setUpClient() {
+    const { database } = await setUp();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    onTestFinished(() => client.end());
+    return { client, limiter: createRateLimiter({ store: pgStore(client), limits }) };
+  }
+  const taken = async ({ limiter }: Awaited<ReturnType<typeof setUpClient>>) =>
+    10 - Math.floor((await limiter.getValue("few")).value);
+
+  it("takes nothing inside of a transaction of the application, which could roll it back", async () => {
+    const started = await setUpClient();
+    const { client, limiter } = started;
+    expect((await limiter.limit("few")).ok).toBe(true);
+    await client.query("BEGIN");
+    await expect(limiter.limit("few")).rejects.toThrow("call limiter.using(client)");
+    expect((await limiter.using(client).limit("few")).ok).toBe(true);
+    await expect(client.query("SELECT no_such_column")).rejects.toThrow("no_such_column");
+    await expect(limiter.limit("few")).rejects.toThrow("call limiter.using(client)");
+    await client.query("ROLLBACK");
+    expect(await taken(started)).toBe(1);
+    expect((await limiter.limit("few")).ok).toBe(true);
+    expect(await taken(started)).toBe(2);
+  });
+
+  it("grants nothing if a transaction begins while the call waits for the client", async () => {
+    const started = await setUpClient();
+    const { client, limiter } = started;
+    await limiter.limit("few");
+    const begun = client.query("BEGIN");
+    await expect(limiter.limit("few")).rejects.toThrow("call limiter.using(client)");
+    await begun;
+    await client.query("ROLLBACK");
+    expect(await taken(started)).toBe(1);
+  });
+});
+
 describe("pgStore", () => {
   it("joins a transaction that the caller began on a client of the pool", async () => {
     const { pool } = await setUp();
