@@ -128,7 +128,10 @@ export async function avoidMissing({ root }: Project, { frontend }: Stack): Prom
   for (const folder of [".", "packages/api", "apps/server", "apps/web"]) {
     const file = join(root, folder, "package.json");
     const text = await readFile(file, "utf8");
-    await writeFile(file, text.replaceAll(/("@trpc\/[\w-]+"): "(?!catalog:)[^"]*"/g, '$1: "11.22.1"'));
+    await writeFile(
+      file,
+      text.replaceAll(/("@trpc\/[\w-]+"): "(?!catalog:)[^"]*"/g, '$1: "11.22.1"'),
+    );
   }
   if (frontend !== "next") return;
   // Fonts of Google's.
