@@ -82,6 +82,8 @@ export const ENV = {
     ...(bun === undefined ? [] : [join(dirname(bun), "../../.bin")]),
     process.env["PATH"]!,
   ].join(":"),
+  // Vite colours what it prints where CI is set.
+  NO_COLOR: "1",
   BTS_TELEMETRY_DISABLED: "1",
   TURBO_TELEMETRY_DISABLED: "1",
   NEXT_TELEMETRY_DISABLED: "1",
