@@ -10,7 +10,11 @@ it("stores accept the clients of Bun by their types, and know their transactions
   skip,
 }) => {
   if (bun === undefined) return skip(NO_BUN);
-  const tsc = [pathOf("node_modules/typescript/bin/tsc"), "-p", pathOf("test/runtimes/bun")];
+  const tsc = [
+    pathOf("node_modules/typescript/bin/tsc"),
+    "-p",
+    pathOf("test/runtimes/bun/types.tsconfig.json"),
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, tsc).catch(
     (error: { stdout: string }) => error,
   );
