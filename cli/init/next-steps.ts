@@ -87,7 +87,12 @@ function countdown(app: Application): string {
     app.kind === "t3"
       ? "show the countdown in a component, such as src/app/_components/post.tsx, beside what its button says already"
       : "show the countdown in a component",
-    `${from}const { status } = useRateLimit("createPost");
+    `${from}${COUNTDOWN}`,
+  );
+}
+
+/** What a component shows, with its imports before it. */
+export const COUNTDOWN = `const { status } = useRateLimit("createPost");
 
 <button disabled={status?.ok === false}>
   {status?.ok === false ? (
@@ -97,9 +102,7 @@ function countdown(app: Application): string {
   ) : (
     "Send"
   )}
-</button>`,
-  );
-}
+</button>`;
 
 const KEY = "or the id of the user; see docs/visitors.md of trpc-rate-limit";
 

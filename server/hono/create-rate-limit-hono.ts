@@ -11,7 +11,7 @@ import {
 import { rateLimitHeaders } from "../http/rate-limit-headers.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
-import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import { chargedNames, namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import type {
@@ -53,8 +53,7 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
     (typeof limiter === "function" ? limiter(c) : limiter) as unknown as UntypedRateLimiter;
 
   const rateLimited: HonoRateLimited<TEnv, keyof TLimits & string> = (names, charging = {}) => {
-    const all = (typeof names === "string" ? [names] : names) as readonly string[];
-    validateNames(all, typeof limiter === "function" ? undefined : limiter.limits);
+    const all = chargedNames(names, typeof limiter === "function" ? undefined : limiter.limits);
     rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
     validateCharging("rateLimited()", charging);
     const { on = "call", resetOnSuccess = false, count, key: ownKey = key } = charging;
@@ -122,19 +121,4 @@ function keyOf(answer: unknown, name: string): string | undefined {
       : `no key: its function returned ${describe(answer)}; return the key, null to refuse the ` +
         "request, or SHARED_BUCKET for the bucket that all callers share";
   throw new RateLimitInputError("key", `rate limit ${describe(name)} has ${problem}`);
-}
-
-function validateNames(names: readonly string[], limits: LimitConfigs | undefined): void {
-  if (!Array.isArray(names) || names.length === 0) {
-    const message = "rateLimited() needs the name of at least one limit";
-    throw new RateLimitConfigError("names", names, { message });
-  }
-  if (new Set(names).size < names.length) {
-    const message = "rateLimited() charges each limit once";
-    throw new RateLimitConfigError("names", names, { message });
-  }
-  const unknown = names.find((name) => limits !== undefined && !Object.hasOwn(limits, name));
-  if (unknown === undefined) return;
-  const message = `the limiter has no limit ${describe(unknown)}; add it to its limits`;
-  throw new RateLimitConfigError("names", unknown, { message });
 }

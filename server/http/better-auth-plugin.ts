@@ -5,7 +5,7 @@
  */
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
-import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
 import { shortKey } from "./better-auth-key.js";
@@ -221,10 +221,7 @@ function validateRule(rule: BetterAuthRule, path: string, limits: LimitConfigs):
   }
   rejectUnknownOptions(rule, RULE_OPTIONS, option);
   const { name, key } = rule;
-  if (!Object.hasOwn(limits, name)) {
-    const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
-    throw new RateLimitConfigError(`${option}.name`, name, { message });
-  }
+  requireLimit(limits, name, `${option}.name`);
   if (typeof key !== "function") {
     throw new RateLimitConfigError(`${option}.key`, key, "a function of the request");
   }

@@ -3,7 +3,7 @@ import { validateCount } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
-import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import { chargedNames, namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
@@ -36,21 +36,7 @@ export function validateRateLimited(
   options: Options & ChargeOnErrorOptions,
   isTransaction: boolean,
 ): void {
-  const all = typeof names === "string" ? [names] : names;
-  if (!Array.isArray(all) || all.length === 0) {
-    const message = "rateLimited() needs the name of at least one limit";
-    throw new RateLimitConfigError("names", names, { message });
-  }
-  for (const name of all as readonly string[]) {
-    if (Object.hasOwn(limits, name)) continue;
-    const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
-    throw new RateLimitConfigError("names", name, { message });
-  }
-  if (new Set(all).size < all.length) {
-    throw new RateLimitConfigError("names", names, {
-      message: "rateLimited() charges each limit once",
-    });
-  }
+  const all = chargedNames(names, limits);
   const given = typeof options.config === "function" ? undefined : options.config;
   const closing = all.find((name) => (given ?? limits[name])?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {

@@ -9,6 +9,15 @@ import {
 
 type Limiter = Parameters<typeof betterAuthStorage>[0];
 
+const usersInMemory = () => ({
+  baseURL: "http://localhost",
+  secret: "a secret of 32 characters or more, for tests",
+  database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+  emailAndPassword: { enabled: true },
+  telemetry: { enabled: false },
+  logger: { disabled: true },
+});
+
 export function createAuth(
   limiter: Limiter,
   options?: Parameters<typeof betterAuthStorage>[1],
@@ -16,12 +25,7 @@ export function createAuth(
 ) {
   const customStorage: BetterAuthStorage = betterAuthStorage(limiter, options);
   return betterAuth({
-    baseURL: "http://localhost",
-    secret: "a secret of 32 characters or more, for tests",
-    database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
-    emailAndPassword: { enabled: true },
-    telemetry: { enabled: false },
-    logger: { disabled: true },
+    ...usersInMemory(),
     rateLimit: { enabled: true, ...rateLimit, customStorage },
     advanced: { ipAddress: { ipAddressHeaders: ["x-real-ip"] } },
   });
@@ -30,12 +34,7 @@ export function createAuth(
 /** With limits of plugins alone. */
 export function createLimitedAuth(...plugins: BetterAuthPlugin[]) {
   return betterAuth({
-    baseURL: "http://localhost",
-    secret: "a secret of 32 characters or more, for tests",
-    database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
-    emailAndPassword: { enabled: true },
-    telemetry: { enabled: false },
-    logger: { disabled: true },
+    ...usersInMemory(),
     rateLimit: { enabled: false },
     plugins,
   });

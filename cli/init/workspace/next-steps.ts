@@ -1,7 +1,7 @@
 /** What the author of a monorepo does after `init`. */
 import { indented } from "../anchors.js";
 import { importText } from "../import-text.js";
-import { DOCTOR_STEP, mysqlStep } from "../next-steps.js";
+import { COUNTDOWN, DOCTOR_STEP, mysqlStep } from "../next-steps.js";
 import { tableOf } from "../prisma-schema.js";
 import type { WiredClient } from "./client.js";
 import type { WorkspaceTable } from "./table.js";
@@ -79,16 +79,6 @@ function countdownStep(client: WiredClient | undefined): string {
     `show the countdown in a component, with the hooks of ${client.hooks}`,
     `${importText("…", ["RateLimitCountdown", "useRateLimit"])}
 
-const { status } = useRateLimit("createPost");
-
-<button disabled={status?.ok === false}>
-  {status?.ok === false ? (
-    <>
-      Wait <RateLimitCountdown retryAt={status.retryAt} />
-    </>
-  ) : (
-    "Send"
-  )}
-</button>`,
+${COUNTDOWN}`,
   );
 }
