@@ -21,6 +21,8 @@ import {
   connectPostgresOnPool,
   connectSqlite,
 } from "./databases.js";
+import { leased } from "./leased.js";
+import { redis } from "./redis.js";
 import { tiered } from "./tiered.js";
 
 export interface Contender {
@@ -33,6 +35,8 @@ export interface Kind {
   open(tokens: number, url: string): Promise<Contender>;
   /** Selects, as `n`, the tokens that the rows say were taken. Absent where nothing is limited. */
   account?(tokens: number): string;
+  /** The same number, where there is no SQL. */
+  count?(tokens: number, url: string, keys: readonly string[]): Promise<number>;
 }
 
 const YEAR = 365 * DAY;
@@ -82,7 +86,7 @@ async function openPeer(
  * An answer from memory waits for nothing. Callers that go on at once would keep the process from
  * reading the answers of the database, for the others.
  */
-function yielding({ take, close }: Contender): Contender {
+export function yielding({ take, close }: Contender): Contender {
   let calls = 0;
   return {
     async take(key) {
@@ -99,6 +103,8 @@ const takenFromOurs = (name: string, tokens: number, quote: string) =>
 
 export const contenders: Record<string, Kind> = {
   ...contended,
+  ...leased,
+  ...redis,
   ...tiered,
 
   "ours, pg": {

@@ -1,6 +1,7 @@
 /**
  * The databases that are measured on: `BENCH_POSTGRES_URL` and `BENCH_MYSQL_URL`, or this machine's,
- * and a SQLite file. Their tables are dropped and made anew for each scenario.
+ * a SQLite file, and servers of Redis that are started for a scenario. Their tables are dropped and
+ * made anew for each scenario.
  */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { createConnection } from "node:net";
@@ -14,13 +15,15 @@ import pg from "pg";
 import { PrismaClient as SqliteClient } from "../prisma/generated/client/client.js";
 import { PrismaClient as MysqlClient } from "../prisma/generated/mysql/client.js";
 import { PrismaClient } from "./generated/client/client.js";
+import { hasRedis, redisVersion } from "./redis-servers.js";
 
-export type DatabaseName = "postgresql" | "mysql" | "sqlite";
+export type SqlDatabase = "postgresql" | "mysql" | "sqlite";
+export type DatabaseName = SqlDatabase | "redis" | "redis cluster";
 
 const POSTGRES = process.env["BENCH_POSTGRES_URL"] ?? "postgresql://root@127.0.0.1:5432/test";
 const MYSQL = process.env["BENCH_MYSQL_URL"] ?? "mysql://root@127.0.0.1:3306/test";
 const SQLITE = `file:${join(tmpdir(), "trpc-rate-limit-bench.db")}`;
-export const urls: Record<DatabaseName, string> = {
+export const urls: Record<SqlDatabase, string> = {
   postgresql: POSTGRES,
   mysql: MYSQL,
   sqlite: SQLITE,
@@ -63,7 +66,7 @@ export function connectSqlite(url: string): SqliteClient {
 }
 
 /** Empty tables, ours from the migrations that users apply. */
-export async function createTables(database: DatabaseName): Promise<void> {
+export async function createTables(database: SqlDatabase): Promise<void> {
   if (database === "postgresql") {
     const pool = connectPool(POSTGRES);
     await pool.query(`DROP TABLE IF EXISTS "RateLimit", "RateLimiterFlexible", "Naive", "rlf"`);
@@ -93,7 +96,7 @@ async function migrations(folder: string): Promise<string[]> {
 }
 
 /** The one number that a query returns, as `n`. */
-export async function ask(database: DatabaseName, sql: string): Promise<number> {
+export async function ask(database: SqlDatabase, sql: string): Promise<number> {
   if (database === "postgresql") {
     const pool = connectPool(POSTGRES);
     const { rows } = await pool.query<{ n: unknown }>(sql);
@@ -112,9 +115,14 @@ export async function ask(database: DatabaseName, sql: string): Promise<number> 
   return Number(rows[0]?.n ?? 0);
 }
 
+export function isRedis(database: DatabaseName): database is "redis" | "redis cluster" {
+  return database === "redis" || database === "redis cluster";
+}
+
 /** Whether there is a server to measure on. */
 export async function isThere(database: DatabaseName): Promise<boolean> {
   if (database === "sqlite") return true;
+  if (isRedis(database)) return hasRedis();
   const { hostname, port } = new URL(urls[database]);
   return new Promise((resolve) => {
     const socket = createConnection(Number(port), hostname);
@@ -136,5 +144,6 @@ export async function describeServers(): Promise<string> {
     await connection.end();
     servers.push((found as { version: string }[])[0]!.version);
   }
+  if (hasRedis()) servers.push(await redisVersion());
   return servers.join(", ");
 }

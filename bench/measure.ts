@@ -6,8 +6,11 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.js";
 import { contenders } from "./contenders.js";
-import { ask, createTables, urls } from "./databases.js";
+import { ask, createTables, isRedis, type SqlDatabase, urls } from "./databases.js";
+import { keyAt } from "./keys.js";
+import { startRedis } from "./redis-servers.js";
 import { PLENTY, type Scenario } from "./scenarios.js";
 import { median, quantile } from "./statistics.js";
 import type { Order, Slice } from "./worker.js";
@@ -39,14 +42,14 @@ export async function measure(
   scenario: Scenario,
   { rounds, slice, warmUp }: Timing,
 ): Promise<Row[]> {
-  const { title, tokens, keys, waiting, processes, alternating, database } = scenario;
-  await createTables(database);
+  const { title, tokens, keys, waiting, processes, alternating } = scenario;
   const { url, stop } = await wayTo(scenario);
+  const file = await (worker ??= bundle("worker"));
   // Those who alternate call by call have to share a process.
   const turns = alternating ? [scenario.contenders] : scenario.contenders.map((name) => [name]);
   const teams = await Promise.all(
     turns.map(async (names) => {
-      const workers = Array.from({ length: processes }, startWorker);
+      const workers = Array.from({ length: processes }, () => startWorker(file));
       const tell = (order: Order) => Promise.all(workers.map((worker) => worker(order)));
       await tell({ type: "open", contenders: names, tokens, url });
       return { names, tell };
@@ -65,9 +68,8 @@ export async function measure(
     }
   }
   await Promise.all(teams.map(({ tell }) => tell({ type: "close" })));
-  stop();
 
-  return Promise.all(
+  const rows = await Promise.all(
     [...seen].map(async ([contender, slices]): Promise<Row> => {
       const counted = slices.slice(1);
       const latencies = counted.flatMap((part) => part.latencies);
@@ -77,7 +79,7 @@ export async function measure(
         fairness: part.fairness,
       }));
       const granted = slices.reduce((sum, part) => sum + part.granted, 0);
-      const account = contenders[contender]!.account?.(tokens);
+      const taken = await takenBy(contender, scenario, url);
       return {
         scenario: title,
         contender,
@@ -85,14 +87,28 @@ export async function measure(
         p50: median(latencies),
         p99: quantile(latencies, 0.99),
         failed: slices.reduce((sum, part) => sum + part.failed, 0),
-        unaccounted:
-          account === undefined
-            ? undefined
-            : granted - atMost(await ask(database, account), tokens * keys),
+        unaccounted: taken === undefined ? undefined : granted - atMost(taken, tokens * keys),
         fairness: processes > 1 ? Math.min(...each.map(({ fairness }) => fairness)) : undefined,
         rounds: each,
       };
     }),
+  );
+  stop();
+  return rows;
+}
+
+/** What the rows say was taken, where they are counted. */
+async function takenBy(
+  contender: string,
+  { database, tokens, keys }: Scenario,
+  url: string,
+): Promise<number | undefined> {
+  const { account, count } = contenders[contender]!;
+  if (account !== undefined) return ask(database as SqlDatabase, account(tokens));
+  return count?.(
+    tokens,
+    url,
+    Array.from({ length: keys }, (_, index) => keyAt(index)),
   );
 }
 
@@ -101,8 +117,10 @@ function atMost(taken: number, tokens: number): number {
   return Math.min(taken, tokens === PLENTY ? Infinity : tokens);
 }
 
-/** The database's URL, through a proxy where answers are to take their time. */
+/** The URL of the database, which is empty, through a proxy where answers are to take their time. */
 async function wayTo({ database, roundTrip }: Scenario) {
+  if (isRedis(database)) return startRedis(database === "redis cluster");
+  await createTables(database);
   if (roundTrip === 0) return { url: urls[database], stop() {} };
   const url = new URL(urls[database]);
   const file = fileURLToPath(new URL("proxy.ts", import.meta.url));
@@ -114,9 +132,11 @@ async function wayTo({ database, roundTrip }: Scenario) {
   return { url: url.href, stop: () => void child.kill() };
 }
 
-function startWorker(): (order: Order) => Promise<Slice[]> {
-  const file = fileURLToPath(new URL("worker.ts", import.meta.url));
-  const child: ChildProcess = fork(file, { execArgv: ["--import", "tsx"] });
+/** Bundled once. */
+let worker: Promise<string> | undefined;
+
+function startWorker(file: string): (order: Order) => Promise<Slice[]> {
+  const child: ChildProcess = fork(file, { execArgv: [] });
   return (order) =>
     new Promise((resolve, reject) => {
       const ended = (code: number | null) => reject(new Error(`a worker ended: ${code}`));

@@ -47,6 +47,14 @@ export const curves = [
   { processes: 1, keys: 10_000 },
 ];
 
+const WORDS = {
+  postgresql: false,
+  mysql: "MariaDB",
+  sqlite: "SQLite",
+  redis: "Redis",
+  "redis cluster": "Redis Cluster",
+} as const;
+
 function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {}): Scenario {
   const { roundTrip = 0, tokens = PLENTY, database = "postgresql" } = rest;
   const words = [
@@ -54,7 +62,7 @@ function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {
     `${keys.toLocaleString("en")} ${keys === 1 ? "key" : "keys"}`,
     tokens < PLENTY && "denied",
     roundTrip > 0 && `round trip ${roundTrip} ms`,
-    { postgresql: false, mysql: "MariaDB", sqlite: "SQLite" }[database],
+    WORDS[database],
   ];
   return {
     title: words.filter(Boolean).join(", "),
@@ -70,6 +78,9 @@ function scenario([processes, waiting, keys]: Shape, rest: Partial<Scenario> = {
     ...rest,
   };
 }
+
+/** Where callers share a key, processes may hold blocks of its tokens. */
+const LEASED = "ours, pg, with a lease";
 
 const LIMIT_ALL = "ours, pg, limitAll";
 
@@ -90,6 +101,18 @@ const mysql = {
   peer: "rate-limiter-flexible, MySQL",
 } as const;
 
+const redis = {
+  database: "redis",
+  contenders: ["ours, ioredis", "rate-limiter-flexible, ioredis", "@upstash/ratelimit, ioredis"],
+  peer: "rate-limiter-flexible, ioredis",
+} as const;
+
+const cluster = {
+  database: "redis cluster",
+  contenders: ["ours, ioredis", "rate-limiter-flexible, ioredis"],
+  peer: "rate-limiter-flexible, ioredis",
+} as const;
+
 const sqlite = {
   database: "sqlite",
   contenders: ["ours, Prisma on SQLite", "one transaction per call, SQLite"],
@@ -97,7 +120,10 @@ const sqlite = {
 } as const;
 
 export const scenarios: readonly Scenario[] = [
-  ...shapes.map((shape) => scenario(shape, { contenders: [PG, POOLED, PRISMA, PEER] })),
+  ...shapes.map((shape) => {
+    const mayLease = shape[2] === 1 ? [LEASED] : [];
+    return scenario(shape, { contenders: [...mayLease, PG, POOLED, PRISMA, PEER] });
+  }),
   scenario([1, 64, 1], { contenders: [PG, PRISMA, PEER, ...references] }),
   // Beside one config.
   ...[1000, 10_000].map((keys) =>
@@ -134,6 +160,16 @@ export const scenarios: readonly Scenario[] = [
     [3, 4, 1],
     [3, 16, 10],
   ].map((shape) => scenario(shape as Shape, mysql)),
+  ...[redis, cluster].flatMap((on) =>
+    [
+      [1, 1, 1],
+      [1, 64, 10_000],
+      [1, 512, 1],
+      [3, 1, 1],
+      [3, 16, 10],
+      [3, 64, 100],
+    ].map((shape) => scenario(shape as Shape, on)),
+  ),
   ...[
     [1, 1, 1],
     [1, 64, 1],

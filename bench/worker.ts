@@ -1,5 +1,6 @@
 /** One of the processes that call: holds every contender of a scenario, and runs slices of load. */
 import { type Contender, contenders } from "./contenders.js";
+import { keyAt } from "./keys.js";
 
 export type Order =
   | { type: "open"; contenders: readonly string[]; tokens: number; url: string }
@@ -39,7 +40,7 @@ async function run(order: Order & { type: "run" }): Promise<Slice[]> {
       if (turn % SAMPLED === 0) over ||= performance.now() - start > duration;
       const at = turn % takers.length;
       const slice = slices[at]!;
-      const key = keys === 1 ? "key 0" : `key ${Math.floor(Math.random() * keys)}`;
+      const key = keyAt(keys === 1 ? 0 : Math.floor(Math.random() * keys));
       const sent = turn % every === 0 ? performance.now() : undefined;
       try {
         if (await takers[at]!.take(key)) slice.granted++;

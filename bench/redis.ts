@@ -1,0 +1,96 @@
+/**
+ * Contenders on Redis, single and in a cluster, all of them on `ioredis`. A key that is limited has
+ * no expiry that a run would see.
+ */
+import { Ratelimit } from "@upstash/ratelimit";
+import { Cluster, Redis } from "ioredis";
+import { RateLimiterRedis } from "rate-limiter-flexible";
+import { redisStore } from "trpc-rate-limit/redis";
+import { createRateLimiter, DAY } from "trpc-rate-limit/server";
+import type { Kind } from "./contenders.js";
+
+const PERIOD = 365 * DAY;
+
+function connect(url: string): Redis | Cluster {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol === "redis:") return new Redis(url);
+  return new Cluster([{ host: hostname, port: Number(port) }]);
+}
+
+function ours(url: string, tokens: number) {
+  const client = connect(url);
+  const limiter = createRateLimiter({
+    store: redisStore(client, { prefix: "ours:" }),
+    limits: { ours: { kind: "fixed window", rate: tokens, period: PERIOD, start: 0 } },
+  });
+  return { client, limiter };
+}
+
+const close = (client: Redis | Cluster) => async () => void (await client.quit());
+
+export const redis: Record<string, Kind> = {
+  "ours, ioredis": {
+    async open(tokens, url) {
+      const { client, limiter } = ours(url, tokens);
+      return {
+        take: (key) => limiter.limit("ours", { key }).then(({ ok }) => ok),
+        close: close(client),
+      };
+    },
+    async count(tokens, url, keys) {
+      const { client, limiter } = ours(url, tokens);
+      const values = await Promise.all(
+        keys.map((key) => limiter.getValue("ours", { key }).then(({ value }) => value)),
+      );
+      await client.quit();
+      return values.reduce((taken, value) => taken + tokens - value, 0);
+    },
+  },
+
+  "rate-limiter-flexible, ioredis": {
+    async open(tokens, url) {
+      const client = connect(url);
+      const limiter = new RateLimiterRedis({
+        storeClient: client,
+        points: tokens,
+        duration: PERIOD / 1000,
+      });
+      return {
+        take: (key) =>
+          limiter.consume(key).then(
+            () => true,
+            (reason: unknown) => {
+              // A denial has no message; a failure is an Error.
+              if (reason instanceof Error) throw reason;
+              return false;
+            },
+          ),
+        close: close(client),
+      };
+    },
+  },
+
+  /** Its window on the connection that the others use. In a cluster, its two keys are in two slots. */
+  "@upstash/ratelimit, ioredis": {
+    async open(tokens, url) {
+      const client = connect(url);
+      const limiter = new Ratelimit({
+        redis: {
+          evalsha: (hash: string, keys: string[], args: unknown[]) =>
+            client.evalsha(hash, keys.length, ...keys, ...(args as string[])),
+          eval: (script: string, keys: string[], args: unknown[]) =>
+            client.eval(script, keys.length, ...keys, ...(args as string[])),
+        } as never,
+        limiter: Ratelimit.fixedWindow(tokens, "365 d"),
+        // Without it, a call that takes longer than 5 s is let through.
+        timeout: 0,
+        ephemeralCache: false,
+        analytics: false,
+      });
+      return {
+        take: (key) => limiter.limit(key).then(({ success }) => success),
+        close: close(client),
+      };
+    },
+  },
+};
