@@ -1,0 +1,2 @@
+/** The entry point `trpc-rate-limit/redis`. */
+export { redisStore, type RedisStoreOptions } from "./redis-store.js";

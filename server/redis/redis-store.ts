@@ -1,0 +1,130 @@
+/** A store on Redis or Valkey: rows in keys, and scripts that read, decide and write them. */
+import { RateLimitConfigError } from "../../core/errors.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
+import { createCommitPerTurn } from "../store/group-commit/commit-per-turn.js";
+import { createGroupCommit } from "../store/group-commit/group-commit.js";
+import { createDatabaseClock } from "../store/sql/database-clock.js";
+import type { RateLimitStore } from "../store/store.js";
+import { checkServer } from "./check-server.js";
+import { redisPort } from "./clients/redis-port.js";
+import { createRedisAccess } from "./redis-access.js";
+import { redisError } from "./redis-errors.js";
+import { createRedisList } from "./redis-list.js";
+import { createScriptRunner, scriptShas, type WaitOptions } from "./run-script.js";
+import type { ScriptName } from "./scripts.js";
+import { createTags } from "./tags.js";
+
+export interface RedisStoreOptions {
+  /** What the keys in Redis begin with. No braces. @default "rate-limit:" */
+  prefix?: string | undefined;
+  /**
+   * Over how many hash tags the rows are spread, from 1 to 256. The same in all processes: with
+   * another number, the store finds none of its rows, and all limits are full.
+   * @default 12
+   */
+  tags?: number | undefined;
+  /**
+   * Waits for replicas after each write, by WAIT, so that a failover loses none that was answered.
+   * Calls whose write was not acknowledged are rejected. @default no replica is waited for
+   */
+  wait?: WaitOptions | undefined;
+  /**
+   * `"ignore"` uses a server that deletes keys when its memory is full, or that does not tell.
+   * @default such a server is refused
+   */
+  eviction?: "ignore" | undefined;
+}
+
+/**
+ * A store on Redis 6.2 or later, or on Valkey.
+ *
+ * @param client of ioredis.
+ * @throws RateLimitConfigError when the client is not known, or an option cannot work.
+ */
+export function redisStore(client: object, options: RedisStoreOptions = {}): RateLimitStore<never> {
+  const { prefix = "rate-limit:", tags: tagCount = 12, wait, eviction } = options;
+  const port = redisPort(client);
+  validate(options);
+  const tags = createTags(prefix, tagCount);
+  const clock = createDatabaseClock();
+  const shas = new Map<ScriptName, string>();
+  const runner = createScriptRunner({ port, tags, place: 0, clock, shas, wait });
+  let isReady = false;
+
+  async function check(): Promise<void> {
+    if (shas.size === 0) for (const [name, sha] of await scriptShas()) shas.set(name, sha);
+    if (!isReady) {
+      const masters = await port.masters();
+      await Promise.all(masters.map((master) => checkServer(master, eviction === "ignore")));
+      isReady = true;
+    }
+    await runner.readTime();
+  }
+
+  const prepare = () => (isReady && clock.isKnown && !clock.isInDoubt ? undefined : check());
+  const access = createRedisAccess(tags, runner, prepare);
+  const createCommit = requestsOwnIo() ? createCommitPerTurn : createGroupCommit;
+  const { list, names } = createRedisList(port, prefix, tags);
+
+  return {
+    ...createCommit(access),
+    clock: clock.now,
+    async list(...page) {
+      try {
+        return await list(...page);
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+    async *names() {
+      try {
+        yield* names();
+      } catch (error) {
+        throw redisError(error);
+      }
+    },
+    /** Rows leave by themselves when they have been full for a minute. */
+    async *prune() {},
+    using() {
+      throw noTransactions("using");
+    },
+    async transaction() {
+      throw noTransactions("transaction");
+    },
+  };
+}
+
+function noTransactions(method: "using" | "transaction"): RateLimitConfigError {
+  const message =
+    `redisStore has no ${method}(): Redis cannot commit tokens together with rows of your database; ` +
+    "call limit() first, and give the tokens back by refund() if the transaction fails";
+  return new RateLimitConfigError("store", "redisStore", { message });
+}
+
+const KNOWN = new Set(["prefix", "tags", "wait", "eviction"]);
+
+function validate(options: RedisStoreOptions): void {
+  const { prefix = "", tags = 1, wait, eviction } = options;
+  const other = Object.keys(options).find((name) => !KNOWN.has(name));
+  if (other !== undefined) {
+    const expected = `left out: redisStore knows ${[...KNOWN].join(", ")}`;
+    throw new RateLimitConfigError(other, (options as Record<string, unknown>)[other], expected);
+  }
+  if (typeof prefix !== "string" || /[{}\0]/.test(prefix)) {
+    throw new RateLimitConfigError("prefix", prefix, "a text without braces and NUL");
+  }
+  if (!Number.isInteger(tags) || tags < 1 || tags > 256) {
+    throw new RateLimitConfigError("tags", tags, "a whole number from 1 to 256");
+  }
+  if (eviction !== undefined && eviction !== "ignore") {
+    throw new RateLimitConfigError("eviction", eviction, '"ignore", or left out');
+  }
+  if (wait === undefined) return;
+  const { replicas, timeout } = Object(wait) as Partial<WaitOptions>;
+  if (!Number.isInteger(replicas) || replicas! < 1) {
+    throw new RateLimitConfigError("wait.replicas", replicas, "a whole number, at least 1");
+  }
+  if (!Number.isInteger(timeout) || timeout! < 1) {
+    throw new RateLimitConfigError("wait.timeout", timeout, "a whole number of ms, at least 1");
+  }
+}
