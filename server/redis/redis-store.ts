@@ -6,10 +6,11 @@ import { createGroupCommit } from "../store/group-commit/group-commit.js";
 import { createDatabaseClock } from "../store/sql/database-clock.js";
 import type { RateLimitStore } from "../store/store.js";
 import { checkServer } from "./check-server.js";
-import { redisPort } from "./clients/redis-port.js";
+import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
 import { createRedisAccess } from "./redis-access.js";
 import { redisError } from "./redis-errors.js";
 import { createRedisList } from "./redis-list.js";
+import type { RedisPort } from "./redis-port.js";
 import { createScriptRunner, scriptShas, type WaitOptions } from "./run-script.js";
 import type { ScriptName } from "./scripts.js";
 import { createTags } from "./tags.js";
@@ -38,13 +39,17 @@ export interface RedisStoreOptions {
 /**
  * A store on Redis 6.2 or later, or on Valkey.
  *
- * @param client of ioredis.
+ * @param client ioredis 5 or 6, iovalkey, node-redis 5 or 6, Valkey GLIDE 2 or `@upstash/redis`.
  * @throws RateLimitConfigError when the client is not known, or an option cannot work.
  */
-export function redisStore(client: object, options: RedisStoreOptions = {}): RateLimitStore<never> {
-  const { prefix = "rate-limit:", tags: tagCount = 12, wait, eviction } = options;
+export function redisStore(
+  client: RedisClientLike,
+  options: RedisStoreOptions = {},
+): RateLimitStore<never> {
+  const { tags: tagCount = 12, wait, eviction } = options;
   const port = redisPort(client);
-  validate(options);
+  const prefix = port.keyPrefix + (options.prefix ?? "rate-limit:");
+  validate(options, prefix, port);
   const tags = createTags(prefix, tagCount);
   const clock = createDatabaseClock();
   const shas = new Map<ScriptName, string>();
@@ -103,15 +108,16 @@ function noTransactions(method: "using" | "transaction"): RateLimitConfigError {
 
 const KNOWN = new Set(["prefix", "tags", "wait", "eviction"]);
 
-function validate(options: RedisStoreOptions): void {
-  const { prefix = "", tags = 1, wait, eviction } = options;
+function validate(options: RedisStoreOptions, prefix: string, port: RedisPort): void {
+  const { tags = 1, wait, eviction } = options;
   const other = Object.keys(options).find((name) => !KNOWN.has(name));
   if (other !== undefined) {
     const expected = `left out: redisStore knows ${[...KNOWN].join(", ")}`;
     throw new RateLimitConfigError(other, (options as Record<string, unknown>)[other], expected);
   }
-  if (typeof prefix !== "string" || /[{}\0]/.test(prefix)) {
-    throw new RateLimitConfigError("prefix", prefix, "a text without braces and NUL");
+  if (/[{}\0]/.test(prefix)) {
+    const expected = "a text without braces and NUL; so must the client's keyPrefix";
+    throw new RateLimitConfigError("prefix", prefix, expected);
   }
   if (!Number.isInteger(tags) || tags < 1 || tags > 256) {
     throw new RateLimitConfigError("tags", tags, "a whole number from 1 to 256");
@@ -126,5 +132,8 @@ function validate(options: RedisStoreOptions): void {
   }
   if (!Number.isInteger(timeout) || timeout! < 1) {
     throw new RateLimitConfigError("wait.timeout", timeout, "a whole number of ms, at least 1");
+  }
+  if (port.sendAndWait === undefined) {
+    throw new RateLimitConfigError("wait", wait, "left out: this client cannot wait for replicas");
   }
 }

@@ -54,29 +54,13 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
     }
   }
 
-  /**
-   * WAIT speaks of the writes of its own connection. After a reconnection it would speak of none, so
-   * the connection is asked for its number before and after.
-   */
   async function sendAndWait(args: readonly string[]): Promise<unknown> {
     const { replicas, timeout } = wait!;
-    const [before, reply, acknowledged, after] = await Promise.allSettled([
-      send(["CLIENT", "ID"]),
-      send(args),
-      send(["WAIT", String(replicas), String(timeout)]),
-      send(["CLIENT", "ID"]),
-    ]);
-    if (reply.status === "rejected") throw reply.reason;
-    for (const each of [before, acknowledged, after]) {
-      if (each.status === "rejected") throw each.reason;
-    }
-    const [count, ...ids] = [acknowledged, before, after].map((each) =>
-      Number((each as PromiseFulfilledResult<unknown>).value),
-    );
-    if (count! >= replicas && ids[0] === ids[1]) return reply.value;
+    const { reply, acknowledged } = await port.sendAndWait!(args, routingKey, wait!);
+    if (acknowledged >= replicas) return reply;
     throw new RedisStoreError(
-      `fewer than ${replicas} replicas have acknowledged a write within ${timeout} ms; it is ` +
-        "unknown whether it will be lost",
+      `only ${acknowledged} of ${replicas} replicas have acknowledged a write within ${timeout} ms; ` +
+        "it is unknown whether it will be lost",
     );
   }
 

@@ -3,6 +3,7 @@
  * in one slot. There are few tags, evenly over all slots. The tag follows from the key of a limit, so
  * that the rows of one user share a slot, and can be written together.
  */
+import { keySlot } from "./key-slot.js";
 import { rowKey, type RowId } from "../store/store.js";
 
 const SLOTS = 16_384;
@@ -51,7 +52,7 @@ function tagTexts(count: number): string[] {
   const distances: number[] = [];
   for (let i = 0; i < CANDIDATES; i++) {
     const text = i.toString(36);
-    const slot = crc16(text) % SLOTS;
+    const slot = keySlot(text);
     const place = Math.floor((slot * count) / SLOTS);
     const distance = Math.abs(slot - ((place + 0.5) * SLOTS) / count);
     if (distance >= (distances[place] ?? Infinity)) continue;
@@ -59,16 +60,6 @@ function tagTexts(count: number): string[] {
     distances[place] = distance;
   }
   return texts;
-}
-
-/** The checksum by which Redis finds a slot: CRC-16/XMODEM, of ASCII here. */
-export function crc16(text: string): number {
-  let crc = 0;
-  for (let i = 0; i < text.length; i++) {
-    crc ^= text.charCodeAt(i) << 8;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
-  }
-  return crc & 0xffff;
 }
 
 /** FNV-1a over UTF-16 code units, with the final mix of MurmurHash3 to spread short keys. */
