@@ -7,6 +7,7 @@
  * decisions take effect only if it is written. A decision that throws fails alone.
  */
 import type { RateLimitState } from "../../core/calculate.js";
+import { capacityOf, type RateLimitConfig } from "../../core/config.js";
 import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
 
 /**
@@ -17,6 +18,8 @@ export interface Write {
   row: RowId;
   was: RateLimitState | null;
   next: RateLimitState | null;
+  /** The configs of the row, if the decisions of the batch name it with several. */
+  also?: (RateLimitConfig | undefined)[] | undefined;
 }
 
 /** Writes that take effect all or nothing, and the decisions (by index) that depend on them. */
@@ -84,10 +87,25 @@ function entryOf(entries: Map<string, Entry>, states: RowStates, row: RowId): En
   let entry = entries.get(id);
   if (entry === undefined) {
     const was = states.get(id) ?? null;
-    entry = { id, row, was, next: was, group: undefined };
+    entry = { id, row, was, next: was, group: undefined, also: undefined };
     entries.set(id, entry);
+  } else if (!fillsAlike(row.config, entry.row.config)) {
+    entry.also ??= [entry.row.config];
+    if (!entry.also.some((each) => fillsAlike(row.config, each))) entry.also.push(row.config);
   }
   return entry;
+}
+
+function fillsAlike(a: RateLimitConfig | undefined, b: RateLimitConfig | undefined): boolean {
+  if (a === b) return true;
+  return (
+    a !== undefined &&
+    b !== undefined &&
+    a.kind === b.kind &&
+    a.rate === b.rate &&
+    a.period === b.period &&
+    capacityOf(a) === capacityOf(b)
+  );
 }
 
 /**
@@ -117,7 +135,7 @@ const isTied = (entry: Entry) => entry.group !== undefined;
 
 function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[] | undefined)[]) {
   const groups = new Map<Group, WriteGroup>();
-  for (const { group: tied, row, was, next } of entries.values()) {
+  for (const { group: tied, row, was, next, also } of entries.values()) {
     if (tied === undefined) continue;
     const root = rootOf(tied);
     let group = groups.get(root);
@@ -125,7 +143,7 @@ function collect(entries: ReadonlyMap<string, Entry>, relied: (readonly string[]
       group = { writes: [], decisions: root.decisions };
       groups.set(root, group);
     }
-    group.writes.push({ row, was, next });
+    group.writes.push(also === undefined ? { row, was, next } : { row, was, next, also });
   }
   for (const [root, group] of groups) {
     if (!group.writes.every(({ was, next }) => sameState(was, next))) continue;

@@ -17,6 +17,7 @@ const PEERS: Record<string, readonly string[]> = {
   "./drizzle": [],
   "./kysely": ["kysely"],
   "./hono": ["hono"],
+  "./redis": [],
   "./otel": ["@opentelemetry/api"],
   "./client": ["@trpc/client", "@trpc/server"],
   "./react": ["@tanstack/react-query", "@trpc/client", "@trpc/server", "react"],

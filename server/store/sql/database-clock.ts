@@ -48,6 +48,11 @@ export interface DatabaseClock {
    * @param run sends the statement, with or without the column of the clock.
    */
   query(run: (withClock: boolean) => Promise<SqlRow[]>): Promise<SqlRow[]>;
+  /**
+   * Begins a reading, for answers that have the time in any case. Call it before the statement is
+   * sent, and what it returns with the time in the answer, epoch ms.
+   */
+  begin(): (value: number) => void;
 }
 
 /** The bounds of the database's clock minus the monotonic clock, ms, at an instant of the latter. */
@@ -104,6 +109,15 @@ export function createDatabaseClock(
     },
     get isInDoubt() {
       return isInDoubt();
+    },
+    begin() {
+      const sentAt = monotonic();
+      const before = difference();
+      return (value) => {
+        if (!Number.isFinite(value)) return;
+        machine = before;
+        learn(value, sentAt, monotonic());
+      };
     },
     query(run) {
       const sentAt = monotonic();

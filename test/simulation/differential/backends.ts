@@ -51,6 +51,7 @@ export function everyOtherTime(): DatabaseClock {
     isKnown: true,
     isInDoubt: false,
     query: (run) => run(calls++ % 2 === 1),
+    begin: () => () => {},
   };
 }
 

@@ -1,0 +1,158 @@
+/**
+ * ioredis 5 and 6, and iovalkey, which has its interface. Its `call` is called on an object of
+ * our own, because two options of the client would change the commands: `enableAutoPipelining`
+ * chooses a node of the cluster by the first argument, which is the digest of a script, and
+ * `keyPrefix` leaves patterns as they are.
+ */
+import { keySlot } from "../key-slot.js";
+import type { RedisNode, RedisPort } from "../redis-port.js";
+import { isKeyless } from "./keyless.js";
+import { hasMethods, property } from "./shape.js";
+import { type Connection, type Topology, waitInCluster, waitOn } from "./wait-chain.js";
+
+/** A client of ioredis or iovalkey, single or with sentinels. */
+export interface IoredisLike {
+  readonly options: object;
+  readonly status: string;
+  call(command: string, ...args: never[]): unknown;
+  sendCommand(command: never, ...rest: never[]): unknown;
+  pipeline(): unknown;
+}
+
+/** A `Cluster` of ioredis or iovalkey. */
+export interface IoredisClusterLike extends IoredisLike {
+  readonly isCluster: boolean;
+  nodes(role?: never): unknown;
+}
+
+interface Options {
+  autoResendUnfulfilledCommands?: boolean;
+  maxRetriesPerRequest?: number | null;
+  clusterNodeRetryStrategy?: unknown;
+  retryDelayOnFailover?: number;
+  keyPrefix?: string | Buffer;
+  redisOptions?: Options;
+  host?: string;
+  port?: number;
+}
+
+interface Pipeline {
+  sendCommand(command: unknown): unknown;
+  exec(): Promise<[Error | null, unknown][] | null>;
+}
+
+interface Client {
+  options: Options;
+  status: string;
+  call(this: CommandSink, ...args: string[]): Promise<unknown>;
+  sendCommand(command: unknown, stream?: undefined, node?: { slot: number }): Promise<unknown>;
+  pipeline(): Pipeline;
+}
+
+interface Cluster extends Client {
+  nodes(role: "master" | "all"): Client[];
+  /** By slot: the master and its replicas, as `host:port`. */
+  slots: (string[] | undefined)[];
+}
+
+/** What `call` uses of the client. */
+interface CommandSink {
+  options: object;
+  sendCommand(command: unknown): unknown;
+}
+
+export function isIoredis(client: object): client is IoredisLike {
+  return hasMethods(client, "call", "sendCommand", "pipeline") && !property(client, "isPipeline");
+}
+
+export function isIoredisCluster(client: IoredisLike): client is IoredisClusterLike {
+  return property(client, "isCluster") === true && hasMethods(client, "nodes");
+}
+
+export function ioredisPort(like: IoredisLike): RedisPort {
+  const client = like as unknown as Client;
+  const { options } = client;
+  const node = nodeOf(client);
+  return {
+    keyPrefix: prefixOf(options),
+    isCluster: false,
+    resends: mayResend(options),
+    send: node.send,
+    sendAndWait: waitOn(connectionOf(client)),
+    masters: () => Promise.resolve([node]),
+  };
+}
+
+export function ioredisClusterPort(like: IoredisClusterLike): RedisPort {
+  const cluster = like as unknown as Cluster;
+  const { options } = cluster;
+  const send: RedisNode["send"] = (args, routingKey) => {
+    // The client finds the slot of a command by its keys, and follows redirections only then.
+    const node =
+      routingKey !== undefined && isKeyless(args) ? { slot: keySlot(routingKey) } : undefined;
+    return call(cluster, args, (command) => cluster.sendCommand(command, undefined, node));
+  };
+  const probe = (key: string) => send(["EXISTS", key], key);
+  const topology: Topology = {
+    connectionFor: (key) => topology.connectionAt(cluster.slots[keySlot(key)]?.[0] ?? ""),
+    connectionAt(address) {
+      const found = cluster.nodes("all").find(({ options: { host, port } }) => {
+        return address === `${host}:${port}`;
+      });
+      return Promise.resolve(found && connectionOf(found));
+    },
+    refresh: probe,
+  };
+  const { clusterNodeRetryStrategy, retryDelayOnFailover = 0 } = options;
+  return {
+    keyPrefix: prefixOf(options) || prefixOf(options.redisOptions ?? {}),
+    isCluster: true,
+    resends:
+      retryDelayOnFailover > 0 ||
+      (typeof clusterNodeRetryStrategy === "function" && mayResend(options.redisOptions ?? {})),
+    send,
+    sendAndWait: waitInCluster(topology),
+    async masters() {
+      // Before that, the client knows the servers that it was given, which may be replicas.
+      if (cluster.status !== "ready") await send(["PING"], undefined);
+      return cluster.nodes("master").map(nodeOf);
+    },
+  };
+}
+
+function prefixOf({ keyPrefix }: Options): string {
+  return String(keyPrefix ?? "");
+}
+
+/** Without retries, all commands are rejected when the connection is lost. */
+function mayResend({ autoResendUnfulfilledCommands, maxRetriesPerRequest }: Options): boolean {
+  return autoResendUnfulfilledCommands !== false && maxRetriesPerRequest !== 0;
+}
+
+function nodeOf(client: Client): RedisNode {
+  return {
+    send: (args) => call(client, args, (command) => client.sendCommand(command)),
+  };
+}
+
+/** The client sends a pipeline again as a whole, and rejects the rest of one that has begun. */
+function connectionOf(client: Client): Connection {
+  return {
+    async chain(commands) {
+      const pipeline = client.pipeline();
+      for (const args of commands) {
+        void call(client, args, (command) => pipeline.sendCommand(command));
+      }
+      const results = (await pipeline.exec()) ?? [];
+      return results.map(([error, reply]) => error ?? reply);
+    },
+  };
+}
+
+function call(
+  client: Client,
+  args: readonly string[],
+  sendCommand: (command: unknown) => unknown,
+): Promise<unknown> {
+  return client.call.call({ options: {}, sendCommand }, ...args);
+}

@@ -1,0 +1,19 @@
+/** Which commands of the store have no key, so that a client of a cluster cannot tell where they go. */
+
+const KEYLESS: ReadonlySet<string> = new Set([
+  "CLIENT",
+  "CLUSTER",
+  "CONFIG",
+  "INFO",
+  "PING",
+  "PUBLISH",
+  "ROLE",
+  "SCAN",
+  "SCRIPT",
+  "TIME",
+  "WAIT",
+]);
+
+export function isKeyless([command = "", , keys]: readonly string[]): boolean {
+  return command.startsWith("EVAL") ? keys === "0" : KEYLESS.has(command);
+}

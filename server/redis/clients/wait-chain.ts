@@ -1,0 +1,76 @@
+/**
+ * A command and a WAIT behind it, on one connection of the master that carries the command out. The
+ * cluster clients send each command by itself: after a redirection, WAIT would ask another master,
+ * which has nothing to wait for and answers at once.
+ */
+import type { SendAndWait } from "../redis-port.js";
+import { redirectionOf } from "./redirection.js";
+
+type Commands = readonly (readonly string[])[];
+
+/** A connection to one server. */
+export interface Connection {
+  /**
+   * Sends commands one behind the other. If the connection is lost, none of them is sent on another
+   * one alone. Resolves with the reply or the error of each.
+   */
+  chain(commands: Commands): Promise<readonly unknown[]>;
+}
+
+/** Where the connections of a cluster are found. */
+export interface Topology {
+  /** The master of the key's slot, as the client knows it. */
+  connectionFor(key: string): Promise<Connection | undefined>;
+  /** The server at `host:port`. */
+  connectionAt(address: string): Promise<Connection | undefined>;
+  /** Makes the client ask for the slots anew. */
+  refresh(key: string): Promise<unknown>;
+}
+
+/** As many as the clients follow by themselves. */
+const MAX_REDIRECTIONS = 16;
+
+/** For a single server. */
+export function waitOn(connection: Connection): SendAndWait {
+  return async (args, _, wait) => {
+    const [reply, acknowledged] = await connection.chain([args, waitCommand(wait)]);
+    return answer(reply, acknowledged);
+  };
+}
+
+export function waitInCluster(topology: Topology): SendAndWait {
+  return async (args, key, wait) => {
+    const refresh = () => topology.refresh(key);
+    let connection = await topology.connectionFor(key);
+    let isAsked = false;
+    for (let redirections = 0; ; redirections++) {
+      if (connection === undefined) {
+        await refresh();
+        connection = await topology.connectionFor(key);
+        if (connection === undefined) throw new Error("the client knows no master of this slot");
+      }
+      const prefix: Commands = isAsked ? [["ASKING"]] : [];
+      const sent = connection.chain([...prefix, args, waitCommand(wait)]);
+      const [reply, acknowledged] = (await sent).slice(prefix.length);
+      const redirection = redirectionOf(reply);
+      if (redirection === undefined || redirections >= MAX_REDIRECTIONS) {
+        // The master may be gone. The client notices that by commands of its own only.
+        if (reply instanceof Error) refresh().catch(() => {});
+        return answer(reply, acknowledged);
+      }
+      isAsked = redirection.code === "ASK";
+      if (!isAsked) await refresh();
+      connection = await topology.connectionAt(redirection.address);
+    }
+  };
+}
+
+function waitCommand({ replicas, timeout }: { replicas: number; timeout: number }): string[] {
+  return ["WAIT", String(replicas), String(timeout)];
+}
+
+function answer(reply: unknown, acknowledged: unknown): { reply: unknown; acknowledged: number } {
+  if (reply instanceof Error) throw reply;
+  // The command was carried out. Whether a replica has it is not known.
+  return { reply, acknowledged: acknowledged instanceof Error ? 0 : Number(acknowledged) };
+}

@@ -1,0 +1,69 @@
+/**
+ * What group commit needs, by scripts: on all rows of a server, or in a cluster on those of one tag.
+ * A script is atomic, so a read is a snapshot, and a group is written all or nothing.
+ */
+import { type RowAccess, UnsentError } from "../store/row-access.js";
+import { rowKey, type RowId } from "../store/store.js";
+import { askAgain } from "./ask-again.js";
+import { randomText } from "./marks.js";
+import { RedisConflictError, redisError } from "./redis-errors.js";
+import { NOT_HELD, type RedisRows } from "./redis-rows.js";
+
+/**
+ * @param isPart whether decisions may also have rows elsewhere. Then a held row may be one of several
+ * that are about to be written, of which others are written already. So a read waits for it.
+ */
+export function createRedisAccess(
+  rows: RedisRows,
+  prepare: () => Promise<void> | undefined,
+  isPart: boolean,
+): RowAccess {
+  const locked: RowAccess["locked"] = async (run) => {
+    const holder = randomText();
+    const held = new Map<string, RowId>();
+    try {
+      return await run({
+        async read(wanted) {
+          for (const row of wanted) held.set(rowKey(row), row);
+          return askAgain(() => rows.hold(wanted, holder));
+        },
+        async write(groups, isWanted) {
+          const outcomes = await rows.write(groups, isWanted, holder);
+          for (const [{ writes }, outcome] of outcomes) {
+            if (outcome !== "written") continue;
+            for (const { row } of writes) held.delete(rowKey(row));
+          }
+          return outcomes;
+        },
+      });
+    } catch (error) {
+      // Another process holds them.
+      if (error instanceof RedisConflictError) held.clear();
+      throw error;
+    } finally {
+      rows.release([...held.values()], holder);
+    }
+  };
+
+  return {
+    prepare,
+    locked,
+    read: (wanted) =>
+      askAgain(async () => {
+        const { states, isHeld } = await rows.read(wanted);
+        if (isPart && isHeld) throw new RedisConflictError();
+        return states;
+      }),
+    write: (groups, isWanted) => rows.write(groups, isWanted, NOT_HELD),
+    async take(lines, { now, isWanted }) {
+      if (!isWanted()) throw new UnsentError();
+      return rows.take(lines, now);
+    },
+    mixesTerms: true,
+    serializable: false,
+    isConflict: (error) => error instanceof RedisConflictError,
+    wrap: redisError,
+    maxInFlight: 2,
+    probe: () => rows.runner.send(["PING"]),
+  };
+}

@@ -1,0 +1,58 @@
+/** The errors of Redis, and what callers receive for them. */
+import { RateLimitStoreError } from "../../core/errors.js";
+
+/** Nothing was carried out, so the calls can be decided again. */
+export class RedisConflictError extends Error {
+  override readonly name = "RedisConflictError";
+
+  constructor() {
+    super("another process holds these rate limits");
+  }
+}
+
+/** Messages of the store itself, for its user. */
+export class RedisStoreError extends Error {
+  override readonly name = "RedisStoreError";
+}
+
+/** What the store cannot do with a server. Clients quote keys and commands, and messages must not. */
+const HINTS: readonly [RegExp, string][] = [
+  [/^CROSSSLOT/, "the server is a cluster: give redisStore the client of a cluster, or `tags: 1`"],
+  [/^OOM /, "Redis has no memory left: raise maxmemory, or shorten the periods of limits"],
+  [/^READONLY/, "this is a replica: connect to the master"],
+];
+
+export function redisError(cause: unknown): RateLimitStoreError {
+  if (cause instanceof RateLimitStoreError) return cause;
+  const own = cause instanceof RedisStoreError;
+  const said = own ? cause.message : messageOf(cause);
+  const hint = HINTS.find(([pattern]) => pattern.test(said))?.[1];
+  return new RateLimitStoreError(
+    `the rate limit store failed: ${said}${hint === undefined ? "" : ` (${hint})`}`,
+    { cause: own ? cause : withoutCommand(cause) },
+  );
+}
+
+export function isNoScript(error: unknown): boolean {
+  return messageOf(error).includes("NOSCRIPT");
+}
+
+function messageOf(error: unknown): string {
+  const { message, code } = Object(error) as { message?: unknown; code?: unknown };
+  for (const text of [message, code]) {
+    if (typeof text === "string" && text !== "") return text.replace(QUOTED, "'…'");
+  }
+  return "an error without a message";
+}
+
+/** Keys can be e-mail addresses, and some messages of Redis quote them. */
+const QUOTED = /'[^']*'/g;
+
+/** The same error without the command, whose arguments are keys. */
+function withoutCommand(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  const copy = new Error(messageOf(cause));
+  copy.name = cause.name;
+  const { code } = cause as { code?: unknown };
+  return code === undefined ? copy : Object.assign(copy, { code });
+}

@@ -1,0 +1,97 @@
+/**
+ * Lists rows by SCAN. Redis has no order, so a page costs a walk over all keys of the server. To save
+ * walks, one of them remembers the rows that follow its page.
+ */
+import type { RowId } from "../store/store.js";
+import type { RedisPort } from "./redis-port.js";
+import type { Tags } from "./tags.js";
+
+/** Keys per step of a walk. */
+const STEP = "1000";
+/** The most rows that a walk remembers. */
+const AHEAD = 10_000;
+/** For how long, ms. Rows that are inserted meanwhile may be left out. */
+const REMEMBERED = 5000;
+
+export interface RedisList {
+  list(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
+  names(): AsyncIterable<string>;
+}
+
+export function createRedisList(port: RedisPort, prefix: string, tags: Tags): RedisList {
+  /** Rows that follow `after`, in order, and whether they are all. */
+  let ahead: { name: string; after: RowId; rows: RowId[]; at: number } | undefined;
+
+  async function* walk(pattern: string): AsyncGenerator<RowId[]> {
+    for (const master of await port.masters()) {
+      let cursor = "0";
+      do {
+        const args = ["SCAN", cursor, "MATCH", pattern, "COUNT", STEP];
+        const [next, keys] = (await master.send(args, undefined)) as [unknown, unknown[]];
+        yield keys.flatMap((key) => tags.rowOf(String(key)) ?? []);
+        cursor = String(next);
+      } while (cursor !== "0");
+    }
+  }
+
+  async function find(name: string, after: RowId | undefined, most: number): Promise<RowId[]> {
+    const found = new Map<string, RowId>();
+    let rows: RowId[] = [];
+    for await (const page of walk(`${escape(prefix)}{*}${escape(name)}\0*`)) {
+      for (const row of page) {
+        if (row.name !== name) continue;
+        if (after !== undefined && compare(row, after) <= 0) continue;
+        // SCAN may return a key twice.
+        found.set(`${row.key}\0${row.shard}`, row);
+      }
+      if (found.size < 2 * most) continue;
+      rows = [...found.values()].sort(compare).slice(0, most);
+      found.clear();
+      for (const row of rows) found.set(`${row.key}\0${row.shard}`, row);
+    }
+    return [...found.values()].sort(compare).slice(0, most);
+  }
+
+  return {
+    async list(name, after, count) {
+      const known = ahead;
+      ahead = undefined;
+      const isNext =
+        known !== undefined &&
+        known.name === name &&
+        after !== undefined &&
+        compare(known.after, after) === 0 &&
+        performance.now() - known.at < REMEMBERED;
+      let rows = isNext ? known.rows : [];
+      let at = isNext ? known.at : 0;
+      if (rows.length < count) {
+        at = performance.now();
+        rows = await find(name, after, Math.max(count, AHEAD));
+      }
+      const page = rows.slice(0, count);
+      const last = page.at(-1);
+      if (last !== undefined) ahead = { name, after: last, rows: rows.slice(count), at };
+      return page;
+    },
+    async *names() {
+      const seen = new Set<string>();
+      for await (const page of walk(`${escape(prefix)}{*}*`)) {
+        for (const { name } of page) {
+          if (seen.has(name)) continue;
+          seen.add(name);
+          yield name;
+        }
+      }
+    },
+  };
+}
+
+function compare(a: RowId, b: RowId): number {
+  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
+  return a.shard - b.shard;
+}
+
+/** A text that SCAN takes literally. */
+function escape(text: string): string {
+  return text.replace(/[\\*?[\]^-]/g, "\\$&");
+}

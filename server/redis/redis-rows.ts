@@ -1,0 +1,104 @@
+/** What the scripts do to rows of one server, or of one tag: each is one command, and atomic. */
+import type { RateLimitState } from "../../core/calculate.js";
+import type { WriteGroup } from "../store/plan-writes.js";
+import { type TakeLine, UnsentError, type WriteOutcomes } from "../store/row-access.js";
+import { rowKey, type RowId } from "../store/store.js";
+import { RedisConflictError } from "./redis-errors.js";
+import { isHeld, stateOf, takeWords, writeWords } from "./row-words.js";
+import type { ScriptRunner } from "./run-script.js";
+import type { Tags } from "./tags.js";
+
+/** How long a process may hold rows, ms. If it was killed, they are free after that. */
+export const HOLD = 1000;
+
+/** In place of the holder of rows that are not held. */
+export const NOT_HELD = "";
+
+export interface Found {
+  states: Map<string, RateLimitState>;
+  /** Whether another process holds one of the rows. */
+  isHeld: boolean;
+}
+
+export class RedisRows {
+  constructor(
+    private readonly tags: Tags,
+    readonly runner: ScriptRunner,
+  ) {}
+
+  read(rows: readonly RowId[]): Promise<Found> {
+    return this.ask("read", rows, []);
+  }
+
+  /** Holds all rows. Rejects with a `RedisConflictError` if another process holds one of them. */
+  async hold(rows: readonly RowId[], holder: string): Promise<Found["states"]> {
+    return (await this.ask("hold", rows, [holder, String(HOLD)])).states;
+  }
+
+  /** Nothing waits for it. If it is lost, the rows are free after their time. */
+  release(rows: readonly RowId[], holder: string): void {
+    if (rows.length === 0) return;
+    this.runner.run("release", rows.map(this.tags.keyOf), [holder]).catch(() => {});
+  }
+
+  async take(lines: readonly TakeLine[], now: number): Promise<Map<string, RateLimitState>> {
+    const keys = lines.map(({ row }) => this.tags.keyOf(row));
+    const words = await this.runner.run("take", keys, takeWords(lines, now));
+    const taken = new Map<string, RateLimitState>();
+    for (let i = 0; i < lines.length; i++) {
+      const state = stateOf(words[i]!, now);
+      if (state !== undefined) taken.set(rowKey(lines[i]!.row), state);
+    }
+    return taken;
+  }
+
+  /**
+   * Never rejects.
+   *
+   * @param holder whoever holds the rows, or `NOT_HELD`. What is written is no longer held.
+   */
+  async write(
+    groups: readonly WriteGroup[],
+    isWanted: ((group: WriteGroup) => boolean) | undefined,
+    holder: string,
+  ): Promise<WriteOutcomes> {
+    const outcomes: WriteOutcomes = new Map();
+    const sent: WriteGroup[] = [];
+    for (const group of groups) {
+      if (isWanted === undefined || isWanted(group)) sent.push(group);
+      else outcomes.set(group, { error: new UnsentError() });
+    }
+    if (sent.length === 0) return outcomes;
+    try {
+      const now = this.runner.clock.now();
+      const keys: string[] = [];
+      const args = [holder];
+      for (const { writes } of sent) {
+        args.push(String(writes.length));
+        for (const each of writes) {
+          keys.push(this.tags.keyOf(each.row));
+          args.push(...writeWords(each, now));
+        }
+      }
+      const words = await this.runner.run("write", keys, args);
+      for (const [i, group] of sent.entries()) {
+        if (words[i] === "1") outcomes.set(group, "written");
+        else if (group.writes.every(({ was }) => was === null)) outcomes.set(group, "exists");
+      }
+    } catch (error) {
+      if (error instanceof RedisConflictError) return outcomes;
+      for (const group of sent) outcomes.set(group, { error });
+    }
+    return outcomes;
+  }
+
+  private async ask(name: "read" | "hold", rows: readonly RowId[], args: readonly string[]) {
+    const words = await this.runner.run(name, rows.map(this.tags.keyOf), args);
+    const states = new Map<string, RateLimitState>();
+    for (let i = 0; i < rows.length; i++) {
+      const state = stateOf(words[i]!);
+      if (state !== undefined) states.set(rowKey(rows[i]!), state);
+    }
+    return { states, isHeld: words.some(isHeld) };
+  }
+}

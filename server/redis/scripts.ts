@@ -1,0 +1,192 @@
+/**
+ * The five scripts. A row is three doubles: `value`, `ts`, and the instant, by the clock of Redis,
+ * until which the row has to stay. A row that is held has two more parts: until when, and by whom.
+ * A row that has to stay until 0 does not exist, and is only held.
+ *
+ * Every reply is one line of text: the two numbers of TIME, and then what the script says. Doubles
+ * travel as `%.17g`, which loses no bit. `tostring` of Lua would keep 14 digits.
+ */
+
+/** How long a row stays after it is full, ms: the clock of a replica that takes over may be ahead. */
+export const KEEP = 60_000;
+/** How long the reply to a mark is kept, ms. */
+const KEEP_REPLY = 30_000;
+/** The largest instant that Redis takes, and a little less. */
+const NEVER = 9e15;
+
+const HEAD = `
+local time = redis.call('TIME')
+local clock = time[1] * 1000.0 + time[2] / 1000
+local stamp = time[1] .. ' ' .. time[2]
+local function load(s)
+  if not s or #s < 24 then return 0, 0, 0 end
+  local value, ts, stays = struct.unpack('<ddd', s)
+  if stays <= clock then stays = 0 end
+  if #s > 24 and struct.unpack('<d', s, 25) > clock then return value, ts, stays, s:sub(33) end
+  return value, ts, stays
+end
+local function save(key, value, ts, stays)
+  local row = struct.pack('<ddd', value, ts, stays)
+  if stays >= ${NEVER} then redis.call('SET', key, row)
+  else redis.call('SET', key, row, 'PXAT', math.ceil(stays)) end
+end
+local function fetch()
+  if #KEYS <= 4000 then return redis.call('MGET', unpack(KEYS)) end
+  local rows = {}
+  for from = 1, #KEYS, 4000 do
+    local part = redis.call('MGET', unpack(KEYS, from, math.min(from + 3999, #KEYS)))
+    for i = 1, #part do rows[from + i - 1] = part[i] end
+  end
+  return rows
+end
+local rows = fetch()
+local reply = {stamp}
+`;
+
+/** ARGV: the deadline, and the mark. The key of a mark is the last one. */
+const ONCE = `
+local mark = ARGV[2]
+local count = #KEYS
+if mark ~= '' then
+  local said = rows[count]
+  count = count - 1
+  if said and said:sub(1, #mark) == mark then return said:sub(#mark + 1) end
+end
+if clock > tonumber(ARGV[1]) then return stamp .. ' late' end
+`;
+
+const ANSWER = `
+local text = table.concat(reply, ' ')
+if mark ~= '' then redis.call('SET', KEYS[#KEYS], mark .. text, 'PX', ${KEEP_REPLY}) end
+return text
+`;
+
+/**
+ * ARGV, after the mark: the time of the decision; the number of terms; the total of all lines, or
+ * nothing; five numbers for each of the terms; and for each line its place among the terms, its total
+ * and the `ts` of a new row. Lines of one total have one place, and only that `ts`, or nothing.
+ *
+ * Keep the order of operations of `takeTokens` in `core`.
+ */
+const TAKE = `${HEAD}${ONCE}
+local now, kinds, shared = ARGV[3] + 0.0, tonumber(ARGV[4]), tonumber(ARGV[5])
+local terms = {}
+for i = 1, kinds do
+  local from = 5 * i
+  terms[i] = {ARGV[from + 1] == '1', ARGV[from + 2] + 0.0, ARGV[from + 3] + 0.0, ARGV[from + 4] + 0.0, ARGV[from + 5] + 0.0}
+end
+local at = 5 * kinds + 6
+local isWindow, rate, period, capacity, floor = unpack(terms[1])
+local total, fresh = shared and shared + 0.0, now
+for i = 1, count do
+  if not shared then
+    isWindow, rate, period, capacity, floor = unpack(terms[ARGV[at] + 1])
+    total, fresh, at = ARGV[at + 1] + 0.0, ARGV[at + 2] + 0.0, at + 3
+  elseif isWindow then
+    fresh, at = ARGV[at] + 0.0, at + 1
+  end
+  local value, ts, stays, holder = load(rows[i])
+  if stays == 0 then
+    value, ts = capacity, fresh
+  else
+    local elapsed = math.max(0.0, now - ts)
+    if isWindow then
+      local windows = math.floor(elapsed / period)
+      value, ts = math.min(value + windows * rate, capacity), ts + windows * period
+    else
+      value, ts = math.min(value + elapsed * rate / period, capacity), math.max(ts, now)
+    end
+  end
+  value = value - total
+  if value >= floor and not holder then
+    local periods = (capacity - value) / rate
+    if isWindow then periods = math.ceil(periods) end
+    stays = math.max(stays, clock + (ts - now) + periods * period + ${KEEP})
+    save(KEYS[i], value, ts, stays)
+    if ts == now then reply[#reply + 1] = string.format('%.17g', value)
+    else reply[#reply + 1] = string.format('%.17g/%.17g', value, ts) end
+  else
+    reply[#reply + 1] = '-'
+  end
+end
+${ANSWER}`;
+
+const TELL = `
+for i = 1, #KEYS do
+  local value, ts, stays, holder = load(rows[i])
+  if stays == 0 then reply[i + 1] = holder and '!' or '-'
+  else reply[i + 1] = string.format(holder and '%.17g/%.17g!' or '%.17g/%.17g', value, ts) end
+end
+return table.concat(reply, ' ')
+`;
+
+const READ = `${HEAD}${TELL}`;
+
+/**
+ * ARGV, after the mark: who holds the rows, or nothing; and for each group the number of its writes,
+ * and for each write the two numbers that were, the two numbers to write, and for how long they have
+ * to stay. A row that does not exist has two empty numbers, and a row that stays for ever has no time.
+ */
+const WRITE = `${HEAD}${ONCE}
+local own, first, at = ARGV[3], 0, 4
+while at <= #ARGV do
+  local size, isSame, seen = tonumber(ARGV[at]), true, {}
+  for i = 1, size do
+    local from = at + 5 * i - 4
+    local value, ts, stays, holder = load(rows[first + i])
+    seen[i] = {stays, holder}
+    if (holder or '') ~= own then isSame = false
+    elseif ARGV[from] == '' then isSame = isSame and stays == 0
+    else isSame = isSame and stays > 0 and value == tonumber(ARGV[from]) and ts == tonumber(ARGV[from + 1]) end
+  end
+  if isSame then
+    for i = 1, size do
+      local from, key = at + 5 * i - 4, KEYS[first + i]
+      local value, ts, lasts = ARGV[from + 2], ARGV[from + 3], ARGV[from + 4]
+      local stays, holder = unpack(seen[i])
+      if value == '' then
+        if stays > 0 or holder then redis.call('DEL', key) end
+      elseif holder or value ~= ARGV[from] or ts ~= ARGV[from + 1] then
+        local until_ = lasts == '' and ${NEVER} or clock + tonumber(lasts)
+        save(key, tonumber(value), tonumber(ts), math.max(stays, until_))
+      end
+    end
+  end
+  reply[#reply + 1] = isSame and '1' or '0'
+  first, at = first + size, at + 5 * size + 1
+end
+${ANSWER}`;
+
+/** ARGV: the deadline, who holds the rows, and for how long. Holds all of them, or none. */
+const HOLD = `${HEAD}
+if clock > tonumber(ARGV[1]) then return stamp .. ' late' end
+for i = 1, #KEYS do
+  local _, _, _, holder = load(rows[i])
+  if holder and holder ~= ARGV[2] then return stamp .. ' held' end
+end
+local till = clock + ARGV[3]
+for i = 1, #KEYS do
+  local value, ts, stays = load(rows[i])
+  local row = struct.pack('<dddd', value, ts, stays, till) .. ARGV[2]
+  if stays >= ${NEVER} then redis.call('SET', KEYS[i], row)
+  else redis.call('SET', KEYS[i], row, 'PXAT', math.ceil(math.max(stays, till))) end
+  if stays == 0 then reply[i + 1] = '-'
+  else reply[i + 1] = string.format('%.17g/%.17g', value, ts) end
+end
+return table.concat(reply, ' ')
+`;
+
+/** ARGV: who holds the rows. */
+const RELEASE = `${HEAD}
+for i = 1, #KEYS do
+  local value, ts, stays, holder = load(rows[i])
+  if holder == ARGV[1] then
+    if stays == 0 then redis.call('DEL', KEYS[i]) else save(KEYS[i], value, ts, stays) end
+  end
+end
+return stamp
+`;
+
+export const SCRIPTS = { take: TAKE, read: READ, write: WRITE, hold: HOLD, release: RELEASE };
+
+export type ScriptName = keyof typeof SCRIPTS;

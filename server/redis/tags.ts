@@ -1,0 +1,72 @@
+/**
+ * Where the rows are: each key of Redis begins with a hash tag, and a cluster keeps keys of one tag
+ * in one slot. There are few tags, evenly over all slots. The tag follows from the key of a limit, so
+ * that the rows of one user share a slot, and can be written together.
+ */
+import { keySlot } from "./key-slot.js";
+import { rowKey, type RowId } from "../store/store.js";
+
+const SLOTS = 16_384;
+/** How many texts are tried as tags. With 256 tags, there are 16 for each. */
+const CANDIDATES = 4096;
+
+export interface Tags {
+  readonly count: number;
+  /** The place of the row's tag, from 0. */
+  placeOf(row: Pick<RowId, "key">): number;
+  /** The key of Redis that holds the row. */
+  keyOf(row: RowId): string;
+  /**
+   * A key in the slot of a tag, which is no row's: a name is never empty, so no row has a NUL right
+   * after its tag.
+   */
+  ownKey(place: number, name: string): string;
+  /** The row that a key of Redis holds, or `undefined` if it is none. */
+  rowOf(key: string): RowId | undefined;
+}
+
+/** @param prefix without braces: the first ones in a key are those of its tag. */
+export function createTags(prefix: string, count: number): Tags {
+  const starts = tagTexts(count).map((tag) => `${prefix}{${tag}}`);
+  const placeOf = ({ key }: Pick<RowId, "key">) => (count === 1 ? 0 : hash(key) % count);
+  return {
+    count,
+    placeOf,
+    keyOf: (row) => starts[placeOf(row)]! + rowKey(row),
+    ownKey: (place, name) => `${starts[place]!}\0${name}`,
+    rowOf(key) {
+      const end = key.indexOf("}", prefix.length);
+      const parts = key.slice(end + 1).split("\0");
+      const [name = "", own = "", shard = ""] = parts;
+      if (end < 0 || parts.length !== 3 || name === "" || !/^\d+$/.test(shard)) return undefined;
+      const row = { name, key: own, shard: Number(shard) };
+      // Rows of another number of tags are not read, so they do not exist.
+      return starts[placeOf(row)] === key.slice(0, end + 1) ? row : undefined;
+    },
+  };
+}
+
+/** The tags: texts whose slots are as near as possible to the middle of equal parts of all slots. */
+function tagTexts(count: number): string[] {
+  const texts: string[] = [];
+  const distances: number[] = [];
+  for (let i = 0; i < CANDIDATES; i++) {
+    const text = i.toString(36);
+    const slot = keySlot(text);
+    const place = Math.floor((slot * count) / SLOTS);
+    const distance = Math.abs(slot - ((place + 0.5) * SLOTS) / count);
+    if (distance >= (distances[place] ?? Infinity)) continue;
+    texts[place] = text;
+    distances[place] = distance;
+  }
+  return texts;
+}
+
+/** FNV-1a over UTF-16 code units, with the final mix of MurmurHash3 to spread short keys. */
+function hash(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
