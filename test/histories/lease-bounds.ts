@@ -10,10 +10,10 @@ import { MaxSuffix } from "./max-suffix.js";
 /** Something that has happened to one bucket. Times are ms of one clock. */
 export interface BucketEvent {
   /**
-   * `refund` also stands for `settle` downward. `charge` also stands for `settle` upward, and for
-   * reserved tokens. The `count` of a `reset` is the capacity.
+   * `refund` also stands for `settle` downward, and `charge` for `settle` upward. `reserved` are
+   * tokens that were not there yet. The `count` of a `reset` is the capacity.
    */
-  kind: "grant" | "denial" | "refund" | "charge" | "reset";
+  kind: "grant" | "denial" | "refund" | "charge" | "reserved" | "reset";
   count: number;
   /** The time of the call. */
   start: number;
@@ -76,7 +76,7 @@ export function boundsOf(limit: BoundedLimit): Bounds {
  *
  * - Tokens that are given back count for as long as a block lives. They may have gone into a block,
  *   or into the row while the tokens of blocks were missing there.
- * - A charge counts against later grants when the blocks that were taken before it have ended.
+ * - A debt counts against later grants when the blocks that were taken before it have ended.
  *
  * @param clockError how far the time of a decision may be from the clock of the events, ms.
  */
@@ -111,7 +111,7 @@ export function findExcess(
       const came = supply(from - clockError);
       return { from, to: end, granted: spans.max - came, allowed: allowed - came };
     }
-    if (kind === "charge") {
+    if (isDebt(kind)) {
       chargedAt = at;
       spans.add(lastAtMost(starts, start), count);
     } else {
@@ -122,12 +122,17 @@ export function findExcess(
 
   function countsFrom({ kind, start, end }: BucketEvent): number {
     if (kind === "grant") return end;
-    return kind === "charge" ? livesUntil(end) + clockError : start - clockError;
+    return isDebt(kind) ? livesUntil(end) + clockError : start - clockError;
   }
 }
 
 /** At one instant, what was given back comes first. */
-const ORDER = { refund: 0, reset: 0, grant: 1, denial: 1, charge: 2 };
+const ORDER = { refund: 0, reset: 0, grant: 1, denial: 1, charge: 2, reserved: 2 };
+
+/** Whether it is taken from what comes later. */
+function isDebt(kind: BucketEvent["kind"]): boolean {
+  return kind === "charge" || kind === "reserved";
+}
 
 /** The index of the last of these sorted numbers that is at most `bound`, or -1. */
 function lastAtMost(sorted: readonly number[], bound: number): number {
@@ -184,7 +189,7 @@ function runningSum(events: readonly BucketEvent[], timeOf: (event: BucketEvent)
   const times = sorted.map(timeOf);
   let sum = 0;
   const sums = sorted.map(({ kind, count }) => {
-    sum += kind === "grant" || kind === "charge" ? count : -count;
+    sum += kind === "grant" || isDebt(kind) ? count : -count;
     return sum;
   });
   return { sumAtMost: (at: number) => sums[lastAtMost(times, at)] ?? 0 };
