@@ -61,6 +61,25 @@ interface CommonConfig {
    * @default the limiter's `rememberDenials`
    */
   rememberDenials?: number;
+  /**
+   * Lets each process take tokens in blocks, and serve calls of `limit` from its memory. For a limit
+   * that many calls share, in processes that live long. Nothing is over-admitted. The price is
+   * `rate` times `ms` of the burst. Not with `blockFor`, `shards` or months, and the capacity has to
+   * be more than what comes in `ms`. A call's own config needs a `lease` of its own. Without effect
+   * on Cloudflare Workers. Clients never see this option.
+   * @default none: every call asks the store
+   */
+  lease?: LeaseConfig | undefined;
+}
+
+/** How a process takes tokens in blocks; see `lease` of a limit. */
+export interface LeaseConfig {
+  /**
+   * How long a block of a token bucket lives, ms: whole, 10 to 60,000. What is left of it then is
+   * lost. A block of a fixed window ends with its window. A block has about as many tokens as this
+   * process needs in that time.
+   */
+  ms: number;
 }
 
 /** Tokens come continuously, `rate` per `period`, up to `capacity`. */

@@ -1,6 +1,7 @@
 export { calculateRateLimit, type CalculatedRateLimit, type RateLimitState } from "./calculate.js";
 export type {
   FixedWindowConfig,
+  LeaseConfig,
   PeriodicConfig,
   RateLimitConfig,
   TokenBucketConfig,

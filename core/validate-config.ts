@@ -8,6 +8,7 @@ import {
   longestPeriod,
 } from "./config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
+import { validateLease } from "./validate-lease.js";
 
 /**
  * Validates a config once, at construction, so that the arithmetic can rely on it.
@@ -93,6 +94,7 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
     capacity,
     "above 0 where maxReserved is 0, or no call could ever pass",
   );
+  validateLease(config, path);
 }
 
 const AT_LEAST_0 = "a finite number of at least 0";
@@ -111,5 +113,6 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "shadow",
   "whenStoreFails",
   "rememberDenials",
+  "lease",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

@@ -55,6 +55,7 @@ const RULES: readonly Rule[] = [
       "server/hono",
       "server/http",
       "server/kysely",
+      "server/leases",
       "server/limiter",
       "server/otel",
       "server/report",
@@ -85,6 +86,7 @@ const RULES: readonly Rule[] = [
     may: [
       "core",
       "server/changes",
+      "server/leases",
       "server/report",
       "server/runtime",
       "server/store",
@@ -92,6 +94,7 @@ const RULES: readonly Rule[] = [
     ],
     mayType: [],
   },
+  { folder: "server/leases", may: ["core", "server/store"], mayType: [] },
   { folder: "server/changes", may: ["core", "server/report", "server/runtime"], mayType: [] },
   { folder: "server/store", may: ["core", "server/runtime", "server/timers"], mayType: [] },
   { folder: "server/drizzle", may: ["core", "server/store"], mayType: [] },

@@ -1,8 +1,11 @@
 /** What the operations of a limiter share: its limits, its clock, its store and its listeners. */
 import type { RateLimitResult } from "../../core/decide.js";
 import { notify } from "../report/notify.js";
+import type { Leases } from "../leases/leases.js";
+import type { RowId } from "../store/store.js";
 import type { KeyOptions, LimitConfigs } from "./call-options.js";
 import type { Executor } from "./executor.js";
+import type { LeasedCall } from "./leased-call.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
 import type { RememberedDenials } from "./remembered-denials.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -27,6 +30,10 @@ export interface Context extends Executor {
   mayFailOpen: boolean;
   /** Absent in transactions: what they decide on is not committed yet. */
   denials?: RememberedDenials | undefined;
+  /** Absent in transactions, which go by the rows alone. */
+  leases?: Leases<LeasedCall> | undefined;
+  /** The row is about to be deleted, or was: what this process holds of it ends. */
+  endLeases(row: RowId): void;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
 }

@@ -16,6 +16,9 @@ import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
 import type { PruneOptions, RateLimiterOptions } from "./limiter-options.js";
 import type { ListOptions, RateLimiter } from "./limiter-types.js";
+import { realClocks } from "../leases/clocks.js";
+import { Leases } from "../leases/leases.js";
+import type { LeasedCall } from "./leased-call.js";
 import { limit } from "./limit.js";
 import { list } from "./list.js";
 import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
@@ -121,10 +124,14 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       ),
     outage,
   );
+  // There, no call can wait for what another request has sent.
+  const leases = requestsOwnIo() ? undefined : new Leases<LeasedCall>(realClocks(clock));
+  const endLeases = (row: RowId) => leases?.stop(row);
   const shared: Omit<Context, keyof Executor> = {
     resolve,
     environment: { clock, random, owner: configs },
     mayFailOpen: true,
+    endLeases,
     onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
     onChange(name, key) {
       if (listeners.size === 0 && publish === undefined) return;
@@ -140,14 +147,14 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   // `limit` and `check` say themselves what they have changed.
   const executor: Executor = { ...notingChanges(direct, changed), submit: direct.submit };
   const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
-  const context: Context = { ...shared, ...executor, denials };
+  const context: Context = { ...shared, ...executor, denials, leases };
   const operations = createOperations(context);
 
   /** The operations inside a transaction, whose owner bounds its time. */
   function inside(
     transactionStore: Pick<RateLimitStore, "apply">,
     noteChanged: (row: RowId) => void,
-    noting: Partial<Pick<Context, "onChange" | "environment">> = {},
+    noting: Partial<Pick<Context, "onChange" | "environment" | "endLeases">> = {},
   ) {
     const inTransaction = notingChanges(withoutDeadline(transactionStore, outage), noteChanged);
     return createOperations({ ...shared, mayFailOpen: false, ...noting, ...inTransaction });
@@ -193,9 +200,9 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       acquire(context, sleep, name, acquireOptions),
     prune: runPrune,
     forget: (key) =>
-      forget({ store, toStoredKey, executor, bound, onChange: shared.onChange }, key),
+      forget({ store, toStoredKey, executor, bound, onChange: shared.onChange, endLeases }, key),
     list: (name: string, listOptions?: ListOptions) =>
-      list({ store, configs, clock, executor, bound }, name, listOptions),
+      list({ store, configs, clock, executor, leases, bound }, name, listOptions),
     configOf(name: string, keyOptions: KeyOptions = {}) {
       rejectUnknownOptions(keyOptions, KEY_OPTIONS, "configOf()");
       return resolve(name, keyOptions).config;
@@ -209,6 +216,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       let changes: [name: string, key: string | undefined][] = [];
       let scope: TransactionScope | undefined;
       const touched: RowId[] = [];
+      const filled: RowId[] = [];
       const running = store.transaction(async (tx, transactionStore) => {
         // The changes of an earlier try were rolled back.
         changes = [];
@@ -218,13 +226,20 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
         const noting = {
           onChange: (...change: (typeof changes)[number]) => void changes.push(change),
           environment: { ...shared.environment, scope },
+          endLeases(row: RowId) {
+            endLeases(row);
+            filled.push(row);
+          },
         };
         const returned = await run({ ...inside(transactionStore, noteTouched, noting), tx });
         attempt.isRun = true;
         return returned;
       }, transactionOptions);
       // Also if it fails, because a commit may have lost its answer.
-      const ended = running.finally(() => touched.forEach(changed));
+      const ended = running.finally(() => {
+        touched.forEach(changed);
+        filled.forEach(endLeases);
+      });
       const result = await ended.catch((error: unknown) => {
         scope?.end(scope.isRun ? "unknown" : "rolled back");
         reportStoreError(outage, error);

@@ -19,11 +19,12 @@ export interface ForgetContext {
   /** Bounds one round trip. */
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
   onChange(name: string, key: string): void;
+  endLeases(row: RowId): void;
 }
 
 /** @returns how many rows were deleted. */
 export async function forget(
-  { store, toStoredKey, executor, bound, onChange }: ForgetContext,
+  { store, toStoredKey, executor, bound, onChange, endLeases }: ForgetContext,
   key: string,
 ): Promise<number> {
   const storedKey = toStoredKey(key);
@@ -44,7 +45,9 @@ export async function forget(
     for (;;) {
       const page = await bound(() => list!.call(store, name, after, PAGE));
       const own = page.filter((row) => row.key === storedKey);
-      const found = own.length === 0 ? [] : await executor.apply(own.map(deleteRow));
+      own.forEach(endLeases);
+      const deleting = own.length === 0 ? [] : executor.apply(own.map(deleteRow));
+      const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
       deleted += found.filter(Boolean).length;
       // The rows of a key follow each other, so another key ends them.
       if (own.length < PAGE) return deleted;

@@ -7,6 +7,7 @@ import { floorOf, type PeriodicConfig } from "../../core/config.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { canTakePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
+import type { Leases } from "../leases/leases.js";
 import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
@@ -14,9 +15,12 @@ import { decideRequest } from "./decide-request.js";
 import { denialError } from "./denial-error.js";
 import { openedBy } from "./fail-open.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import type { LeasedCall } from "./leased-call.js";
+import { limitLeased } from "./limit-leased.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import { remember } from "./taken.js";
+import { withHeld } from "./with-held.js";
 
 /** @param maxWait see `LimitRequest`; for `acquire`. */
 export function limit(
@@ -47,27 +51,56 @@ function call(
   maxWait?: number,
 ): Promise<RateLimitResult> {
   return new Promise((done, failed) => {
-    const { environment, denials } = context;
+    const { environment, leases } = context;
     const readOnly = action === "check";
     rejectUnknownOptions(options, LIMIT_OPTIONS, readOnly ? "check()" : "limit()");
     const request = requestOf(context, name, options, maxWait);
-    // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
-    const mayRemember = !readOnly && maxWait === undefined && request.limit.rememberFor > 0;
-    if (!mayRemember || denials === undefined) {
-      const decision = new LimitDecision(request, readOnly, environment);
+    if (request.limit.lease !== undefined && leases !== undefined && canServe(request)) {
+      const leased = { request, options, done, failed };
+      if (!readOnly) return limitLeased(context, leases, leased, askRow);
+      const decision = new LeasedCheck(request, leases, environment);
       return send(context, action, decision, options, done, failed);
     }
-    const now = environment.clock();
-    const known = denials.answer(request, now);
-    if (known === undefined) {
-      const decision = new NotingDecision(request, false, environment);
-      const submit = denials.noting(context.submit, request, decision);
-      return send({ ...context, submit }, action, decision, options, done, failed);
-    }
-    report(context, action, request, known, false);
-    if (options.throws) failed(denialError(request, known, now));
-    else done(known);
+    ask(context, action, request, options, done, failed);
   });
+}
+
+/** Asks the store, unless the answer is a denial that is known. */
+function ask(
+  context: Context,
+  action: "limit" | "check",
+  request: LimitRequest,
+  options: LimitOptions,
+  done: (result: RateLimitResult) => void,
+  failed: (error: unknown) => void,
+): void {
+  const { environment, denials } = context;
+  const readOnly = action === "check";
+  // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
+  const mayRemember = !readOnly && request.maxWait === undefined && request.limit.rememberFor > 0;
+  if (!mayRemember || denials === undefined) {
+    const decision = new LimitDecision(request, readOnly, environment);
+    return send(context, action, decision, options, done, failed);
+  }
+  const now = environment.clock();
+  const known = denials.answer(request, now);
+  if (known === undefined) {
+    const decision = new NotingDecision(request, false, environment);
+    const submit = denials.noting(context.submit, request, decision);
+    return send({ ...context, submit }, action, decision, options, done, failed);
+  }
+  report(context, action, request, known, false);
+  if (options.throws) failed(denialError(request, known, now));
+  else done(known);
+}
+
+function askRow(context: Context, { request, options, done, failed }: LeasedCall): void {
+  ask(context, "limit", request, options, done, failed);
+}
+
+/** Whether blocks count for a call. Reservations and waits are a matter of the row alone. */
+function canServe(request: LimitRequest): request is LeasedCall["request"] {
+  return !request.reserve && request.maxWait === undefined && request.count > 0;
 }
 
 /** Asks the store. Exactly one of `done` and `failed` is called. */
@@ -180,6 +213,27 @@ class NotingDecision extends LimitDecision {
     const outcome = super.decide(states);
     this.left = states.map((state, i) => outcome.writes?.[i] ?? state);
     return outcome;
+  }
+}
+
+/** What a call would get from the row, or from a block of this process. */
+class LeasedCheck extends LimitDecision {
+  constructor(
+    request: LeasedCall["request"],
+    private readonly leases: Leases<LeasedCall>,
+    environment: Environment,
+  ) {
+    super(request, true, environment);
+  }
+
+  override decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
+    const { result } = super.decide(states);
+    const { limit: resolved, count, leases, now } = this;
+    const value = withHeld(leases, resolved, result.value);
+    if (result.ok) return { result: { ...result, value } };
+    // The wait is that of the row: what blocks hold then is not known.
+    if (!leases.covers(resolved, count)) return { result: { ...result, value } };
+    return { result: remember({ ok: true, value: value - count, ts: now }, this) };
   }
 }
 

@@ -9,6 +9,7 @@ import type { LimitItem, LimitPage, ListOptions } from "./limiter-types.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
 import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../store/store.js";
 import { unsupported } from "./unsupported.js";
+import type { Context } from "./context.js";
 import type { Executor } from "./executor.js";
 
 /** Items per page. */
@@ -22,6 +23,7 @@ export interface ListContext {
   configs: ReadonlyMap<string, RateLimitConfig>;
   clock(): number;
   executor: Pick<Executor, "apply">;
+  leases: Context["leases"];
   /** Bounds one round trip. */
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
 }
@@ -72,14 +74,14 @@ async function listKeys(
 }
 
 async function readItems(
-  { clock, executor }: ListContext,
+  { clock, executor, leases }: ListContext,
   limits: readonly ResolvedLimit[],
 ): Promise<LimitItem[]> {
   const items: LimitItem[] = [];
   const perTrip = Math.max(1, Math.floor(MAX_ROWS / (limits[0]?.config.shards ?? 1)));
   for (let from = 0; from < limits.length; from += perTrip) {
     const some = limits.slice(from, from + perTrip);
-    const states = await executor.apply(some.map((limit) => readState(limit, { clock })));
+    const states = await executor.apply(some.map((limit) => readState(limit, { clock }, leases)));
     for (const [i, { now, ...state }] of states.entries()) {
       const { key, config } = some[i]!;
       const { value, ts } = calculateRateLimit(state, config, now);

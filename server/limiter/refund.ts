@@ -1,5 +1,6 @@
 /** `refund`: gives back tokens of a call, as many as nothing else has replaced meanwhile. */
-import { capacityOf } from "../../core/config.js";
+import { heldAt, type RateLimitState, refillBetween } from "../../core/calculate.js";
+import { capacityOf, type PeriodicConfig } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
@@ -15,6 +16,7 @@ import { allRows, chooseRows } from "./choose-shards.js";
 import type { Context, Environment } from "./context.js";
 import { REFUND_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
+import type { RefundClaim } from "./taken-part.js";
 import { ownTakenOf, type Taken, takenBy } from "./taken.js";
 
 type Refunded = Omit<RefundedRateLimit, "next">;
@@ -50,14 +52,30 @@ export async function refundResult(context: Context, taken: Taken, count: number
   const { limit } = taken;
   const claims = taken.claim(count, environment.scope);
   if (claims.length === 0) return (await refundTo(context, limit, taken.rows, 0)).value;
+  // A transaction that is rolled back could not take them out of the block again.
+  const returned = environment.scope === undefined ? claims.filter(returnToBlock) : [];
+  const others = claims.filter((claim) => !returned.includes(claim));
+  if (others.length === 0) {
+    const { row, remaining } = returned.at(-1)!.block!;
+    return row.value + remaining;
+  }
   const answers = await apply(
-    claims.map((claim) => refundRows(limit, claim.rows, claim.count, environment, claim.taken)),
+    others.map((claim) => refundRows(limit, claim.rows, claim.count, environment, claim.taken)),
   );
-  for (const [i, { refunded }] of answers.entries()) claims[i]!.answer(refunded);
+  for (const [i, { refunded }] of answers.entries()) others[i]!.answer(refunded);
   if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
     onChange(limit.name, limit.key);
   }
   return answers.at(-1)!.value;
+}
+
+/** Gives tokens back to the block that they are from, if it still lives. */
+function returnToBlock(claim: RefundClaim): boolean {
+  const { block, count } = claim;
+  if (block === undefined || !block.isLiving()) return false;
+  block.giveBack(count);
+  claim.answer([count]);
+  return true;
 }
 
 /** For a copy of a result, which remembers nothing. */
@@ -103,22 +121,40 @@ async function refundTo(
  * @param taken what is known of the taking, per row.
  */
 function refundRows(
-  { part }: ResolvedLimit,
+  { part, lease }: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
   { clock }: Pick<Environment, "clock">,
   taken?: readonly TakenTokens[],
 ): Decision<Refunded> {
+  /** What a block of another process could not have made the row lose meanwhile. */
+  const roomFor = (states: readonly (RateLimitState | null)[]) =>
+    lease === undefined ? Infinity : roomBelow(lease.config, states[0]!, taken![0]!, clock());
   return {
     rows,
     decide(states) {
       const { next, ...result } =
         taken === undefined
           ? refundRateLimit(states, part, clock(), count)
-          : refundTaken(states, part, clock(), count, taken);
+          : refundTaken(states, part, clock(), Math.min(count, roomFor(states)), taken);
       return { result, writes: next };
     },
   };
+}
+
+/**
+ * The tokens that can have been added to a row since a call took from it, and never have made it
+ * hold more than a block leaves of it. A take of a block loses what is above that. So tokens that
+ * come back after it could be there a second time.
+ */
+function roomBelow(
+  config: PeriodicConfig,
+  row: RateLimitState | null,
+  { value, ts, refunded = 0 }: TakenTokens,
+  now: number,
+): number {
+  const refilled = refillBetween(config, ts, heldAt(row, config, now).ts);
+  return Math.max(0, capacityOf(config) - value - refilled - refunded);
 }
 
 function isGranted(result: RateLimitResult | undefined): result is RateLimitResult & { ok: true } {

@@ -10,6 +10,7 @@ import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { bucketId } from "../../core/bucket-id.js";
+import { sameConfig } from "../../core/same-config.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
 import type { Decision, RowId } from "../store/store.js";
@@ -226,10 +227,4 @@ function monotonic(): number {
 /** One for all shards: a call on two of them is a decision about the whole limit. */
 function idOf({ name, key }: RowId): string {
   return bucketId(name, key);
-}
-
-function sameConfig(a: RateLimitConfig, b: RateLimitConfig): boolean {
-  if (a === b) return true;
-  const names = Object.keys(a) as (keyof RateLimitConfig)[];
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }

@@ -6,14 +6,16 @@ import type { Context } from "./context.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 
 export async function reset(
-  { resolve, apply, onChange }: Context,
+  { resolve, apply, onChange, endLeases }: Context,
   name: string,
   options: KeyOptions = {},
 ): Promise<void> {
   rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
   const limit = resolve(name, options);
   // The shards are independent rows, so each is reset by a decision of its own.
-  await apply(allRows(limit).map(deleteRow));
+  endLeases(limit.rows[0]);
+  // Also if it fails, because the answer alone may have been lost.
+  await apply(allRows(limit).map(deleteRow)).finally(() => endLeases(limit.rows[0]));
   onChange(limit.name, limit.key);
 }
 

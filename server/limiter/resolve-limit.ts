@@ -6,6 +6,7 @@ import { validateName } from "../../core/validate-key.js";
 import { withStart } from "../../core/phase.js";
 import { validateConfig } from "../../core/validate-config.js";
 import type { KeyOptions } from "./call-options.js";
+import { leaseTerms, type LeaseTerms } from "../leases/lease-terms.js";
 import { isInRangeOfSql } from "../store/plain-path.js";
 import { rowId, type RowId } from "../store/store.js";
 
@@ -26,6 +27,8 @@ export interface ResolvedLimit {
   readonly failsOpen: boolean;
   /** How long a denial is repeated from memory, ms; 0 for never. */
   readonly rememberFor: number;
+  /** By which terms this process takes tokens in blocks; `undefined` for never. */
+  readonly lease: LeaseTerms | undefined;
   /**
    * The last known state of each shard, by index. It only decides which of two shards is tried
    * first, so it may be old.
@@ -136,6 +139,7 @@ export function resolveLimit(
   const {
     whenStoreFails,
     rememberDenials: rememberFor = rememberDenials,
+    lease,
     ...shown
   } = withStart(given, name, storedKey);
   const config: RateLimitConfig = shown;
@@ -150,6 +154,7 @@ export function resolveLimit(
     failsOpen: whenStoreFails === "allow",
     // A shadow denies no call, and reports what the row says.
     rememberFor: config.shadow ? 0 : rememberFor,
+    lease: lease && leaseTerms(config, lease.ms),
     seen: [],
     rows: [rowId(name, storedKey ?? "", 0, part)],
   };

@@ -3,6 +3,7 @@
  * call are one part, and what `settle` charged later is another one.
  */
 import type { TakenTokens } from "../../core/refund.js";
+import type { Block } from "../leases/block.js";
 import type { RowId } from "../store/store.js";
 
 export class TakenPart {
@@ -16,6 +17,8 @@ export class TakenPart {
     from: { readonly rows: readonly RowId[]; readonly taken: readonly TakenTokens[] },
     /** Whether they were charged later, and not taken by the call itself. */
     readonly isCharge: boolean,
+    /** The block of this process that they are from. */
+    readonly block?: Block,
   ) {
     this.rows = [...from.rows];
     this.taken = from.taken.map((each) => ({ ...each }));
@@ -49,6 +52,7 @@ export class RefundClaim {
   /** What was taken, and what had come back before this claim. */
   readonly taken: readonly TakenTokens[];
   readonly count: number;
+  readonly block: Block | undefined;
   #refunded: number[];
   #isUndone = false;
 
@@ -63,6 +67,7 @@ export class RefundClaim {
   ) {
     this.rows = [...part.rows];
     this.taken = part.taken.map((each) => ({ ...each }));
+    this.block = part.block;
     this.count = Math.min(wanted, part.count);
     part.count -= this.count;
     this.#refunded = this.taken.map(({ count, refunded = 0 }) => {

@@ -6,6 +6,7 @@
 import type { RateLimitResult, TakenShard } from "../../core/decide.js";
 import type { TakenTokens } from "../../core/refund.js";
 import { RateLimitInputError } from "../../core/errors.js";
+import type { Block } from "../leases/block.js";
 import type { RowId } from "../store/store.js";
 import { rowOf } from "./choose-shards.js";
 import type { Environment } from "./context.js";
@@ -20,6 +21,8 @@ interface Memory {
   readonly environment: Environment;
   /** Whether the call took nothing, although its result is `ok`. */
   readonly readOnly: boolean;
+  /** The block that served the call. */
+  readonly block?: Block | undefined;
 }
 
 /** What was taken for one result, and still can come back. */
@@ -36,18 +39,19 @@ export class Taken {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    { limit, count, environment, readOnly }: Memory,
+    { limit, count, environment, readOnly, block }: Memory,
     result: RateLimitResult & { ok: true },
   ) {
     this.limit = limit;
     this.owner = environment.owner;
     this.readOnly = readOnly;
-    const taken = takenBy(limit, count, result);
+    // The row gave it with the whole block.
+    const taken = takenBy(limit, count, block?.row ?? result);
     this.rows = taken.rows;
     const { scope } = environment;
     // A shadow that would have denied the call took nothing.
     if (readOnly || result.shadow?.ok === false) return;
-    const part = new TakenPart(count, taken, false);
+    const part = new TakenPart(count, taken, false, block);
     if (scope === undefined || scope.outcome === "committed") this.parts.push(part);
     else scope.partsOf(this).push(part);
   }

@@ -1,0 +1,76 @@
+/** The take of a block: a plain take, for the calls that wait for it and for those to come. */
+import { heldAt, type RateLimitState } from "../../core/calculate.js";
+import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../core/config.js";
+import { takeTokens } from "../../core/decide.js";
+import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
+import { LEAST_BLOCK } from "./block-size.js";
+import type { LeaseTerms } from "./lease-terms.js";
+
+/** What the rows and the limits of a take are. */
+export interface LeasedLimit {
+  readonly rows: readonly [RowId];
+  /** Its config without the lease. */
+  readonly part: RateLimitConfig;
+  readonly floor: number;
+  readonly isPlain: boolean;
+  readonly lease: LeaseTerms;
+}
+
+export interface BlockTaken {
+  /** Tokens taken, with those of the waiting calls; 0 where the row has too few for a block. */
+  readonly size: number;
+  /** The row then. */
+  readonly row: RateLimitState;
+  /** When that was decided, by the limiter's clock, epoch ms. */
+  readonly now: number;
+}
+
+export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
+  readonly rows: readonly [RowId];
+  readonly config: PeriodicConfig;
+  readonly count: number;
+  readonly floor: number;
+
+  /**
+   * @param waiting tokens of the calls that wait for it.
+   * @param block tokens for calls to come, as far as the row is known.
+   * @param sizeAt the block at a level of the row that is read. Pure.
+   */
+  constructor(
+    private readonly limit: LeasedLimit,
+    private readonly waiting: number,
+    block: number,
+    private readonly sizeAt: (level: number) => number,
+    readonly clock: () => number,
+  ) {
+    this.rows = limit.rows;
+    this.config = limit.lease.config;
+    this.floor = limit.floor;
+    this.count = waiting + block;
+  }
+
+  get plain(): this | undefined {
+    return this.limit.isPlain && this.hasRoom(this.count) ? this : undefined;
+  }
+
+  granted(next: RateLimitState, later: number, now: number): BlockTaken {
+    return { size: this.count, row: { value: next.value + later, ts: next.ts }, now };
+  }
+
+  decide([state = null]: readonly (RateLimitState | null)[]): Outcome<BlockTaken> {
+    const now = this.clock();
+    const { config, waiting, floor } = this;
+    const held = heldAt(state, config, now);
+    const block = Math.min(this.count - waiting, this.sizeAt(held.value - waiting));
+    const size = waiting + block;
+    const next = block >= LEAST_BLOCK ? takeTokens(state, config, now, size, floor) : undefined;
+    if (next === undefined) {
+      return { result: { size: 0, row: heldAt(state, this.limit.part, now), now } };
+    }
+    return { result: { size, row: next, now }, writes: [next] };
+  }
+
+  private hasRoom(count: number): boolean {
+    return count > 0 && capacityOf(this.config) - count >= this.floor;
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * What a process holds of one row under one config: its living blocks, and what it needs to choose
+ * the next one. It sends nothing itself.
+ */
+import { type RateLimitState, stateAt } from "../../core/calculate.js";
+import { windowAfter } from "../../core/windows.js";
+import { tokensWithin } from "../../core/validate-lease.js";
+import { Block } from "./block.js";
+import { blockSize, type BlockNeeds } from "./block-size.js";
+import type { BlockTaken } from "./block-take.js";
+import type { Instant, LeaseClocks } from "./clocks.js";
+import { Demand } from "./demand.js";
+import { Gain } from "./gain.js";
+import type { LeaseTerms } from "./lease-terms.js";
+
+/** Of a block, while calls are waiting: the next one is fetched when this part of it is left. */
+const FETCH_AT = 1 / 4;
+
+export class Lease<TCall = unknown> {
+  /** The calls that wait for a take that is under way. */
+  waiting: TCall[] | undefined;
+  /** How often its blocks were ended. A take that was sent before that brings no block. */
+  stops = 0;
+  readonly demand: Demand;
+  readonly gain = new Gain();
+  /** The next one of the same row, which has another config. */
+  next: Lease<TCall> | undefined;
+  private blocks: Block[] = [];
+  /** The row, as it was last seen. */
+  private row: RateLimitState | undefined;
+  private fetchBelow = -Infinity;
+
+  constructor(
+    public terms: LeaseTerms,
+    private readonly clocks: LeaseClocks,
+  ) {
+    this.demand = new Demand(terms.ms);
+  }
+
+  /** Takes the tokens of a call from a living block. */
+  take(count: number): Block | undefined {
+    for (const block of this.blocks) {
+      if (!block.isLiving()) return this.takeFromNext(block, count);
+      if (block.take(count)) return block;
+    }
+    return undefined;
+  }
+
+  /** Whether it is time for the next block, although this one has tokens. Says so once. */
+  isLow(block: Block): boolean {
+    if (block.remaining >= this.fetchBelow || this.waiting !== undefined) return false;
+    if (block !== this.blocks.at(-1)) return false;
+    this.fetchBelow = -Infinity;
+    return true;
+  }
+
+  /** Tokens of its living blocks. */
+  held(): number {
+    let held = 0;
+    for (const block of this.blocks) if (block.isLiving()) held += block.remaining;
+    return held;
+  }
+
+  /** Whether a living block has that many tokens. */
+  covers(count: number): boolean {
+    return this.blocks.some((block) => block.remaining >= count && block.isLiving());
+  }
+
+  saw(row: RateLimitState): void {
+    this.row = row;
+  }
+
+  /** What decides on the size of a block that is sent now. */
+  needs(): BlockNeeds {
+    const { ms, config } = this.terms;
+    const demand = this.demand.at(this.clocks.monotonic());
+    return { demand, gain: this.gain.value, refill: tokensWithin(config, ms) };
+  }
+
+  /**
+   * The next block, beside the tokens of the waiting calls; 0 for none.
+   *
+   * @param waiting the tokens of these calls.
+   */
+  plan(waiting: number, needs: BlockNeeds = this.needs()): number {
+    const { config, margin, ms } = this.terms;
+    // Before the first answer, nothing is known of the row.
+    if (this.row === undefined) return 0;
+    const now = this.clocks.limiter();
+    const { value, ts } = stateAt(this.row, config, now);
+    // A window that is about to end.
+    if (config.kind === "fixed window" && windowAfter(config, ts, 1) - now < margin + ms / 10) {
+      return 0;
+    }
+    return blockSize(needs, value - waiting);
+  }
+
+  /** The present instant, for a take that is about to be sent. */
+  instant(): Instant {
+    const { clocks } = this;
+    return { monotonic: clocks.monotonic(), wall: clocks.wall(), limiter: clocks.limiter() };
+  }
+
+  /**
+   * Makes a block of what was taken. It lives from the instant before the take was sent. The take
+   * came after that, so the row begins to refill no earlier.
+   */
+  blockOf({ size, row, now }: BlockTaken, sentAt: Instant): Block {
+    this.row = row;
+    const { config, ms, margin } = this.terms;
+    const end = config.kind === "fixed window" ? windowAfter(config, row.ts, 1) : now + ms;
+    // Of a row from the future, too, no block lives longer than one that is taken now.
+    const life = Math.min(end - now, config.kind === "fixed window" ? config.period : ms) - margin;
+    return new Block(
+      size,
+      row,
+      sentAt,
+      { monotonic: sentAt.monotonic + life, wall: sentAt.wall + life, limiter: now + life },
+      this.clocks,
+    );
+  }
+
+  /** From now on, calls are served from this block, too. */
+  add(block: Block): void {
+    for (const old of this.blocks) if (old.isLiving()) this.gain.usedUp(old);
+    // The smaller ones first, which end first, too.
+    this.blocks = this.blocks.filter((old) => old.remaining > 0 && old.isLiving());
+    this.blocks.push(block);
+    this.fetchBelow = block.remaining * FETCH_AT;
+  }
+
+  /** No block lives on, and none that is under way begins: the row was reset. */
+  stop(): void {
+    this.stops++;
+    for (const block of this.blocks) block.stop();
+    this.blocks = [];
+    this.row = undefined;
+  }
+
+  /** Whether it can be forgotten without losing tokens. */
+  isIdle(): boolean {
+    return this.waiting === undefined && !this.blocks.some((block) => block.isLiving());
+  }
+
+  private takeFromNext(over: Block, count: number): Block | undefined {
+    this.gain.lapsed(over);
+    this.blocks = this.blocks.filter((block) => block !== over);
+    return this.take(count);
+  }
+}
