@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import mysql2 from "mysql2/promise";
 import pg from "pg";
-import { createRateLimiter, mysqlStore, pgStore } from "../../server/index.js";
+import { createRateLimiter, mysqlStore, pgStore, type RateLimitStore } from "../../server/index.js";
 import { createRandom } from "../simulation/random.js";
 import { LeaseCaller, type RecordedEvent, USES } from "./lease-caller.js";
 import { LEASED, LIMITS, NAMES } from "./lease-limits.js";
@@ -90,10 +90,10 @@ function open() {
     const pool = new pg.Pool({ connectionString: url, max: connections });
     // A connection that ends while it is idle.
     pool.on("error", () => {});
-    return { store: pgStore(pool), query: () => pool.query("SELECT 1") };
+    return { store: pgStore(pool) as RateLimitStore, query: () => pool.query("SELECT 1") };
   }
   const pool = mysql2.createPool({ uri: url, connectionLimit: connections });
-  return { store: mysqlStore(pool), query: () => pool.query("SELECT 1") };
+  return { store: mysqlStore(pool) as RateLimitStore, query: () => pool.query("SELECT 1") };
 }
 
 function breakClock(fault: ClockFault | undefined): void {
