@@ -35,10 +35,12 @@ export interface LeaseCallerOptions {
   limit: LeasedLimit;
   use: Use;
   random: Random;
-  /** The number of processes. */
-  processes: number;
+  /** How many callers the bucket has, in all processes. */
+  callers: number;
   /** The true time, ms: not after what has just happened, and not before it. */
   clock: { before(): number; after(): number };
+  /** Where the phases begin, ms. @default 0 */
+  shift?: number;
   sleep(ms: number): Promise<void>;
   isOn(): boolean;
   /** Runs each call. */
@@ -59,23 +61,25 @@ export class LeaseCaller {
   }
 
   async run(): Promise<void> {
-    const { use, random, processes, isOn, clock, sleep } = this.options;
+    const { use, random, callers, isOn, clock, sleep, shift = 0 } = this.options;
     const { rate, period, lease } = this.#config;
     const leaseMs = lease!.ms;
-    const between = (processes * Number(period)) / (1.5 * rate);
+    /** ms until the next call, if all callers together want this part of what refills. */
+    const pause = (part: number) =>
+      -Math.log(1 - random.next()) * ((callers * Number(period)) / (part * rate));
     while (isOn()) {
-      const { phase, until } = phaseAt(this.#config, clock.before());
+      const { phase, until } = phaseAt(this.#config, clock.before() + shift);
       if (use === "steady") {
-        await sleep(-Math.log(1 - random.next()) * between);
+        await sleep(pause(1.5));
         await this.#call();
       } else if (phase === "slow") {
         await this.#call();
-        await sleep(random.below(leaseMs / 3));
+        await sleep(Math.min(leaseMs, pause(0.4)));
       } else if (phase === "burst") {
         const answers = await Promise.all(Array.from({ length: 8 }, () => this.#call()));
         if (!answers.includes(true)) await sleep(random.below(leaseMs / 2));
       } else {
-        await sleep(Math.max(1, Math.min(until - clock.before(), 500)));
+        await sleep(Math.max(1, Math.min(until - shift - clock.before(), 500)));
       }
     }
   }

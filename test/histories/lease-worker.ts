@@ -4,8 +4,6 @@
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import mysql2 from "mysql2/promise";
-import pg from "pg";
 import { createRateLimiter, mysqlStore, pgStore, type RateLimitStore } from "../../server/index.js";
 import { createRandom } from "../simulation/random.js";
 import { LeaseCaller, type RecordedEvent, USES } from "./lease-caller.js";
@@ -38,7 +36,7 @@ const random = createRandom(seed);
 const trueNow = Date.now;
 breakClock(clock);
 
-const { store, query } = open();
+const { store, query } = await open();
 const limiter = createRateLimiter({ store, limits: LIMITS, timeout });
 // Its answer may be lost, too.
 await query().catch(() => {});
@@ -70,7 +68,7 @@ await Promise.all(
         limit: LEASED[name],
         use,
         random: random.fork(),
-        processes,
+        callers: processes,
         clock: times,
         sleep,
         isOn: () => isOn,
@@ -83,15 +81,17 @@ await Promise.all(
 );
 process.exit();
 
-function open() {
+async function open() {
   // The servers have a hundred connections or so, which others use, too.
   const connections = processes > 10 ? 1 : 2;
   if (url.startsWith("postgresql:")) {
+    const { default: pg } = await import("pg");
     const pool = new pg.Pool({ connectionString: url, max: connections });
     // A connection that ends while it is idle.
     pool.on("error", () => {});
     return { store: pgStore(pool) as RateLimitStore, query: () => pool.query("SELECT 1") };
   }
+  const { default: mysql2 } = await import("mysql2/promise");
   const pool = mysql2.createPool({ uri: url, connectionLimit: connections });
   return { store: mysqlStore(pool) as RateLimitStore, query: () => pool.query("SELECT 1") };
 }

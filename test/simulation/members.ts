@@ -50,7 +50,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [months, scenario.callers.months],
     [closing, scenario.callers.closing],
     [prunes, scenario.callers.prunes],
-    [createLeases(world.leased, scenario.processes), scenario.callers.leases],
+    [createLeases(world.leased, scenario), scenario.callers.leases],
   ];
   const members: Members = {
     running: [],

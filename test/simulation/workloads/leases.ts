@@ -8,6 +8,8 @@ import {
   type RecordedEvent,
   USES,
 } from "../../histories/lease-caller.js";
+import { createRandom } from "../random.js";
+import type { Scenario } from "../scenario.js";
 import type { Workload } from "./context.js";
 
 const SECOND = 1000;
@@ -50,21 +52,30 @@ export const LEASED = {
 
 const NAMES = Object.keys(LEASED) as (keyof typeof LEASED)[];
 
-/** @param processes how many there are. */
-export function createLeases(events: RecordedEvent[], processes: number): Workload {
+export function createLeases(
+  events: RecordedEvent[],
+  { seed, processes, callers }: Pick<Scenario, "seed" | "processes" | "callers">,
+): Workload {
+  // Few buckets, so that several processes hold blocks of each.
+  const ofSeed = createRandom(seed);
+  const name = ofSeed.pick(NAMES);
+  const uses = [ofSeed.pick(USES), ofSeed.pick(USES)];
+  const shift = ofSeed.below(1e6);
+  const begun = new WeakSet<RecordedEvent>();
   return async (caller) => {
     const { member, random, timeline, tally } = caller;
-    const name = random.pick(NAMES);
     const limit = LEASED[name];
     const limiter = member.limiter({ [name]: limit[0] });
     await new LeaseCaller({
       limiter,
       name,
       limit,
-      use: random.pick(USES),
+      use: random.pick(uses),
       random,
-      processes,
+      callers: (processes * callers.leases) / 2,
       clock: { before: () => timeline.now, after: () => timeline.now },
+      // Other phases with each seed.
+      shift,
       sleep: (ms) => member.sleep(ms),
       isOn: () => caller.isOn(),
       async around(what, call) {
@@ -74,7 +85,8 @@ export function createLeases(events: RecordedEvent[], processes: number): Worklo
       failed: (error) => caller.failed(error, "leased"),
       write(event) {
         // It comes again when it has ended.
-        if (events.at(-1) !== event && !events.includes(event)) events.push(event);
+        if (!begun.has(event)) events.push(event);
+        begun.add(event);
       },
     }).run();
   };
