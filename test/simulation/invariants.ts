@@ -90,8 +90,9 @@ function checkGrants(world: World): void {
 function checkLeases(world: World): void {
   const { leased, problems, scenario, databaseClockError, faults, hasLost } = world;
   if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
+  // A process knows the clock of the database to within the delay of an answer.
   const isSlow = [...faults.counts.keys()].some((fault) => /slow|frozen database/.test(fault));
-  const error = isSlow ? 8000 : 4 * scenario.delay.most + 5;
+  const error = isSlow ? 8000 : scenario.delay.most + 2;
   const { excesses } = checkLeaseHistory(leased, LEASED, error);
   const [excess] = excesses;
   if (excess === undefined) return;

@@ -10,7 +10,7 @@ import {
 } from "../../histories/lease-caller.js";
 import { createRandom } from "../random.js";
 import type { Scenario } from "../scenario.js";
-import type { Workload } from "./context.js";
+import { isStoreFailure, type Workload } from "./context.js";
 
 const SECOND = 1000;
 
@@ -66,6 +66,8 @@ export function createLeases(
     const { member, random, timeline, tally } = caller;
     const limit = LEASED[name];
     const limiter = member.limiter({ [name]: limit[0] });
+    // Before its first answer, a process knows no clock but its own.
+    while (caller.isOn() && !(await answers(() => limiter.getValue(name)))) await member.sleep(10);
     await new LeaseCaller({
       limiter,
       name,
@@ -90,4 +92,14 @@ export function createLeases(
       },
     }).run();
   };
+}
+
+async function answers(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (!isStoreFailure(error)) throw error;
+    return false;
+  }
 }
