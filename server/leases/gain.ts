@@ -1,7 +1,7 @@
 /**
  * Which part of the demand a block covers. It grows while blocks are used up early, so that a busy
  * process asks the store less often. It shrinks when a block lapses, because what is left of it is
- * lost.
+ * lost. After a while without that it grows again, or a limit that was idle would never be leased.
  */
 import type { Block } from "./block.js";
 
@@ -12,14 +12,34 @@ const EARLY = 1 / 2;
 /** A block of which more than this part is left was too large. */
 const UNUSED = 1 / 8;
 
+/** After so many lives of a block, a small gain grows again. */
+const FORGETS_AFTER = 20;
+
 export class Gain {
-  value = 1;
+  private value = 1;
+  /** When it last changed, by the monotonic clock. */
+  private changedAt = -Infinity;
+
+  /** @param life of a block, ms. */
+  constructor(private readonly life: number) {}
+
+  /** @param now ms, by the monotonic clock. */
+  at(now: number): number {
+    if (this.value < 1 && now - this.changedAt > FORGETS_AFTER * this.life) {
+      this.value *= 2;
+      this.changedAt = now;
+    }
+    return this.value;
+  }
 
   usedUp(block: Block): void {
     if (block.age() < EARLY) this.value = Math.min(MOST, this.value * 1.5);
   }
 
-  lapsed({ remaining, size }: Block): void {
-    if (remaining > size * UNUSED) this.value = Math.max(LEAST, this.value / 2);
+  /** @param now ms, by the monotonic clock. */
+  lapsed({ remaining, size }: Block, now: number): void {
+    if (remaining <= size * UNUSED) return;
+    this.value = Math.max(LEAST, this.value / 2);
+    this.changedAt = now;
   }
 }

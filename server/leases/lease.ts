@@ -22,12 +22,14 @@ export class Lease<TCall = unknown> {
   /** How often its blocks were ended. A take that was sent before that brings no block. */
   stops = 0;
   readonly demand: Demand;
-  readonly gain = new Gain();
+  readonly gain: Gain;
   /** The next one of the same row, which has another config. */
   next: Lease<TCall> | undefined;
   private blocks: Block[] = [];
   /** The row, as it was last seen. */
   private row: RateLimitState | undefined;
+  /** Whether the row has refilled since then, as far as is known. Not if others take what comes. */
+  private refills = true;
   private fetchBelow = -Infinity;
 
   constructor(
@@ -35,6 +37,7 @@ export class Lease<TCall = unknown> {
     private readonly clocks: LeaseClocks,
   ) {
     this.demand = new Demand(terms.ms);
+    this.gain = new Gain(terms.ms);
   }
 
   /** Takes the tokens of a call from a living block. */
@@ -70,11 +73,21 @@ export class Lease<TCall = unknown> {
     this.row = row;
   }
 
+  /** The row had too few tokens for a block. */
+  declined(row: RateLimitState): void {
+    this.row = row;
+    this.refills = false;
+  }
+
   /** What decides on the size of a block that is sent now. */
   needs(): BlockNeeds {
     const { ms, config } = this.terms;
-    const demand = this.demand.at(this.clocks.monotonic());
-    return { demand, gain: this.gain.value, refill: tokensWithin(config, ms) };
+    const now = this.clocks.monotonic();
+    return {
+      demand: this.demand.at(now),
+      gain: this.gain.at(now),
+      refill: tokensWithin(config, ms),
+    };
   }
 
   /**
@@ -87,11 +100,10 @@ export class Lease<TCall = unknown> {
     // Before the first answer, nothing is known of the row.
     if (this.row === undefined) return 0;
     const now = this.clocks.limiter();
-    const { value, ts } = stateAt(this.row, config, now);
+    const isWindow = config.kind === "fixed window";
+    const { value, ts } = stateAt(this.row, config, isWindow || this.refills ? now : this.row.ts);
     // A window that is about to end.
-    if (config.kind === "fixed window" && windowAfter(config, ts, 1) - now < margin + ms / 10) {
-      return 0;
-    }
+    if (isWindow && windowAfter(config, ts, 1) - now < margin + ms / 10) return 0;
     return blockSize(needs, value - waiting);
   }
 
@@ -107,6 +119,7 @@ export class Lease<TCall = unknown> {
    */
   blockOf({ size, row, now }: BlockTaken, sentAt: Instant): Block {
     this.row = row;
+    this.refills = true;
     const { config, ms, margin } = this.terms;
     const end = config.kind === "fixed window" ? windowAfter(config, row.ts, 1) : now + ms;
     // Of a row from the future, too, no block lives longer than one that is taken now.
@@ -143,7 +156,7 @@ export class Lease<TCall = unknown> {
   }
 
   private takeFromNext(over: Block, count: number): Block | undefined {
-    this.gain.lapsed(over);
+    this.gain.lapsed(over, this.clocks.monotonic());
     this.blocks = this.blocks.filter((block) => block !== over);
     return this.take(count);
   }

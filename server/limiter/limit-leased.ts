@@ -85,7 +85,7 @@ function send(serving: Serving, like: LeasedCall, calls: readonly LeasedCall[]):
     take,
     (taken) => {
       if (taken.size > 0) return begin(serving, limit, taken, sent);
-      lease.saw(taken.row);
+      lease.declined(taken.row);
       askAll(serving);
     },
     (error) => {
