@@ -74,8 +74,8 @@ export function boundsOf(limit: BoundedLimit): Bounds {
  * Finds a span from `from` to `to` in which more was granted than `capacity`, what came between the
  * two, and what was given back.
  *
- * - Tokens that are given back count for as long as a block lives. They may have gone into a block,
- *   or into the row while the tokens of blocks were missing there.
+ * - Tokens that are given back count in spans in which that may have happened. A reset counts for as
+ *   long as a block lives, because the blocks of other processes live on.
  * - A debt counts against later grants when the blocks that were taken before it have ended.
  *
  * @param clockError how far the time of a decision may be from the clock of the events, ms.
@@ -115,7 +115,8 @@ export function findExcess(
       chargedAt = at;
       spans.add(lastAtMost(starts, start), count);
     } else {
-      spans.add(lastAtMost(starts, livesUntil(end) + clockError), -count);
+      const until = kind === "reset" ? livesUntil(end) : end;
+      spans.add(lastAtMost(starts, until + clockError), -count);
     }
   }
   return undefined;

@@ -12,11 +12,11 @@ export interface LeaseVerdict {
   shares: Map<string, number>;
 }
 
-/** @param clockError how far a process may be from the clock of the database, ms. */
+/** @param clockErrorOf how far a process may be from the clock of the database, ms. */
 export function checkLeaseHistory(
   history: readonly RecordedEvent[],
   limits: Readonly<Record<string, LeasedLimit>>,
-  clockError: number,
+  clockErrorOf: (limit: LeasedLimit[0]) => number,
 ): LeaseVerdict {
   const verdict: LeaseVerdict = { excesses: [], grants: 0, denials: 0, shares: new Map() };
   const byBucket = new Map<string, RecordedEvent[]>();
@@ -30,6 +30,7 @@ export function checkLeaseHistory(
     const { name, key } = events[0]!;
     const limit = limits[name]!;
     const bounds = boundsOf(boundedBy(key === "tiers" ? limit : limit.slice(0, 1)));
+    const clockError = clockErrorOf(limit[0]);
     const note = (excess: Excess | undefined) => {
       if (excess !== undefined) verdict.excesses.push({ ...excess, bucket });
     };

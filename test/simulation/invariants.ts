@@ -92,8 +92,10 @@ function checkLeases(world: World): void {
   if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
   // A process knows the clock of the database to within the delay of an answer.
   const isSlow = [...faults.counts.keys()].some((fault) => /slow|frozen database/.test(fault));
-  const error = isSlow ? 8000 : scenario.delay.most + 2;
-  const { excesses } = checkLeaseHistory(leased, LEASED, error);
+  const near = scenario.delay.most + 2;
+  const { excesses } = checkLeaseHistory(leased, LEASED, ({ kind }) =>
+    isSlow ? 8000 : kind === "fixed window" ? 4 * near : near,
+  );
   const [excess] = excesses;
   if (excess === undefined) return;
   const { bucket, from, to, granted, allowed } = excess;
