@@ -36,7 +36,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       exclude: [
         ...installed,
         "test/{drivers,e2e,galera,quick-start,runtimes,scaffolds}/**",
-        "test/histories/{history,processes}.test.ts",
+        "test/histories/{history,leases,processes}.test.ts",
         ...outages,
       ],
       env: { REACT_VERSION: "19" },
@@ -101,7 +101,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
   histories: {
     test: {
       ...timeouts,
-      include: ["test/histories/{history,processes}.test.ts"],
+      include: ["test/histories/{history,leases,processes}.test.ts"],
       globalSetup,
     },
   },

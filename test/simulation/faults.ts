@@ -18,6 +18,8 @@ export const FAULTS = [
   "busy process",
   "frozen process",
   "killed process",
+  /** Its machine sleeps, and its monotonic clock stands still meanwhile. */
+  "sleeping process",
   /** A clock is set. */
   "process clock set",
   "database clock set",

@@ -1,4 +1,5 @@
 /** What has to be true after a simulation. */
+import { checkLeaseHistory } from "../histories/lease-verdict.js";
 import { findOrder } from "../histories/find-order.js";
 import { partsOf } from "../histories/parts.js";
 import { Tally } from "./faults.js";
@@ -6,12 +7,14 @@ import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
 import { CAPACITY, CROWD, LIVE, type LiveName } from "./workloads/context.js";
 import { explains } from "./workloads/crowd.js";
+import { LEASED } from "./workloads/leases.js";
 import type { Grant } from "./workloads/live.js";
 
 /** @returns what was reached inside of the database. */
 export function check(world: World): Tally<string> {
   checkOrder(world);
   checkGrants(world);
+  checkLeases(world);
   checkErrors(world);
   checkQuiet(world);
   checkCrowd(world);
@@ -81,6 +84,24 @@ function checkGrants(world: World): void {
       }
     }
   }
+}
+
+/** In every span, limits with leases have granted no more than others would. */
+function checkLeases(world: World): void {
+  const { leased, problems, scenario, databaseClockError, faults, hasLost } = world;
+  if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
+  // A process knows the clock of the database to within the delay of an answer.
+  const isSlow = [...faults.counts.keys()].some((fault) => /slow|frozen database/.test(fault));
+  const near = scenario.delay.most + 2;
+  const { excesses } = checkLeaseHistory(leased, LEASED, ({ kind }) =>
+    isSlow ? 8000 : kind === "fixed window" ? 4 * near : near,
+  );
+  const [excess] = excesses;
+  if (excess === undefined) return;
+  const { bucket, from, to, granted, allowed } = excess;
+  problems.push(
+    `leased ${bucket}: ${granted} granted from ${from.toFixed(2)} to ${to.toFixed(2)} ms, and not ${allowed.toFixed(2)}`,
+  );
 }
 
 /** While nothing fails, no call fails because of the store. */

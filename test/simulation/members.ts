@@ -9,6 +9,7 @@ import { alone } from "./workloads/alone.js";
 import { type Caller, FROZEN, LIVE, type Member, type Workload } from "./workloads/context.js";
 import { closing } from "./workloads/closing.js";
 import { createCrowd } from "./workloads/crowd.js";
+import { createLeases } from "./workloads/leases.js";
 import { createLive, waits } from "./workloads/live.js";
 import { months } from "./workloads/months.js";
 import { prunes } from "./workloads/prunes.js";
@@ -49,6 +50,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [months, scenario.callers.months],
     [closing, scenario.callers.closing],
     [prunes, scenario.callers.prunes],
+    [createLeases(world.leased, scenario), scenario.callers.leases],
   ];
   const members: Members = {
     running: [],
@@ -77,8 +79,8 @@ export function createMembers(world: World, start: StartShipped, random: Random)
           shipped.createRateLimiter({
             store,
             limits,
-            clock,
             logger: false,
+            ...(clock && { clock }),
             ...(autoPrune && { autoPrune }),
           }),
         borrow: () =>

@@ -8,9 +8,8 @@ import { EPOCH } from "./process.js";
 export function planFaults(world: World, shared: Random): void {
   const { scenario, timeline, faults } = world;
   for (const [fault, every] of Object.entries(scenario.faults.every) as [Fault, number][]) {
-    const isLater = fault === "idle connections broken";
-    // It came later than the others, and does not change what they do.
-    const random = isLater ? createRandom(scenario.seed ^ 0x1f83d9ab) : shared;
+    const later = LATER[fault];
+    const random = later === undefined ? shared : createRandom(scenario.seed ^ later);
     const next = () => {
       timeline.plan(every * (0.2 + 1.6 * random.next()), () => {
         if (!world.isOn) return;
@@ -22,6 +21,12 @@ export function planFaults(world: World, shared: Random): void {
     next();
   }
 }
+
+/** What came later than the others has a generator of its own, so that it does not change them. */
+const LATER: Partial<Record<Fault, number>> = {
+  "idle connections broken": 0x1f83d9ab,
+  "sleeping process": 0x3ad8025f,
+};
 
 type Happen = (world: World, random: Random) => void;
 
@@ -35,6 +40,12 @@ const HAPPEN: Partial<Record<Fault, Happen>> = {
     network.forget(victim.process);
     members.add();
     pages?.web.forgetHost(victim.process);
+  },
+  "sleeping process"({ members, timeline }, random) {
+    const member = random.pick(members.running);
+    const ms = random.between(100, 4000);
+    member.process.sleep(ms);
+    member.pausedUntil = timeline.now + 3 * ms + 100;
   },
   "process clock set"({ members }, random) {
     const { process } = random.pick(members.running);

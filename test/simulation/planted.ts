@@ -5,6 +5,7 @@
 
 import type { DatabaseKind } from "./databases.js";
 import { explore, seedsFrom } from "./explore.js";
+import { scenarioOf } from "./scenario.js";
 import { loadShipped } from "./shipped.js";
 
 export interface Planted {
@@ -16,6 +17,8 @@ export interface Planted {
   to: string;
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
+  /** Whether it is a defect of leases. Only simulations with leases are looked at then. */
+  leases?: boolean;
   /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
   pages?: boolean;
   /** The database of its driver or dialect. @default any */
@@ -27,6 +30,11 @@ const GUARD_ALONE =
   "alone, live, waits, tiers, months, closing, prunes, frozen database, frozen process, held rows".split(
     ", ",
   );
+/** What leases do not need. */
+const LEASES_ALONE = {
+  leases: true,
+  without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes"],
+};
 /** What pages do not need. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
 
@@ -249,6 +257,60 @@ export const PLANTED: readonly Planted[] = [
     to: "",
     ...PAGES_ALONE,
   },
+  {
+    defect: "blocks are taken from the whole capacity",
+    file: "leases/lease-terms.ts",
+    from: "const capacity = capacityOf(config) - tokensWithin(config, ms);",
+    to: "const capacity = capacityOf(config);",
+    ...LEASES_ALONE,
+  },
+  {
+    defect: "what a block has left when it lapses goes back into the row",
+    file: "limiter/limit-leased.ts",
+    from: "  const block = lease.take(count);\n",
+    to: `  const { limit } = call.request;
+      for (const old of lease.blocks) {
+        const left = old.remaining;
+        if (old.isLiving() || left === 0) continue;
+        old.remaining = 0;
+        const capacity = limit.part.capacity ?? limit.part.rate;
+        const add = (row) => ({ ...row, value: Math.min(capacity, row.value + left) });
+        const decide = ([row]) => ({ result: undefined, writes: [row && add(row)] });
+        context.submit({ rows: limit.rows, decide }, () => {}, () => {});
+      }
+      const block = lease.take(count);
+    `,
+    ...LEASES_ALONE,
+  },
+  {
+    defect: "a block that is used lives on",
+    file: "leases/block.ts",
+    from: "    this.remaining -= count;\n",
+    to: `    this.remaining -= count;
+      const { clocks, startedAt, end } = this;
+      this.life ??= end.monotonic - startedAt.monotonic;
+      this.end = {
+        monotonic: clocks.monotonic() + this.life,
+        wall: clocks.wall() + this.life,
+        limiter: clocks.limiter() + this.life,
+      };
+    `,
+    ...LEASES_ALONE,
+  },
+  {
+    defect: "a process that has slept serves from the blocks that it had",
+    file: "leases/clocks.ts",
+    from: "clocks.wall() < end.wall",
+    to: "true",
+    ...LEASES_ALONE,
+  },
+  {
+    defect: "a block lives from the answer on, and not from when it was asked for",
+    file: "limiter/limit-leased.ts",
+    from: "lease.blockOf(taken, sent.at)",
+    to: "lease.blockOf(taken, lease.instant())",
+    ...LEASES_ALONE,
+  },
 ];
 
 /** The source with the defect. */
@@ -258,6 +320,10 @@ export function plant({ file, from, to }: Planted): (path: string, code: string)
     if (code.split(from).length !== 2) throw new Error(`${file} has not exactly one ${from}`);
     return code.replace(from, () => to);
   };
+}
+
+function* seedsWithLeases(): Generator<number> {
+  for (const seed of seedsFrom(1, 1)) if (scenarioOf(seed).callers.leases > 0) yield seed;
 }
 
 export interface Found {
@@ -275,7 +341,7 @@ export async function find(planted: Planted, within: number): Promise<Found> {
   const startedAt = performance.now();
   const start = await loadShipped(plant(planted));
   const explored = await explore(start, {
-    seeds: seedsFrom(1, 1),
+    seeds: planted.leases ? seedsWithLeases() : seedsFrom(1, 1),
     shouldContinue: (soFar) =>
       soFar.failures.length === 0 && performance.now() - startedAt < within * 1000,
     shrinks: false,

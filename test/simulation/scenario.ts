@@ -5,7 +5,16 @@ import { pagesOf, type PagesPlan } from "./pages/plan.js";
 import { createRandom, type Random } from "./random.js";
 
 type WorkloadName =
-  "shared" | "alone" | "live" | "waits" | "crowd" | "tiers" | "months" | "closing" | "prunes";
+  | "shared"
+  | "alone"
+  | "live"
+  | "waits"
+  | "crowd"
+  | "tiers"
+  | "months"
+  | "closing"
+  | "prunes"
+  | "leases";
 
 export interface Scenario {
   seed: number;
@@ -56,6 +65,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       months: 0,
       closing: 0,
       prunes: 0,
+      leases: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -66,6 +76,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
     duration: random.between(5, 40) * 1000,
   };
   addLater(scenario, createRandom(seed ^ 0x27d4eb2f), hasFaults);
+  addLeases(scenario, createRandom(seed ^ 0x2545f491), hasFaults);
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -88,6 +99,15 @@ function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void 
   for (const workload of ["tiers", "months", "closing", "prunes"] as const) {
     scenario.callers[workload] = random.chance(0.15) ? 1 : 0;
   }
+}
+
+/** Nothing else changes in a scenario without leases. */
+function addLeases(scenario: Scenario, random: Random, hasFaults: boolean): void {
+  const count = random.chance(0.2) ? random.between(1, 4) : 0;
+  const sleeps = random.chance(0.4) && hasFaults && !isCalm(scenario);
+  const every = random.between(500, 3000);
+  scenario.callers.leases = count;
+  if (count > 0 && sleeps) scenario.faults.every["sleeping process"] = every;
 }
 
 /** Whether no call may fail. */

@@ -13,6 +13,7 @@ import { createMembers, type Members } from "./members.js";
 import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
 import type { Grant } from "./workloads/live.js";
+import type { RecordedEvent } from "../histories/lease-caller.js";
 import type { Operation } from "../histories/operation.js";
 
 export interface World {
@@ -24,6 +25,8 @@ export interface World {
   pages: Pages | undefined;
   history: Operation[];
   grants: Grant[];
+  /** What has happened to buckets with leases. */
+  leased: RecordedEvent[];
   problems: string[];
   faults: Tally<Fault>;
   calls: Tally<string>;
@@ -80,6 +83,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     pages: undefined,
     history: [],
     grants: [],
+    leased: [],
     problems: [],
     faults,
     calls: new Tally(),

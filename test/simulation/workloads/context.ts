@@ -46,8 +46,8 @@ export interface Member {
   frozen: RateLimiter<typeof FROZEN>;
   /** It goes by the clock of the database. */
   live: RateLimiter<typeof LIVE>;
-  /** Another limiter on the same store. */
-  limiter(limits: LimitConfigs, clock: () => number, autoPrune?: AutoPruneOptions): RateLimiter;
+  /** Another limiter on the same store. Without a clock, it goes by that of the database. */
+  limiter(limits: LimitConfigs, clock?: () => number, autoPrune?: AutoPruneOptions): RateLimiter;
   /** Lends a connection to the application. */
   borrow(): Promise<Borrowed>;
   /** Waits, by a timer of the process. */

@@ -1,0 +1,31 @@
+/**
+ * Times through which all processes that use a bucket go together: it fills, a few calls take
+ * blocks, the row refills in silence, and then all call at once. That is when blocks that are too
+ * large, or live for too long, grant too much.
+ */
+import type { RateLimitConfig } from "../../server/index.js";
+import { createRandom } from "../simulation/random.js";
+
+export type Phase = "idle" | "slow" | "still" | "burst";
+
+/** In which time all callers of a bucket are at an instant, ms, and when it ends. */
+export function phaseAt(
+  { rate, period, capacity = rate, lease }: RateLimitConfig,
+  at: number,
+): { phase: Phase; until: number } {
+  const leaseMs = lease?.ms ?? 0;
+  const full = (capacity / rate) * Number(period);
+  const cycle = 1.5 * full + 3.5 * leaseMs;
+  const begun = Math.floor(at / cycle) * cycle;
+  const random = createRandom(begun);
+  let until = begun;
+  for (const [phase, ms] of [
+    ["idle", random.next() * full],
+    ["slow", (0.3 + 1.2 * random.next()) * leaseMs],
+    ["still", random.next() * leaseMs],
+  ] as const) {
+    until += ms;
+    if (at < until) return { phase, until };
+  }
+  return { phase: "burst", until: begun + cycle };
+}
