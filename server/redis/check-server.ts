@@ -1,18 +1,17 @@
 /** Checks that a server keeps its rows, and knows the commands that the scripts use. */
 import { RedisStoreError } from "./redis-errors.js";
-import type { RedisPort } from "./redis-port.js";
 
 /** PXAT of SET came with this version. Valkey began with 7.2. */
 const OLDEST = [6, 2] as const;
 
 /** @param allowsEviction whether the operator knows better than `maxmemory-policy` says. */
 export async function checkServer(
-  master: Pick<RedisPort, "send">,
+  send: (args: readonly string[]) => Promise<unknown>,
   allowsEviction: boolean,
 ): Promise<void> {
   let info: string;
   try {
-    info = String(await master.send(["INFO"], undefined));
+    info = String(await send(["INFO"]));
   } catch (error) {
     if (allowsEviction && isForbidden(error)) return;
     if (isForbidden(error)) throw new RedisStoreError(FORBIDDEN);

@@ -1,70 +1,104 @@
-/** Rows as the words of scripts. */
-import { fullAt, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
-import { withStart } from "../../core/phase.js";
-import type { Write } from "../store/plan-writes.js";
-import type { TakeLine } from "../store/row-access.js";
-import { distinctTerms } from "../store/take-terms.js";
-import type { RowId } from "../store/store.js";
-import { KEEP } from "./scripts.js";
+/** What the scripts do to rows of one server, or of one tag: each is one command, and atomic. */
+import type { RateLimitState } from "../../core/calculate.js";
+import type { WriteGroup } from "../store/plan-writes.js";
+import { type TakeLine, UnsentError, type WriteOutcomes } from "../store/row-access.js";
+import { rowKey, type RowId } from "../store/store.js";
+import { RedisConflictError } from "./redis-errors.js";
+import { isHeld, stateOf, takeWords, writeWords } from "./row-words.js";
+import type { ScriptRunner } from "./run-script.js";
+import type { Tags } from "./tags.js";
 
-/** The state in a word of a reply; `undefined` for a row that does not exist. */
-export function stateOf(word: string, now: number = NaN): RateLimitState | undefined {
-  if (word === "-" || word === "!") return undefined;
-  const slash = word.indexOf("/");
-  if (slash < 0) return { value: Number(word), ts: now };
-  return { value: Number(word.slice(0, slash)), ts: parseFloat(word.slice(slash + 1)) };
+/** How long a process may hold rows, ms. If it was killed, they are free after that. */
+export const HOLD = 1000;
+
+/** In place of the holder of rows that are not held. */
+export const NOT_HELD = "";
+
+export interface Found {
+  states: Map<string, RateLimitState>;
+  /** Whether another process holds one of the rows. */
+  isHeld: boolean;
 }
 
-/** Whether another process holds the row. */
-export const isHeld = (word: string) => word.endsWith("!");
+export class RedisRows {
+  constructor(
+    private readonly tags: Tags,
+    readonly runner: ScriptRunner,
+  ) {}
 
-/** The words of takes, after the mark. */
-export function takeWords(lines: readonly TakeLine[], now: number): string[] {
-  const { terms, places } = distinctTerms(lines);
-  const { total } = lines[0]!;
-  const isShared = terms.length === 1 && lines.every((line) => line.total === total);
-  const words = [String(now), String(terms.length), isShared ? String(total) : ""];
-  for (const { config, floor } of terms) {
-    const { kind, rate, period } = config;
-    const numbers = [rate, period, capacityOf(config), floor];
-    words.push(kind === "fixed window" ? "1" : "0", ...numbers.map(String));
+  read(rows: readonly RowId[]): Promise<Found> {
+    return this.ask("read", rows, []);
   }
-  const isWindow = terms[0]!.config.kind === "fixed window";
-  for (let i = 0; i < lines.length; i++) {
-    const line = lines[i]!;
-    if (!isShared) words.push(String(places[i]), String(line.total));
-    if (!isShared || isWindow) words.push(String(line.fresh.ts));
+
+  /** Holds all rows. Rejects with a `RedisConflictError` if another process holds one of them. */
+  async hold(rows: readonly RowId[], holder: string): Promise<Found["states"]> {
+    return (await this.ask("hold", rows, [holder, String(HOLD)])).states;
   }
-  return words;
-}
 
-/** The words of one guarded write. */
-export function writeWords({ row, was, next, also }: Write, now: number): string[] {
-  return [
-    ...(was === null ? ["", ""] : [String(was.value), String(was.ts)]),
-    ...(next === null ? ["", "", ""] : [String(next.value), String(next.ts)]),
-    ...(next === null ? [] : [lastsFor(row, next, now, also)]),
-  ];
-}
-
-/**
- * For how long a row has to stay, ms: until it is full, whatever config it is charged with. Empty
- * for a row that has no known config.
- *
- * It is counted from `ts` or from now, whichever is earlier: a limiter may have a clock of its own.
- */
-function lastsFor(row: RowId, next: RateLimitState, now: number, also: Write["also"]): string {
-  const configs = also ?? [row.config];
-  let lasts = 0;
-  for (const config of configs) {
-    if (config === undefined) return "";
-    lasts = Math.max(lasts, lastsUnder(config, row, next) - Math.min(next.ts, now));
+  /** Nothing waits for it. If it is lost, the rows are free after their time. */
+  release(rows: readonly RowId[], holder: string): void {
+    if (rows.length === 0) return;
+    this.runner.run("release", rows.map(this.tags.keyOf), [holder]).catch(() => {});
   }
-  return Number.isFinite(lasts) ? String(lasts + KEEP) : "";
-}
 
-function lastsUnder(config: RateLimitConfig, { name, key }: RowId, next: RateLimitState): number {
-  const own = config.period === "month" ? withStart(config, name, key || undefined) : config;
-  return fullAt(next, own);
+  async take(lines: readonly TakeLine[], now: number): Promise<Map<string, RateLimitState>> {
+    const keys = lines.map(({ row }) => this.tags.keyOf(row));
+    const words = await this.runner.run("take", keys, takeWords(lines, now));
+    const taken = new Map<string, RateLimitState>();
+    for (let i = 0; i < lines.length; i++) {
+      const state = stateOf(words[i]!, now);
+      if (state !== undefined) taken.set(rowKey(lines[i]!.row), state);
+    }
+    return taken;
+  }
+
+  /**
+   * Never rejects.
+   *
+   * @param holder whoever holds the rows, or `NOT_HELD`. What is written is no longer held.
+   */
+  async write(
+    groups: readonly WriteGroup[],
+    isWanted: ((group: WriteGroup) => boolean) | undefined,
+    holder: string,
+  ): Promise<WriteOutcomes> {
+    const outcomes: WriteOutcomes = new Map();
+    const sent: WriteGroup[] = [];
+    for (const group of groups) {
+      if (isWanted === undefined || isWanted(group)) sent.push(group);
+      else outcomes.set(group, { error: new UnsentError() });
+    }
+    if (sent.length === 0) return outcomes;
+    try {
+      const now = this.runner.clock.now();
+      const keys: string[] = [];
+      const args = [holder];
+      for (const { writes } of sent) {
+        args.push(String(writes.length));
+        for (const each of writes) {
+          keys.push(this.tags.keyOf(each.row));
+          args.push(...writeWords(each, now));
+        }
+      }
+      const words = await this.runner.run("write", keys, args);
+      for (const [i, group] of sent.entries()) {
+        if (words[i] === "1") outcomes.set(group, "written");
+        else if (group.writes.every(({ was }) => was === null)) outcomes.set(group, "exists");
+      }
+    } catch (error) {
+      if (error instanceof RedisConflictError) return outcomes;
+      for (const group of sent) outcomes.set(group, { error });
+    }
+    return outcomes;
+  }
+
+  private async ask(name: "read" | "hold", rows: readonly RowId[], args: readonly string[]) {
+    const words = await this.runner.run(name, rows.map(this.tags.keyOf), args);
+    const states = new Map<string, RateLimitState>();
+    for (let i = 0; i < rows.length; i++) {
+      const state = stateOf(words[i]!);
+      if (state !== undefined) states.set(rowKey(rows[i]!), state);
+    }
+    return { states, isHeld: words.some(isHeld) };
+  }
 }

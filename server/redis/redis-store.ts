@@ -1,16 +1,14 @@
 /** A store on Redis or Valkey: rows in keys, and scripts that read, decide and write them. */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { requestsOwnIo } from "../runtime/requests-own-io.js";
-import { createCommitPerTurn } from "../store/group-commit/commit-per-turn.js";
-import { createGroupCommit } from "../store/group-commit/group-commit.js";
-import { createDatabaseClock } from "../store/sql/database-clock.js";
+import { createDatabaseClock, type DatabaseClock } from "../store/sql/database-clock.js";
 import type { RateLimitStore } from "../store/store.js";
 import { checkServer } from "./check-server.js";
 import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
-import { createRedisAccess } from "./redis-access.js";
+import { createLane, createLanes, type Server } from "./lanes.js";
 import { redisError } from "./redis-errors.js";
 import { createRedisList } from "./redis-list.js";
 import type { RedisPort } from "./redis-port.js";
+import { RedisRows } from "./redis-rows.js";
 import { createScriptRunner, scriptShas, type WaitOptions } from "./run-script.js";
 import type { ScriptName } from "./scripts.js";
 import { createTags } from "./tags.js";
@@ -51,29 +49,31 @@ export function redisStore(
   const prefix = port.keyPrefix + (options.prefix ?? "rate-limit:");
   validate(options, prefix, port);
   const tags = createTags(prefix, tagCount);
-  const clock = createDatabaseClock();
   const shas = new Map<ScriptName, string>();
-  const runner = createScriptRunner({ port, tags, place: 0, clock, shas, wait });
-  let isReady = false;
+  /** The clock of the server that has answered first. Those of a cluster differ. */
+  let clock: DatabaseClock | undefined;
 
-  async function check(): Promise<void> {
-    if (shas.size === 0) for (const [name, sha] of await scriptShas()) shas.set(name, sha);
-    if (!isReady) {
-      const masters = await port.masters();
-      await Promise.all(masters.map((master) => checkServer(master, eviction === "ignore")));
-      isReady = true;
+  function openServer(place: number): Server {
+    const own = createDatabaseClock();
+    const runner = createScriptRunner({ port, tags, place, clock: own, shas, wait });
+    let isChecked = false;
+    async function check(): Promise<void> {
+      if (shas.size === 0) for (const [name, sha] of await scriptShas()) shas.set(name, sha);
+      if (!isChecked) await checkServer(runner.send, eviction === "ignore");
+      isChecked = true;
+      await runner.readTime();
+      clock ??= own;
     }
-    await runner.readTime();
+    const prepare = () => (isChecked && own.isKnown && !own.isInDoubt ? undefined : check());
+    return { rows: new RedisRows(tags, runner), prepare };
   }
 
-  const prepare = () => (isReady && clock.isKnown && !clock.isInDoubt ? undefined : check());
-  const access = createRedisAccess(tags, runner, prepare);
-  const createCommit = requestsOwnIo() ? createCommitPerTurn : createGroupCommit;
+  const lanes = port.isCluster ? createLanes(tags, openServer) : createLane(openServer(0));
   const { list, names } = createRedisList(port, prefix, tags);
 
   return {
-    ...createCommit(access),
-    clock: clock.now,
+    ...lanes,
+    clock: () => clock?.now() ?? Date.now(),
     async list(...page) {
       try {
         return await list(...page);

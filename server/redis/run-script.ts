@@ -25,7 +25,8 @@ export interface ScriptRunner {
   readTime(): Promise<void>;
   /** The words of the reply. Rejects with a `RedisConflictError` if nothing was carried out. */
   run(name: ScriptName, keys: readonly string[], args: readonly string[]): Promise<string[]>;
-  ping(): Promise<unknown>;
+  /** Sends a command without keys to the server. */
+  send(args: readonly string[]): Promise<unknown>;
 }
 
 export interface RunnerOptions {
@@ -101,7 +102,7 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
   return {
     clock,
     run,
-    ping: () => send(["PING"]),
+    send,
     async readTime() {
       const learn = clock.begin();
       learn(timeOf((await send(["TIME"])) as unknown[]));

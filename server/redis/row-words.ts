@@ -1,0 +1,70 @@
+/** Rows as the words of scripts. */
+import { fullAt, type RateLimitState } from "../../core/calculate.js";
+import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { withStart } from "../../core/phase.js";
+import type { Write } from "../store/plan-writes.js";
+import type { TakeLine } from "../store/row-access.js";
+import { distinctTerms } from "../store/take-terms.js";
+import type { RowId } from "../store/store.js";
+import { KEEP } from "./scripts.js";
+
+/** The state in a word of a reply; `undefined` for a row that does not exist. */
+export function stateOf(word: string, now: number = NaN): RateLimitState | undefined {
+  if (word === "-" || word === "!") return undefined;
+  const slash = word.indexOf("/");
+  if (slash < 0) return { value: Number(word), ts: now };
+  return { value: Number(word.slice(0, slash)), ts: parseFloat(word.slice(slash + 1)) };
+}
+
+/** Whether another process holds the row. */
+export const isHeld = (word: string) => word.endsWith("!");
+
+/** The words of takes, after the mark. */
+export function takeWords(lines: readonly TakeLine[], now: number): string[] {
+  const { terms, places } = distinctTerms(lines);
+  const { total } = lines[0]!;
+  const isShared = terms.length === 1 && lines.every((line) => line.total === total);
+  const words = [String(now), String(terms.length), isShared ? String(total) : ""];
+  for (const { config, floor } of terms) {
+    const { kind, rate, period } = config;
+    const numbers = [rate, period, capacityOf(config), floor];
+    words.push(kind === "fixed window" ? "1" : "0", ...numbers.map(String));
+  }
+  const isWindow = terms[0]!.config.kind === "fixed window";
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!;
+    if (!isShared) words.push(String(places[i]), String(line.total));
+    if (!isShared || isWindow) words.push(String(line.fresh.ts));
+  }
+  return words;
+}
+
+/** The words of one guarded write. */
+export function writeWords({ row, was, next, also }: Write, now: number): string[] {
+  return [
+    ...(was === null ? ["", ""] : [String(was.value), String(was.ts)]),
+    ...(next === null ? ["", "", ""] : [String(next.value), String(next.ts)]),
+    ...(next === null ? [] : [lastsFor(row, next, now, also)]),
+  ];
+}
+
+/**
+ * For how long a row has to stay, ms: until it is full, whatever config it is charged with. Empty
+ * for a row that has no known config.
+ *
+ * It is counted from `ts` or from now, whichever is earlier: a limiter may have a clock of its own.
+ */
+function lastsFor(row: RowId, next: RateLimitState, now: number, also: Write["also"]): string {
+  const configs = also ?? [row.config];
+  let lasts = 0;
+  for (const config of configs) {
+    if (config === undefined) return "";
+    lasts = Math.max(lasts, lastsUnder(config, row, next) - Math.min(next.ts, now));
+  }
+  return Number.isFinite(lasts) ? String(lasts + KEEP) : "";
+}
+
+function lastsUnder(config: RateLimitConfig, { name, key }: RowId, next: RateLimitState): number {
+  const own = config.period === "month" ? withStart(config, name, key || undefined) : config;
+  return fullAt(next, own);
+}
