@@ -35,7 +35,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       include: ["test/**/*.test.{ts,tsx}"],
       exclude: [
         ...installed,
-        "test/{drivers,e2e,galera,quick-start,runtimes,scaffolds}/**",
+        "test/{drivers,e2e,galera,quick-start,redis,runtimes,scaffolds}/**",
         "test/histories/{history,leases,processes}.test.ts",
         ...outages,
       ],
@@ -119,6 +119,18 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 60_000,
       hookTimeout: 150_000,
       retry,
+    },
+  },
+  // Clients, clusters and outages of Redis, with servers of its own.
+  redis: {
+    test: {
+      include: ["test/redis/**/*.test.ts"],
+      exclude: installed,
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      retry,
+      // What each outage cost.
+      disableConsoleIntercept: true,
     },
   },
   "quick-start": {

@@ -18,6 +18,7 @@ const SUBJECTS = new Set([
   "galera",
   "histories",
   "quick-start",
+  "redis",
   "runtimes",
   "scaffolds",
   "scenarios",

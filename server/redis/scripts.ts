@@ -14,33 +14,37 @@ const KEEP_REPLY = 30_000;
 /** The largest instant that Redis takes, and a little less. */
 const NEVER = 9e15;
 
+/** Looking up a global takes longer than calling it. */
 const HEAD = `
-local time = redis.call('TIME')
+local call, pack, split, format, max, ceil = redis.call, struct.pack, struct.unpack, string.format, math.max, math.ceil
+local time = call('TIME')
 local clock = time[1] * 1000.0 + time[2] / 1000
 local stamp = time[1] .. ' ' .. time[2]
+local reply = {stamp}
+`;
+
+const ROWS = `
 local function load(s)
   if not s or #s < 24 then return 0, 0, 0 end
-  local value, ts, stays = struct.unpack('<ddd', s)
+  local value, ts, stays = split('<ddd', s)
   if stays <= clock then stays = 0 end
-  if #s > 24 and struct.unpack('<d', s, 25) > clock then return value, ts, stays, s:sub(33) end
+  if #s > 24 and split('<d', s, 25) > clock then return value, ts, stays, s:sub(33) end
   return value, ts, stays
 end
-local function save(key, value, ts, stays)
-  local row = struct.pack('<ddd', value, ts, stays)
-  if stays >= ${NEVER} then redis.call('SET', key, row)
-  else redis.call('SET', key, row, 'PXAT', math.ceil(stays)) end
+local function save(key, row, stays)
+  if stays >= ${NEVER} then call('SET', key, row)
+  else call('SET', key, row, 'PXAT', format('%d', ceil(stays))) end
 end
-local function fetch()
-  if #KEYS <= 4000 then return redis.call('MGET', unpack(KEYS)) end
-  local rows = {}
+local rows
+if #KEYS <= 4000 then
+  rows = call('MGET', unpack(KEYS))
+else
+  rows = {}
   for from = 1, #KEYS, 4000 do
-    local part = redis.call('MGET', unpack(KEYS, from, math.min(from + 3999, #KEYS)))
+    local part = call('MGET', unpack(KEYS, from, math.min(from + 3999, #KEYS)))
     for i = 1, #part do rows[from + i - 1] = part[i] end
   end
-  return rows
 end
-local rows = fetch()
-local reply = {stamp}
 `;
 
 /** ARGV: the deadline, and the mark. The key of a mark is the last one. */
@@ -57,7 +61,7 @@ if clock > tonumber(ARGV[1]) then return stamp .. ' late' end
 
 const ANSWER = `
 local text = table.concat(reply, ' ')
-if mark ~= '' then redis.call('SET', KEYS[#KEYS], mark .. text, 'PX', ${KEEP_REPLY}) end
+if mark ~= '' then call('SET', KEYS[#KEYS], mark .. text, 'PX', ${KEEP_REPLY}) end
 return text
 `;
 
@@ -68,7 +72,9 @@ return text
  *
  * Keep the order of operations of `takeTokens` in `core`.
  */
-const TAKE = `${HEAD}${ONCE}
+const TAKE = `${HEAD}
+local rows = call('MGET', unpack(KEYS))
+${ONCE}
 local now, kinds, shared = ARGV[3] + 0.0, tonumber(ARGV[4]), tonumber(ARGV[5])
 local terms = {}
 for i = 1, kinds do
@@ -85,28 +91,41 @@ for i = 1, count do
   elseif isWindow then
     fresh, at = ARGV[at] + 0.0, at + 1
   end
-  local value, ts, stays, holder = load(rows[i])
-  if stays == 0 then
-    value, ts = capacity, fresh
+  local s, value, ts, stays, isHeld = rows[i], 0.0, 0.0, 0.0, false
+  if s and #s >= 24 then
+    value, ts, stays = split('<ddd', s)
+    isHeld = #s > 24 and split('<d', s, 25) > clock
+  end
+  if stays <= clock then
+    value, ts, stays = capacity, fresh, 0.0
   else
-    local elapsed = math.max(0.0, now - ts)
+    local elapsed = now - ts
+    if elapsed < 0 then elapsed = 0.0 end
     if isWindow then
       local windows = math.floor(elapsed / period)
-      value, ts = math.min(value + windows * rate, capacity), ts + windows * period
+      value, ts = value + windows * rate, ts + windows * period
     else
-      value, ts = math.min(value + elapsed * rate / period, capacity), math.max(ts, now)
+      value = value + elapsed * rate / period
+      if now > ts then ts = now end
     end
+    if value > capacity then value = capacity end
   end
   value = value - total
-  if value >= floor and not holder then
+  if value >= floor and not isHeld then
     local periods = (capacity - value) / rate
-    if isWindow then periods = math.ceil(periods) end
-    stays = math.max(stays, clock + (ts - now) + periods * period + ${KEEP})
-    save(KEYS[i], value, ts, stays)
-    if ts == now then reply[#reply + 1] = string.format('%.17g', value)
-    else reply[#reply + 1] = string.format('%.17g/%.17g', value, ts) end
+    if isWindow then periods = ceil(periods) end
+    local needed = clock + max(0, ts - now + periods * period) + ${KEEP}
+    if needed <= stays and #s == 24 then
+      call('SETRANGE', KEYS[i], 0, pack('<dd', value, ts))
+    else
+      stays = max(stays, needed + ${KEEP})
+      local row = pack('<ddd', value, ts, stays)
+      if stays >= ${NEVER} then call('SET', KEYS[i], row)
+      else call('SET', KEYS[i], row, 'PXAT', format('%d', ceil(stays))) end
+    end
+    reply[i + 1] = ts == now and format('%.17g', value) or format('%.17g/%.17g', value, ts)
   else
-    reply[#reply + 1] = '-'
+    reply[i + 1] = '-'
   end
 end
 ${ANSWER}`;
@@ -115,19 +134,19 @@ const TELL = `
 for i = 1, #KEYS do
   local value, ts, stays, holder = load(rows[i])
   if stays == 0 then reply[i + 1] = holder and '!' or '-'
-  else reply[i + 1] = string.format(holder and '%.17g/%.17g!' or '%.17g/%.17g', value, ts) end
+  else reply[i + 1] = format(holder and '%.17g/%.17g!' or '%.17g/%.17g', value, ts) end
 end
 return table.concat(reply, ' ')
 `;
 
-const READ = `${HEAD}${TELL}`;
+const READ = `${HEAD}${ROWS}${TELL}`;
 
 /**
  * ARGV, after the mark: who holds the rows, or nothing; and for each group the number of its writes,
  * and for each write the two numbers that were, the two numbers to write, and for how long they have
  * to stay. A row that does not exist has two empty numbers, and a row that stays for ever has no time.
  */
-const WRITE = `${HEAD}${ONCE}
+const WRITE = `${HEAD}${ROWS}${ONCE}
 local own, first, at = ARGV[3], 0, 4
 while at <= #ARGV do
   local size, isSame, seen = tonumber(ARGV[at]), true, {}
@@ -145,10 +164,11 @@ while at <= #ARGV do
       local value, ts, lasts = ARGV[from + 2], ARGV[from + 3], ARGV[from + 4]
       local stays, holder = unpack(seen[i])
       if value == '' then
-        if stays > 0 or holder then redis.call('DEL', key) end
+        if stays > 0 or holder then call('DEL', key) end
       elseif holder or value ~= ARGV[from] or ts ~= ARGV[from + 1] then
         local until_ = lasts == '' and ${NEVER} or clock + tonumber(lasts)
-        save(key, tonumber(value), tonumber(ts), math.max(stays, until_))
+        stays = max(stays, until_)
+        save(key, pack('<ddd', tonumber(value), tonumber(ts), stays), stays)
       end
     end
   end
@@ -158,7 +178,7 @@ end
 ${ANSWER}`;
 
 /** ARGV: the deadline, who holds the rows, and for how long. Holds all of them, or none. */
-const HOLD = `${HEAD}
+const HOLD = `${HEAD}${ROWS}
 if clock > tonumber(ARGV[1]) then return stamp .. ' late' end
 for i = 1, #KEYS do
   local _, _, _, holder = load(rows[i])
@@ -167,21 +187,19 @@ end
 local till = clock + ARGV[3]
 for i = 1, #KEYS do
   local value, ts, stays = load(rows[i])
-  local row = struct.pack('<dddd', value, ts, stays, till) .. ARGV[2]
-  if stays >= ${NEVER} then redis.call('SET', KEYS[i], row)
-  else redis.call('SET', KEYS[i], row, 'PXAT', math.ceil(math.max(stays, till))) end
+  save(KEYS[i], pack('<dddd', value, ts, stays, till) .. ARGV[2], max(stays, till))
   if stays == 0 then reply[i + 1] = '-'
-  else reply[i + 1] = string.format('%.17g/%.17g', value, ts) end
+  else reply[i + 1] = format('%.17g/%.17g', value, ts) end
 end
 return table.concat(reply, ' ')
 `;
 
 /** ARGV: who holds the rows. */
-const RELEASE = `${HEAD}
+const RELEASE = `${HEAD}${ROWS}
 for i = 1, #KEYS do
   local value, ts, stays, holder = load(rows[i])
   if holder == ARGV[1] then
-    if stays == 0 then redis.call('DEL', KEYS[i]) else save(KEYS[i], value, ts, stays) end
+    if stays == 0 then call('DEL', KEYS[i]) else save(KEYS[i], pack('<ddd', value, ts, stays), stays) end
   end
 end
 return stamp
