@@ -1,9 +1,15 @@
-/** The errors that tell a client of a cluster where to go. */
+/** The errors that tell a client of a cluster to try somewhere else, or later. */
 
-/** The `host:port` of a `MOVED` or `ASK`. */
-export function redirectionOf(
-  error: unknown,
-): { code: "MOVED" | "ASK"; address: string } | undefined {
-  const match = /^(MOVED|ASK) \d+ (\S+)/.exec(error instanceof Error ? error.message : "");
-  return match === null ? undefined : { code: match[1] as "MOVED" | "ASK", address: match[2]! };
+export interface Redirection {
+  code: "MOVED" | "ASK" | "CLUSTERDOWN";
+  /** The `host:port` to ask. */
+  address?: string | undefined;
+}
+
+export function redirectionOf(error: unknown): Redirection | undefined {
+  const message = error instanceof Error ? error.message : "";
+  // TRYAGAIN is about a slot on its way, of which some keys have arrived and others not.
+  if (/^(CLUSTERDOWN|TRYAGAIN) /.test(message)) return { code: "CLUSTERDOWN" };
+  const match = /^(MOVED|ASK) \d+ (\S+)/.exec(message);
+  return match === null ? undefined : { code: match[1] as "MOVED" | "ASK", address: match[2] };
 }

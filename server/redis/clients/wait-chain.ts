@@ -3,6 +3,7 @@
  * cluster clients send each command by itself: after a redirection, WAIT would ask another master,
  * which has nothing to wait for and answers at once.
  */
+import { sleep } from "../../timers/sleep.js";
 import type { SendAndWait } from "../redis-port.js";
 import { redirectionOf } from "./redirection.js";
 
@@ -29,6 +30,8 @@ export interface Topology {
 
 /** As many as the clients follow by themselves. */
 const MAX_REDIRECTIONS = 16;
+/** How long the slots are left alone while they have no master, ms. */
+const PAUSE = 100;
 
 /** For a single server. */
 export function waitOn(connection: Connection): SendAndWait {
@@ -43,7 +46,7 @@ export function waitInCluster(topology: Topology): SendAndWait {
     const refresh = () => topology.refresh(key);
     let connection = await topology.connectionFor(key);
     let isAsked = false;
-    for (let redirections = 0; ; redirections++) {
+    for (let tries = 1; ; tries++) {
       if (connection === undefined) {
         await refresh();
         connection = await topology.connectionFor(key);
@@ -52,15 +55,19 @@ export function waitInCluster(topology: Topology): SendAndWait {
       const prefix: Commands = isAsked ? [["ASKING"]] : [];
       const sent = connection.chain([...prefix, args, waitCommand(wait)]);
       const [reply, acknowledged] = (await sent).slice(prefix.length);
-      const redirection = redirectionOf(reply);
-      if (redirection === undefined || redirections >= MAX_REDIRECTIONS) {
+      const next = redirectionOf(reply);
+      if (next === undefined || tries > MAX_REDIRECTIONS) {
         // The master may be gone. The client notices that by commands of its own only.
         if (reply instanceof Error) refresh().catch(() => {});
         return answer(reply, acknowledged);
       }
-      isAsked = redirection.code === "ASK";
+      if (next.code === "CLUSTERDOWN") await sleep(PAUSE);
+      isAsked = next.code === "ASK";
       if (!isAsked) await refresh();
-      connection = await topology.connectionAt(redirection.address);
+      connection =
+        next.address === undefined
+          ? await topology.connectionFor(key)
+          : await topology.connectionAt(next.address);
     }
   };
 }
