@@ -4,6 +4,14 @@
  * that receives it reads the rows of those that it watches. If a notification is lost, the next tick finds the change.
  */
 import type { ChangeChannel, ChangeListener } from "./change-channel.js";
+import {
+  COALESCE,
+  MAX_PAYLOADS,
+  MAX_PENDING,
+  newSender,
+  payloadsOf,
+  readPayload,
+} from "./change-payloads.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { loggerOf, type RateLimitLogger } from "../report/logger.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
@@ -40,19 +48,6 @@ export interface PostgresChannelOptions {
   logger?: RateLimitLogger | false | undefined;
 }
 
-/** Changes within this many ms are sent together. */
-const COALESCE = 50;
-/** The longest payload, in UTF-8 bytes. PostgreSQL's limit is below 8,000. */
-const MAX_PAYLOAD = 7900;
-/**
- * The most payloads sent together. If there are more, none is sent: the next tick finds the
- * changes.
- */
-const MAX_PAYLOADS = 16;
-/** The most changes that wait for a connection; as many as fit into the payloads. */
-const MAX_PENDING = 10_000;
-/** The form of a digest. Anything else in a payload is ignored. */
-const DIGEST = /^[\da-z]{1,11}$/;
 /** How long the notification that a channel sends to itself may take, ms. */
 const HEAR_WITHIN = 5000;
 /** How often to look whether the connection is still of use, ms. */
@@ -92,8 +87,7 @@ export function postgresChannel(
   if (requestsOwnIo()) {
     throw new RateLimitConfigError("channel", channel, { message: NO_CONNECTION });
   }
-  /** Identifies the notifications of this process, which PostgreSQL also delivers back to it. */
-  const sender = Math.random().toString(36).slice(2);
+  const sender = newSender();
   const listeners = new Set<ChangeListener>();
   const logger = loggerOf(loggerOption);
   let pending = new Set<string>();
@@ -187,15 +181,12 @@ export function postgresChannel(
   }
 
   function receive({ payload = "" }: PostgresNotification): void {
-    const [from, ...digests] = parse(payload);
+    const { from, digests } = readPayload(payload);
     if (from === sender) {
       clearTimeout(hearTimer);
       return;
     }
-    for (const digest of digests) {
-      if (typeof digest !== "string" || !DIGEST.test(digest)) continue;
-      for (const listener of listeners) listener(digest);
-    }
+    for (const digest of digests) for (const listener of listeners) listener(digest);
   }
 
   function flush(): void {
@@ -235,30 +226,4 @@ export function postgresChannel(
       await disconnect();
     },
   };
-}
-
-function payloadsOf(sender: string, digests: readonly string[]): string[] {
-  const groups: string[][] = [];
-  let length = Infinity;
-  for (const digest of digests) {
-    // Digests are ASCII: one byte per character, and two quotes and a comma.
-    const added = digest.length + 3;
-    length += added;
-    if (length > MAX_PAYLOAD) {
-      groups.push([]);
-      length = added + sender.length + 4;
-    }
-    groups.at(-1)!.push(digest);
-  }
-  return groups.map((group) => JSON.stringify([sender, ...group]));
-}
-
-/** Validates every payload, because any user of the database can notify. */
-function parse(payload: string): unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(payload);
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
 }

@@ -114,7 +114,7 @@ for i = 1, count do
   if value >= floor and not isHeld then
     local periods = (capacity - value) / rate
     if isWindow then periods = ceil(periods) end
-    local needed = clock + (ts - now) + periods * period + ${KEEP}
+    local needed = clock + max(0, ts - now + periods * period) + ${KEEP}
     if needed <= stays and #s == 24 then
       call('SETRANGE', KEYS[i], 0, pack('<dd', value, ts))
     else

@@ -11,7 +11,7 @@ import type { SqlConnection } from "../../../../server/store/sql/driver.js";
 import { rowId, rowKey } from "../../../../server/store/store.js";
 
 export interface Subject {
-  dialect: Dialect;
+  dialect: Pick<Dialect, "take" | "insert" | "mixesTerms">;
   connection: SqlConnection;
   /** Whether the statement inserts rows that do not exist yet. */
   inserts: boolean;

@@ -1,0 +1,58 @@
+/**
+ * What channels send to other processes: lists of digests, with the sender first. Any user of the
+ * database or the server can send something, so every payload is validated.
+ */
+
+/** Changes within this many ms are sent together. */
+export const COALESCE = 50;
+/** The most changes that wait for a connection; as many as fit into the payloads. */
+export const MAX_PENDING = 10_000;
+/**
+ * The most payloads sent together. If there are more, none is sent: the next tick finds the
+ * changes.
+ */
+export const MAX_PAYLOADS = 16;
+/** The form of a digest. Anything else in a payload is ignored. */
+const DIGEST = /^[\da-z]{1,11}$/;
+/** The longest payload, in UTF-8 bytes. PostgreSQL's limit is below 8,000. */
+const MAX_PAYLOAD = 7900;
+
+/** Identifies the notifications of a process, which are also delivered back to it. */
+export function newSender(): string {
+  return Math.random().toString(36).slice(2);
+}
+
+export function payloadsOf(sender: string, digests: readonly string[]): string[] {
+  const groups: string[][] = [];
+  let length = Infinity;
+  for (const digest of digests) {
+    // Digests are ASCII: one byte per character, and two quotes and a comma.
+    const added = digest.length + 3;
+    length += added;
+    if (length > MAX_PAYLOAD) {
+      groups.push([]);
+      length = added + sender.length + 4;
+    }
+    groups.at(-1)!.push(digest);
+  }
+  return groups.map((group) => JSON.stringify([sender, ...group]));
+}
+
+/** The sender of a payload, and the digests in it. Of anything else there are none. */
+export function readPayload(payload: string): { from: unknown; digests: string[] } {
+  const [from, ...rest] = parse(payload);
+  return { from, digests: rest.filter(isDigest) };
+}
+
+function parse(payload: string): unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(payload);
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+}
+
+function isDigest(value: unknown): value is string {
+  return typeof value === "string" && DIGEST.test(value);
+}

@@ -1,0 +1,138 @@
+/**
+ * Notifies processes of each other's changes through PUBLISH and SUBSCRIBE of Redis, so that a reader
+ * need not wait for the next tick. Messages carry digests and no state. If one is lost, the next tick
+ * finds the change.
+ */
+import { RateLimitConfigError } from "../../core/errors.js";
+import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
+import {
+  COALESCE,
+  MAX_PAYLOADS,
+  MAX_PENDING,
+  newSender,
+  payloadsOf,
+  readPayload,
+} from "../changes/change-payloads.js";
+import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
+
+/** A connection that only subscribes, of ioredis, iovalkey or node-redis. */
+export interface RedisSubscriberLike {
+  subscribe(channel: string, listener?: (message: string, channel: string) => void): unknown;
+}
+
+/** The options of `redisChannel`. */
+export interface RedisChannelOptions {
+  /** The name of the channel of Redis; the same in all processes. @default "rate-limit" */
+  channel?: string | undefined;
+  /**
+   * The connection that subscribes. A connection that does so can do little else.
+   * @default a duplicate of the client, which `close` ends
+   */
+  subscriber?: RedisSubscriberLike | undefined;
+}
+
+/** A client of which a second connection can be made. `connect` is node-redis's. */
+interface Duplicable {
+  duplicate?: () => Subscriber;
+}
+
+/** What the three packages have in common, and what they have not. */
+interface Subscriber extends RedisSubscriberLike {
+  isOpen?: boolean;
+  connect?(): Promise<unknown>;
+  on(event: string, listener: (channel: string, message: string) => void): unknown;
+  disconnect?(): unknown;
+  destroy?(): unknown;
+}
+
+/**
+ * A channel through Redis, so that `watch` learns of the changes of other processes at once.
+ *
+ * @param client publishes: the one of the store, for example.
+ * @throws RateLimitConfigError when the client is not known, or it has no duplicate and there is no
+ * `subscriber`.
+ */
+export function redisChannel(
+  client: RedisClientLike,
+  { channel = "rate-limit", subscriber: given }: RedisChannelOptions = {},
+): ChangeChannel & { close(): Promise<void> } {
+  const port = redisPort(client);
+  const { duplicate } = client as Duplicable;
+  if (given === undefined && typeof duplicate !== "function") {
+    throw new RateLimitConfigError("subscriber", given, "a connection of ioredis or node-redis");
+  }
+  const sender = newSender();
+  const listeners = new Set<ChangeListener>();
+  let pending = new Set<string>();
+  let flushTimer: ReturnType<typeof setTimeout> | undefined;
+  let own: Subscriber | undefined;
+  let isOpen = false;
+  let isClosed = false;
+
+  function receive(payload: string): void {
+    const { from, digests } = readPayload(payload);
+    if (from === sender) return;
+    for (const digest of digests) for (const listener of listeners) listener(digest);
+  }
+
+  /** The client subscribes again by itself when its connection is lost. */
+  async function open(): Promise<void> {
+    if (isOpen || isClosed) return;
+    isOpen = true;
+    if (given === undefined) own = duplicate!.call(client);
+    const subscriber = own ?? (given as Subscriber);
+    // An error without a listener would end the process.
+    own?.on("error", () => {});
+    try {
+      // node-redis takes the listener here, and ioredis would take it for another channel.
+      if (typeof subscriber.isOpen === "boolean") {
+        if (!subscriber.isOpen) await subscriber.connect!();
+        await subscriber.subscribe(channel, receive);
+      } else {
+        subscriber.on("message", (from, message) => {
+          if (from === channel) receive(message);
+        });
+        await subscriber.subscribe(channel);
+      }
+    } catch {
+      // Treated as a server that is down: the next listener tries again.
+      isOpen = false;
+      end();
+    }
+  }
+
+  function end(): void {
+    const last = own;
+    own = undefined;
+    (last?.destroy ?? last?.disconnect)?.call(last);
+  }
+
+  function flush(): void {
+    flushTimer = undefined;
+    const payloads = payloadsOf(sender, [...pending]);
+    pending = new Set();
+    if (payloads.length > MAX_PAYLOADS) return;
+    for (const payload of payloads) {
+      port.send(["PUBLISH", channel, payload], undefined).catch(() => {});
+    }
+  }
+
+  return {
+    publish(digest) {
+      if (isClosed) return;
+      if (pending.size < MAX_PENDING) pending.add(digest);
+      flushTimer ??= setTimeout(flush, COALESCE);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      void open();
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      isClosed = true;
+      listeners.clear();
+      clearTimeout(flushTimer);
+      end();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** Clients that send a command again after their connection was lost. */
+import { describe, expect, it } from "vitest";
+import { createRateLimiter, HOUR, type RateLimiter } from "../../../server/index.js";
+import { startLossyProxy } from "../../histories/lossy-proxy.js";
+import { connectRedis, createRedisRows, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { redisStore } from "../../../server/redis/index.js";
+
+const limits = {
+  calls: { kind: "token bucket", rate: 100, period: 1000 * HOUR },
+  others: { kind: "fixed window", rate: 100, period: 1000 * HOUR },
+} as const;
+
+type Limiter = RateLimiter<typeof limits>;
+
+async function openBehindProxy() {
+  const rows = createRedisRows();
+  const proxy = await startLossyProxy(redisUrl!);
+  const client = connectRedis(proxy.url, { retryStrategy: () => 5 });
+  const store = redisStore(client, { prefix: rows.prefix });
+  const limiter: Limiter = createRateLimiter({ store, limits, timeout: 10_000 });
+  const direct: Limiter = createRateLimiter({ store: rows.open(), limits });
+  return {
+    proxy,
+    limiter,
+    direct,
+    async [Symbol.asyncDispose]() {
+      client.disconnect();
+      await proxy[Symbol.asyncDispose]();
+      await rows[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.skipIf(redisUrl === undefined)("a call whose answer is lost", () => {
+  it("takes its tokens once, although the command is sent again", async () => {
+    await using opened = await openBehindProxy();
+    const { limiter, direct, proxy } = opened;
+    await limiter.limit("calls", { key: "a" });
+    for (let round = 0; round < 10; round++) {
+      const cut = proxy.cut();
+      expect(await limiter.limit("calls", { key: "a" })).toMatchObject({ ok: true });
+      await cut;
+    }
+    expect(Math.floor((await direct.getValue("calls", { key: "a" })).value)).toBe(89);
+  });
+
+  it("takes from all of its limits once, and gives back once", async () => {
+    await using opened = await openBehindProxy();
+    const { limiter, direct, proxy } = opened;
+    const both = [
+      { name: "calls", key: "a" },
+      { name: "others", key: "a" },
+    ] as const;
+    await limiter.limitAll(both);
+    for (let round = 0; round < 5; round++) {
+      const cut = proxy.cut();
+      expect(await limiter.limitAll(both)).toMatchObject({ ok: true });
+      await cut;
+    }
+    const values = () =>
+      Promise.all(
+        both.map(async ({ name, key }) => Math.floor((await direct.getValue(name, { key })).value)),
+      );
+    expect(await values()).toEqual([94, 94]);
+    const cut = proxy.cut();
+    await limiter.refund("others", { key: "a", count: 2 });
+    await cut;
+    expect(await values()).toEqual([94, 96]);
+  });
+});
+
+describe.runIf(redisUrl === undefined)("a call whose answer is lost", () => {
+  it("takes its tokens once", ({ skip }) => skip(NO_REDIS));
+});

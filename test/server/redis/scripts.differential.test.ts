@@ -1,0 +1,86 @@
+/**
+ * Compares the take of Redis with `core`. `DIFFERENTIAL_CASES` sets the number of cases. The default
+ * is a few thousand, so that the suite stays quick.
+ */
+import { describe, expect, it } from "vitest";
+import type { RedisPort } from "../../../server/redis/redis-port.js";
+import { NOT_HELD } from "../../../server/redis/redis-rows.js";
+import { deleteKeys, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { findMismatches, type Subject } from "../store/sql/differential.js";
+import { openRows } from "./open-rows.js";
+
+const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 8000);
+const timeout = 20_000 + cases;
+
+const FAULTS: readonly [pattern: RegExp, replacement: string][] = [
+  [/value >= floor/, "value > floor"],
+  [/elapsed \* rate \/ period/, "elapsed * (rate / period)"],
+  [/if elapsed < 0 then elapsed = 0.0 end/, ""],
+  [/if now > ts then ts = now end/, "ts = now"],
+  [/if value > capacity then value = capacity end/, ""],
+  [/\[ARGV\[at\] \+ 1\]/, "[1]"],
+  [/'%.17g'/, "'%.16g'"],
+  [/'<ddd', value, ts, stays/, "'<ddd', value, now, stays"],
+  [/'<dd', value, ts/, "'<dd', ts, value"],
+];
+
+async function openSubject(change?: (port: RedisPort) => RedisPort) {
+  const { rows, client, prefix, [Symbol.asyncDispose]: dispose } = await openRows(change);
+  const subject: Subject = {
+    dialect: {
+      mixesTerms: true,
+      /** What was written, where it is what was answered. */
+      async take(_, lines, { now }) {
+        const taken = await rows.take(lines, now);
+        const { states } = await rows.read(lines.map(({ row }) => row));
+        for (const [id, { value, ts }] of taken) {
+          const { value: written, ts: writtenTs } = states.get(id) ?? {};
+          if (!Object.is(value, written) || !Object.is(ts, writtenTs)) {
+            taken.set(id, { value: NaN, ts: NaN });
+          }
+        }
+        return taken;
+      },
+      async insert(_, writes) {
+        const groups = writes.map((each) => ({ writes: [each], decisions: [] }));
+        await rows.write(groups, undefined, NOT_HELD);
+        return new Set();
+      },
+    },
+    connection: { query: async () => [], execute: async () => 0 },
+    inserts: true,
+    empty: () => deleteKeys(client, prefix),
+  };
+  return { ...subject, [Symbol.asyncDispose]: dispose };
+}
+
+describe.skipIf(redisUrl === undefined)("the take of Redis", () => {
+  it("writes exactly what core calculates, to the last bit", { timeout }, async () => {
+    await using subject = await openSubject();
+    expect((await findMismatches(subject, { cases, seed: 7 })).slice(0, 3)).toEqual([]);
+  });
+
+  it.each(FAULTS)("is found wrong with %s replaced", { timeout }, async (pattern, replacement) => {
+    let injected = 0;
+    const change = (port: RedisPort): RedisPort => ({
+      ...port,
+      async send(command, routingKey) {
+        const [name, script, ...args] = command;
+        if (name === "EVALSHA") throw new Error("NOSCRIPT");
+        if (name !== "EVAL") return port.send(command, routingKey);
+        const faulty = script!.replace(pattern, replacement);
+        if (faulty !== script) injected++;
+        return port.send([name, faulty, ...args], routingKey);
+      },
+    });
+    await using subject = await openSubject(change);
+    // A script that fails is found, too.
+    const found = await findMismatches(subject, { cases: 20_000, seed: 3 }).catch(() => [1]);
+    expect(injected).toBeGreaterThan(0);
+    expect(found.length).toBeGreaterThan(0);
+  });
+});
+
+describe.runIf(redisUrl === undefined)("the take of Redis", () => {
+  it("is compared with core", ({ skip }) => skip(NO_REDIS));
+});
