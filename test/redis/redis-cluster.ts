@@ -26,8 +26,14 @@ export interface RedisCluster {
   cutOff(node: RedisServer): void;
   /** Ends that. */
   heal(): void;
-  /** Moves a slot and its keys to another master, key by key, as an operator's tool does. */
-  moveSlot(slot: number, to: RedisServer): Promise<void>;
+  /** The proxy in front of a server, if it has one. */
+  proxyOf(node: RedisServer): FaultProxy;
+  /**
+   * Moves a slot and its keys to another master, key by key, as an operator's tool does.
+   *
+   * @param between called when half of the keys have moved.
+   */
+  moveSlot(slot: number, to: RedisServer, between?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -128,13 +134,18 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
     return nodes[ports.indexOf(range?.[2][1] ?? 0)]!;
   }
 
-  async function moveSlot(slot: number, to: RedisServer): Promise<void> {
+  async function moveSlot(
+    slot: number,
+    to: RedisServer,
+    between?: () => Promise<void>,
+  ): Promise<void> {
     const from = await masterOf(slot);
     if (from === to) return;
     const idOf = (node: RedisServer) => ids[nodes.indexOf(node)]!;
     await to.run("CLUSTER", "SETSLOT", slot, "IMPORTING", idOf(from));
     await from.run("CLUSTER", "SETSLOT", slot, "MIGRATING", idOf(to));
-    for (;;) {
+    const count = Number(await from.run("CLUSTER", "COUNTKEYSINSLOT", slot));
+    for (let moved = 0; ; moved++) {
       const keys = (await from.run("CLUSTER", "GETKEYSINSLOT", slot, 1)) as string[];
       if (keys.length === 0) break;
       await from.run(
@@ -147,6 +158,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
         "KEYS",
         ...keys,
       );
+      if (moved === Math.floor(count / 2)) await between?.();
     }
     for (const node of [to, from]) await node.run("CLUSTER", "SETSLOT", slot, "NODE", idOf(to));
   }
@@ -170,6 +182,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<RedisC
         for (const proxy of own) proxy.cutOff(isFar);
       }
     },
+    proxyOf: (node) => proxies[nodes.indexOf(node)]![0]!,
     heal() {
       for (const proxy of proxies.flat()) proxy.heal();
     },

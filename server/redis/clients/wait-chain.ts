@@ -3,9 +3,8 @@
  * cluster clients send each command by itself: after a redirection, WAIT would ask another master,
  * which has nothing to wait for and answers at once.
  */
-import { sleep } from "../../timers/sleep.js";
 import type { SendAndWait } from "../redis-port.js";
-import { redirectionOf } from "./redirection.js";
+import { MAX_TRIES, pause, redirectionOf } from "./redirection.js";
 
 type Commands = readonly (readonly string[])[];
 
@@ -27,11 +26,6 @@ export interface Topology {
   /** Makes the client ask for the slots anew. */
   refresh(key: string): Promise<unknown>;
 }
-
-/** As many as the clients follow by themselves. */
-const MAX_REDIRECTIONS = 16;
-/** How long the slots are left alone while they have no master, ms. */
-const PAUSE = 100;
 
 /** For a single server. */
 export function waitOn(connection: Connection): SendAndWait {
@@ -56,12 +50,12 @@ export function waitInCluster(topology: Topology): SendAndWait {
       const sent = connection.chain([...prefix, args, waitCommand(wait)]);
       const [reply, acknowledged] = (await sent).slice(prefix.length);
       const next = redirectionOf(reply);
-      if (next === undefined || tries > MAX_REDIRECTIONS) {
+      if (next === undefined || tries > MAX_TRIES) {
         // The master may be gone. The client notices that by commands of its own only.
         if (reply instanceof Error) refresh().catch(() => {});
         return answer(reply, acknowledged);
       }
-      if (next.code === "CLUSTERDOWN") await sleep(PAUSE);
+      if (next.code === "LATER") await pause();
       isAsked = next.code === "ASK";
       if (!isAsked) await refresh();
       connection =
