@@ -10,6 +10,7 @@ import {
 } from "../support/database.js";
 import { hasPrisma6 } from "../support/prisma-6.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
+import { createRedisRows, redisUrl } from "../support/redis-rows.js";
 import { expectLinearizable, expectSomeLinearizable } from "./expect-linearizable.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 import { startWorkers } from "./workers.js";
@@ -34,9 +35,16 @@ const throughMysql2 = {
   provider: "mysql" as const,
   create: (): Promise<TestDatabase> => createMysql(),
 };
+/** Without it, `test/server/redis/redis-store.test.ts` reports a skipped test. */
+const redis = {
+  name: "Redis",
+  kind: "redis" as const,
+  provider: "redis" as const,
+  create: async () => createRedisRows(),
+};
 const databases = checksOthers
   ? [...others, ...(mysqlUrl === undefined ? [] : [throughMysql2])]
-  : sharedDatabases;
+  : [...sharedDatabases, ...(redisUrl === undefined ? [] : [redis])];
 
 /** PostgreSQL gets a longer history, because it answers faster. */
 const guarded = databases.map((database) => ({
@@ -56,6 +64,7 @@ const toPostgres = checksOthers ? (["pg and prisma"] as const) : (["postgresql",
 /** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql.test.ts` reports. */
 const throughProxies = [
   ...toPostgres.map((kind) => ({ kind, create: () => createPostgres() })),
+  ...(checksOthers || redisUrl === undefined ? [] : [redis]),
   ...(["mysql2", "mariadb"] as const)
     .filter(() => checksOthers && mysqlUrl !== undefined)
     .map((kind) => ({ kind, create: () => createMysql() })),

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createSqlite, sharedDatabases } from "../support/database.js";
 import { hasBetterSqlite3, NO_BETTER_SQLITE3 } from "../support/open-sqlite.js";
 import type { StoreKind } from "../support/open-store.js";
+import { createRedisRows, NO_REDIS, redisUrl } from "../support/redis-rows.js";
 
 const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
 
@@ -47,3 +48,19 @@ describe.each(databases)("several processes on $name", ({ kind, provider, create
     },
   );
 });
+
+describe.skipIf(redisUrl === undefined)("several processes on Redis", () => {
+  it.each([1, 8])(
+    "together grant exactly 37 calls, with %i calls in flight in each process",
+    { timeout: 30_000 },
+    async (concurrency) => {
+      await using rows = createRedisRows();
+      const grants = await Promise.all(
+        Array.from({ length: 5 }, () => hammer("redis", rows.url, 200, concurrency)),
+      );
+      expect(grants.reduce((sum, each) => sum + each, 0)).toBe(37);
+    },
+  );
+});
+
+if (redisUrl === undefined) it("several processes on Redis", ({ skip }) => skip(NO_REDIS));

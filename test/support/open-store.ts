@@ -6,6 +6,7 @@ import { bunOpeners } from "./open-bun.js";
 import { connectors } from "./clients.js";
 import { openMysql8 } from "./mysql-8.js";
 import { connectMariadb, openMariadb, openMysql2 } from "./open-mysql.js";
+import { openRedis } from "./open-redis.js";
 import { sqliteOpeners } from "./open-sqlite.js";
 import { throughPrisma6 } from "./prisma-6.js";
 import { throughPrisma8 } from "./prisma-8.js";
@@ -91,6 +92,7 @@ const openers = {
   "prisma 6 mysql": throughPrisma6("mysql"),
   "prisma 6 rust": throughRustEngine,
   "prisma 8": throughPrisma8,
+  redis: openRedis,
   ...ormOpeners,
   ...bunOpeners,
 } satisfies Record<string, Open>;

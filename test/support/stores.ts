@@ -1,10 +1,12 @@
 /**
  * Opens a new store of each kind, for tests that run on all of them. MySQL is included if
- * TEST_MYSQL_URL is set. Otherwise `test/server/store/sql/mysql.test.ts` reports a skipped test.
+ * TEST_MYSQL_URL is set, and Redis if one answers. Otherwise `test/server/store/sql/mysql.test.ts`
+ * and `test/server/redis/redis-store.test.ts` report a skipped test.
  */
 import { memoryStore, type RateLimitStore } from "../../server/index.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "./database.js";
 import { openStore, type StoreKind } from "./open-store.js";
+import { createRedisRows, redisUrl } from "./redis-rows.js";
 
 export interface OpenStore {
   store: RateLimitStore;
@@ -30,6 +32,7 @@ const main: NamedStore[] = [
   ...(mysqlUrl === undefined
     ? []
     : ([["MySQL or MariaDB", () => onDatabase("mysql", createMysql())]] satisfies NamedStore[])),
+  ...(redisUrl === undefined ? [] : ([["Redis", onRedis]] satisfies NamedStore[])),
 ];
 
 /** Other drivers to the same databases. `npm run test:drivers` runs on them. */
@@ -60,5 +63,14 @@ async function onDatabase(
       await Promise.all(opened.map(({ close }) => close()));
       await database[Symbol.asyncDispose]();
     },
+  };
+}
+
+async function onRedis(): Promise<OpenStore> {
+  const rows = createRedisRows();
+  return {
+    store: rows.open(),
+    peer: rows.open(),
+    [Symbol.asyncDispose]: () => rows[Symbol.asyncDispose](),
   };
 }

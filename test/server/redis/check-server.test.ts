@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE } from "../../../server/index.js";
 import type { RedisStoreOptions } from "../../../server/redis/index.js";
 import { missingForRedis, startRedis } from "../../redis/redis-server.js";
-import { createRedisRows } from "../../support/open-redis.js";
+import { createRedisRows } from "../../support/redis-rows.js";
 
 const limits = { calls: { kind: "token bucket", rate: 3, period: MINUTE } } as const;
 const missing = missingForRedis();

@@ -5,7 +5,7 @@ import { RedisRows } from "../../../server/redis/redis-rows.js";
 import { createScriptRunner, scriptShas } from "../../../server/redis/run-script.js";
 import { createTags } from "../../../server/redis/tags.js";
 import { createDatabaseClock } from "../../../server/store/sql/database-clock.js";
-import { createRedisRows } from "../../support/open-redis.js";
+import { createRedisRows } from "../../support/redis-rows.js";
 
 /** @param change what the scripts are sent through. */
 export async function openRows(change: (port: RedisPort) => RedisPort = (port) => port) {

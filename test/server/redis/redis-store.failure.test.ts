@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE, type RateLimitStore } from "../../../server/index.js";
 import { redisStore } from "../../../server/redis/index.js";
 import { missingForRedis, startRedis } from "../../redis/redis-server.js";
-import { connectRedis, createRedisRows, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { connectRedis } from "../../support/open-redis.js";
+import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { startSilentProxy } from "../../support/silent-proxy.js";
 import { openRows } from "./open-rows.js";
 

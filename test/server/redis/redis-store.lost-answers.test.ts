@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, type RateLimiter } from "../../../server/index.js";
 import { startLossyProxy } from "../../histories/lossy-proxy.js";
-import { connectRedis, createRedisRows, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { connectRedis } from "../../support/open-redis.js";
+import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { redisStore } from "../../../server/redis/index.js";
 
 const limits = {

@@ -1,7 +1,7 @@
 /** How long rows stay in Redis, and what is listed of them. */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, MINUTE, SECOND } from "../../../server/index.js";
-import { createRedisRows, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 
 const limits = {
   slow: { kind: "token bucket", rate: 1, period: HOUR, capacity: 10 },

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { createRedisRows, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { describeStore } from "../store/contract.js";
 
 if (redisUrl === undefined) {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { RedisPort } from "../../../server/redis/redis-port.js";
 import { NOT_HELD } from "../../../server/redis/redis-rows.js";
-import { deleteKeys, NO_REDIS, redisUrl } from "../../support/open-redis.js";
+import { deleteKeys, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { findMismatches, type Subject } from "../store/sql/differential.js";
 import { openRows } from "./open-rows.js";
 
