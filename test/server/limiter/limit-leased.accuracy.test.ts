@@ -45,11 +45,11 @@ async function run({ config, processes, load, duration }: Load) {
   const wait = (mean: number) => -Math.log(1 - random.next()) * mean;
   const planned = new Map<number, (() => void)[]>();
   /** By tenths of a ms; never in the present one. */
-  const plan = (ms: number, run: () => void) => {
+  const plan = (ms: number, step: () => void) => {
     const at = Math.round(clock() * 10) + 1 + Math.floor(ms * 10);
     const there = planned.get(at);
-    if (there === undefined) planned.set(at, [run]);
-    else there.push(run);
+    if (there === undefined) planned.set(at, [step]);
+    else there.push(step);
   };
   const inner = memoryStore();
   let trips = 0;
@@ -91,9 +91,9 @@ async function run({ config, processes, load, duration }: Load) {
     if (due === undefined) continue;
     planned.delete(at);
     clock.set(at / 10);
-    for (const run of due) {
-      run();
-      for (let turn = 0; turn < 12; turn++) await undefined;
+    for (const step of due) {
+      step();
+      for (let turn = 0; turn < 12; turn++) await Promise.resolve();
     }
   }
   return { calls, trips, grants };
