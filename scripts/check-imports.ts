@@ -97,7 +97,11 @@ const RULES: readonly Rule[] = [
   { folder: "server/store", may: ["core", "server/runtime", "server/timers"], mayType: [] },
   { folder: "server/drizzle", may: ["core", "server/store"], mayType: [] },
   { folder: "server/kysely", may: ["core", "server/store", "kysely"], mayType: [] },
-  { folder: "server/redis", may: ["core", "server/changes", "server/runtime", "server/store"], mayType: [] },
+  {
+    folder: "server/redis",
+    may: ["core", "server/changes", "server/runtime", "server/store"],
+    mayType: [],
+  },
   {
     folder: "server/hono",
     may: ["core", "server/http", "server/limiter/known-options", "server/limiter/key-answer"],
