@@ -129,8 +129,6 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 60_000,
       hookTimeout: 60_000,
       retry,
-      // What each outage cost.
-      disableConsoleIntercept: true,
     },
   },
   "quick-start": {

@@ -99,7 +99,7 @@ const RULES: readonly Rule[] = [
   { folder: "server/kysely", may: ["core", "server/store", "kysely"], mayType: [] },
   {
     folder: "server/redis",
-    may: ["core", "server/changes", "server/runtime", "server/store"],
+    may: ["core", "server/changes", "server/runtime", "server/store", "server/timers"],
     mayType: [],
   },
   {

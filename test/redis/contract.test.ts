@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)("redisStore", () => {
   for (const { tested, title, options } of all) {
     describeStore(`redisStore on ${title}`, async () => {
       const { isCluster } = tested;
-      const ports = isCluster ? cluster.nodes.map(({ port }) => port) : [server.port];
+      const ports = isCluster ? cluster.ports : [server.port];
       const prefix = newPrefix();
       const opened = await Promise.all(
         [0, 1].map(() => openRedisStore(tested, ports, { prefix }, options)),

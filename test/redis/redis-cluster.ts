@@ -4,6 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { freePort } from "../support/postgres-server.js";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.js";
 import { type RedisServer, startRedis } from "./redis-server.js";
 
 const SLOTS = 16_384;
@@ -12,48 +13,88 @@ const MASTERS = 3;
 export interface RedisCluster {
   /** The masters at first, then a replica of each in the same order. */
   readonly nodes: readonly RedisServer[];
+  /** By which clients reach them. */
+  readonly ports: readonly number[];
   /** The server that is the master of a slot now, as the server at `asked` sees it. */
   masterOf(slot: number, asked?: RedisServer): Promise<RedisServer>;
   /** Resolves when every one of `nodes` sees a cluster that works and has every replica in sync. */
   isHealthy(nodes?: readonly RedisServer[]): Promise<void>;
-  /** Moves a slot and its keys to another master, key by key, as an operator's tool does. */
-  moveSlot(slot: number, to: RedisServer): Promise<void>;
+  /**
+   * Cuts a server off from the others, both ways. Clients still reach it. Only for a cluster with
+   * `canBeCut`.
+   */
+  cutOff(node: RedisServer): void;
+  /** Ends that. */
+  heal(): void;
+  /** The proxy in front of a server, if it has one. */
+  proxyOf(node: RedisServer): FaultProxy;
+  /**
+   * Moves a slot and its keys to another master, key by key, as an operator's tool does.
+   *
+   * @param between called when half of the keys have moved.
+   */
+  moveSlot(slot: number, to: RedisServer, between?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/**
- * @param nodeTimeout after how many ms of silence a master counts as failed.
- * @param settings of `redis.conf`.
- */
-export async function startCluster(
-  nodeTimeout = 1000,
-  settings: Readonly<Record<string, string | number>> = {},
-): Promise<RedisCluster> {
-  const nodes = await Promise.all(
-    Array.from({ length: 2 * MASTERS }, async () =>
-      startRedis({
+export interface ClusterOptions {
+  /** After how many ms of silence a master counts as failed. @default 1000 */
+  nodeTimeout?: number;
+  /** Whether there are proxies in front of all servers, for `cutOff`. @default false */
+  canBeCut?: boolean;
+}
+
+export async function startCluster(options: ClusterOptions = {}): Promise<RedisCluster> {
+  const { nodeTimeout = 1000, canBeCut = false } = options;
+  const indexes = Array.from({ length: 2 * MASTERS }, (_, index) => index);
+  const buses = await Promise.all(indexes.map(freePort));
+  const nodes: RedisServer[] = [];
+  /** Of each server: in front of its port, and of its port for other servers. */
+  const proxies: FaultProxy[][] = await Promise.all(
+    indexes.map((index) => {
+      const targets = [() => nodes[index]!.port, () => buses[index]!];
+      return Promise.all(canBeCut ? targets.map(startFaultProxy) : []);
+    }),
+  );
+  // Proxies know the servers apart by the addresses that they connect from.
+  const addressOf = (index: number) => `127.0.0.${index + 11}`;
+  const started = await Promise.all(
+    indexes.map((index) => {
+      const [proxy, busProxy] = proxies[index]!;
+      return startRedis({
         "cluster-enabled": "yes",
         "cluster-node-timeout": nodeTimeout,
         // The usual one is the port and 10000, which may not exist.
-        "cluster-port": await freePort(),
+        "cluster-port": buses[index]!,
         // A replica may follow at once, however long it was cut off.
         "cluster-replica-validity-factor": 0,
         // Only a replica that has heard something is listed.
         "repl-ping-replica-period": 1,
-        ...settings,
-      }),
-    ),
+        ...(proxy && {
+          "bind-source-addr": addressOf(index),
+          "cluster-announce-ip": "127.0.0.1",
+          "cluster-announce-port": proxy.port,
+          "cluster-announce-bus-port": busProxy!.port,
+        }),
+      });
+    }),
   );
+  nodes.push(...started);
+  /** The ports by which clients and other servers reach them. */
+  const ports = nodes.map(({ port }, index) => proxies[index]![0]?.port ?? port);
+  const busPorts = buses.map((bus, index) => proxies[index]![1]?.port ?? bus);
   const ids = (await Promise.all(nodes.map((node) => node.run("CLUSTER", "MYID")))) as string[];
-  const stop = () => Promise.all(nodes.map((node) => node.stop())).then(() => {});
+  async function stop(): Promise<void> {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await Promise.all(proxies.flat().map((proxy) => proxy.close()));
+  }
 
   async function build(): Promise<void> {
-    const buses = await Promise.all(nodes.map(busOf));
     for (const [index, node] of nodes.entries()) {
       await node.run("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
       // Each pair by itself. Gossip would take seconds.
-      for (const [other, { port }] of nodes.slice(0, index).entries()) {
-        await node.run("CLUSTER", "MEET", "127.0.0.1", port, buses[other]!);
+      for (let other = 0; other < index; other++) {
+        await node.run("CLUSTER", "MEET", "127.0.0.1", ports[other]!, busPorts[other]!);
       }
     }
     for (let index = 0; index < MASTERS; index++) {
@@ -90,19 +131,34 @@ export async function startCluster(
   async function masterOf(slot: number, asked = nodes[0]!): Promise<RedisServer> {
     const ranges = (await asked.run("CLUSTER", "SLOTS")) as [number, number, [string, number]][];
     const range = ranges.find(([start, end]) => start <= slot && slot <= end);
-    return nodes.find(({ port }) => port === range?.[2][1])!;
+    return nodes[ports.indexOf(range?.[2][1] ?? 0)]!;
   }
 
-  async function moveSlot(slot: number, to: RedisServer): Promise<void> {
+  async function moveSlot(
+    slot: number,
+    to: RedisServer,
+    between?: () => Promise<void>,
+  ): Promise<void> {
     const from = await masterOf(slot);
     if (from === to) return;
     const idOf = (node: RedisServer) => ids[nodes.indexOf(node)]!;
     await to.run("CLUSTER", "SETSLOT", slot, "IMPORTING", idOf(from));
     await from.run("CLUSTER", "SETSLOT", slot, "MIGRATING", idOf(to));
-    for (;;) {
+    const count = Number(await from.run("CLUSTER", "COUNTKEYSINSLOT", slot));
+    for (let moved = 0; ; moved++) {
       const keys = (await from.run("CLUSTER", "GETKEYSINSLOT", slot, 1)) as string[];
       if (keys.length === 0) break;
-      await from.run("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "KEYS", ...keys);
+      await from.run(
+        "MIGRATE",
+        "127.0.0.1",
+        ports[nodes.indexOf(to)]!,
+        "",
+        0,
+        5000,
+        "KEYS",
+        ...keys,
+      );
+      if (moved === Math.floor(count / 2)) await between?.();
     }
     for (const node of [to, from]) await node.run("CLUSTER", "SETSLOT", slot, "NODE", idOf(to));
   }
@@ -113,14 +169,29 @@ export async function startCluster(
     await stop();
     throw error;
   }
-  return { nodes, masterOf, isHealthy, moveSlot, stop };
+  return {
+    nodes,
+    ports,
+    masterOf,
+    isHealthy,
+    cutOff(node) {
+      const index = nodes.indexOf(node);
+      for (const [other, own] of proxies.entries()) {
+        const isFar = (address: string) =>
+          other === index ? address !== "127.0.0.1" : address === addressOf(index);
+        for (const proxy of own) proxy.cutOff(isFar);
+      }
+    },
+    proxyOf: (node) => proxies[nodes.indexOf(node)]![0]!,
+    heal() {
+      for (const proxy of proxies.flat()) proxy.heal();
+    },
+    moveSlot,
+    stop,
+  };
 }
 
-async function busOf(node: RedisServer): Promise<number> {
-  return Number(((await node.run("CONFIG", "GET", "cluster-port")) as string[])[1]);
-}
-
-async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+export async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 20_000;
   while (!(await isTrue().catch(() => false))) {
     if (performance.now() > end) throw new Error(`waited for 20 s until ${what}`);

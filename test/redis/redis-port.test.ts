@@ -30,8 +30,7 @@ describe.skipIf(missing !== undefined)("redisPort", () => {
   });
   afterAll(() => Promise.all([server.stop(), cluster.stop()]));
 
-  const portsOf = ({ isCluster }: TestedClient) =>
-    isCluster ? cluster.nodes.map(({ port }) => port) : [server.port];
+  const portsOf = ({ isCluster }: TestedClient) => (isCluster ? cluster.ports : [server.port]);
 
   async function withPort(
     tested: TestedClient,

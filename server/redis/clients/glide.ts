@@ -3,6 +3,7 @@
  * their codes back.
  */
 import type { RedisNode, RedisPort } from "../redis-port.js";
+import { untilServed } from "./redirection.js";
 import { hasMethods } from "./shape.js";
 import { type Connection, waitOn } from "./wait-chain.js";
 
@@ -45,7 +46,9 @@ export function glidePort(like: GlideLike): RedisPort {
     return (args) => customCommand(client, args, route);
   };
   const send: RedisNode["send"] = (args, routingKey) =>
-    customCommand(client, args, isCluster ? routeOf(routingKey) : undefined);
+    isCluster
+      ? untilServed(() => customCommand(client, args, routeOf(routingKey)))
+      : customCommand(client, args);
   const nodes = async (): Promise<RedisNode[]> => {
     const slots = (await send(["CLUSTER", "SLOTS"], undefined)) as [
       number,

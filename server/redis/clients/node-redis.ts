@@ -6,6 +6,7 @@
 import { keySlot } from "../key-slot.js";
 import type { RedisNode, RedisPort } from "../redis-port.js";
 import { isKeyless } from "./keyless.js";
+import { untilServed } from "./redirection.js";
 import { hasMethods, property } from "./shape.js";
 import { type Connection, type Topology, waitInCluster, waitOn } from "./wait-chain.js";
 
@@ -104,8 +105,10 @@ export function nodeRedisClusterPort(like: NodeRedisClusterLike): RedisPort {
   const send: RedisNode["send"] = async (args, routingKey) => {
     checkOpen(cluster);
     if (routingKey !== undefined && !isKeyless(args)) {
-      // The client writes the slot into the options.
-      return await cluster.sendCommand(routingKey, false, args, { ...TEXT });
+      return await untilServed(() =>
+        // The client writes the slot into the options.
+        cluster.sendCommand(routingKey, false, args, { ...TEXT }),
+      );
     }
     const { masters, slots } = cluster;
     const random = masters[Math.floor(Math.random() * masters.length)];

@@ -4,7 +4,7 @@
  * which has nothing to wait for and answers at once.
  */
 import type { SendAndWait } from "../redis-port.js";
-import { redirectionOf } from "./redirection.js";
+import { MAX_TRIES, pause, redirectionOf } from "./redirection.js";
 
 type Commands = readonly (readonly string[])[];
 
@@ -27,9 +27,6 @@ export interface Topology {
   refresh(key: string): Promise<unknown>;
 }
 
-/** As many as the clients follow by themselves. */
-const MAX_REDIRECTIONS = 16;
-
 /** For a single server. */
 export function waitOn(connection: Connection): SendAndWait {
   return async (args, _, wait) => {
@@ -43,7 +40,7 @@ export function waitInCluster(topology: Topology): SendAndWait {
     const refresh = () => topology.refresh(key);
     let connection = await topology.connectionFor(key);
     let isAsked = false;
-    for (let redirections = 0; ; redirections++) {
+    for (let tries = 1; ; tries++) {
       if (connection === undefined) {
         await refresh();
         connection = await topology.connectionFor(key);
@@ -52,15 +49,19 @@ export function waitInCluster(topology: Topology): SendAndWait {
       const prefix: Commands = isAsked ? [["ASKING"]] : [];
       const sent = connection.chain([...prefix, args, waitCommand(wait)]);
       const [reply, acknowledged] = (await sent).slice(prefix.length);
-      const redirection = redirectionOf(reply);
-      if (redirection === undefined || redirections >= MAX_REDIRECTIONS) {
+      const next = redirectionOf(reply);
+      if (next === undefined || tries > MAX_TRIES) {
         // The master may be gone. The client notices that by commands of its own only.
         if (reply instanceof Error) refresh().catch(() => {});
         return answer(reply, acknowledged);
       }
-      isAsked = redirection.code === "ASK";
+      if (next.code === "LATER") await pause();
+      isAsked = next.code === "ASK";
       if (!isAsked) await refresh();
-      connection = await topology.connectionAt(redirection.address);
+      connection =
+        next.address === undefined
+          ? await topology.connectionFor(key)
+          : await topology.connectionAt(next.address);
     }
   };
 }

@@ -9,7 +9,7 @@ import { startSilentProxy } from "../../support/silent-proxy.js";
 import { openRows } from "./open-rows.js";
 
 const limits = {
-  calls: { kind: "token bucket", rate: 50, period: MINUTE },
+  calls: { kind: "token bucket", rate: 50, period: 1000 * MINUTE },
   open: { kind: "token bucket", rate: 50, period: MINUTE, whenStoreFails: "allow" },
 } as const;
 const missing = missingForRedis();
