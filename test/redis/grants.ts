@@ -28,6 +28,8 @@ export interface Grants {
   granted(count: number): Promise<void>;
   /** Resolves after so many more grants of every key. */
   grantedForAll(count: number): Promise<void>;
+  /** Resolves after so many more calls have failed. */
+  failed(count: number): Promise<void>;
   /** Ends the calls, and reads the rows by another store. */
   tally(reader: RateLimitStore): Promise<Tally>;
 }
@@ -83,6 +85,10 @@ export function startGrants(store: RateLimitStore, callers = 30, timeout = 2000)
     grantedForAll(count) {
       const ends = new Map([...counts].map(([key, before]) => [key, before + count]));
       return waitUntil(() => KEYS.every((key) => counts.get(key)! >= ends.get(key)!));
+    },
+    failed(count) {
+      const end = failed + count;
+      return waitUntil(() => failed >= end);
     },
     async tally(reader) {
       isStopped = true;

@@ -6,6 +6,7 @@ import { bunOpeners } from "./open-bun.js";
 import { connectors } from "./clients.js";
 import { openMysql8 } from "./mysql-8.js";
 import { connectMariadb, openMariadb, openMysql2 } from "./open-mysql.js";
+import { openRedisClient } from "../redis/open-by-url.js";
 import { openRedis } from "./open-redis.js";
 import { sqliteOpeners } from "./open-sqlite.js";
 import { throughPrisma6 } from "./prisma-6.js";
@@ -93,6 +94,7 @@ const openers = {
   "prisma 6 rust": throughRustEngine,
   "prisma 8": throughPrisma8,
   redis: openRedis,
+  "redis client": openRedisClient,
   ...ormOpeners,
   ...bunOpeners,
 } satisfies Record<string, Open>;
