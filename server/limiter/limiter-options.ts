@@ -43,12 +43,29 @@ export interface DecisionEvent {
   result: RateLimitResult;
 }
 
+/** What a limit with a `lease` must not have. */
+export type FitsLease<TConfig> = TConfig extends { lease: object }
+  ? {
+      blockFor?: LeftOut<"a limit with a lease"> | undefined;
+      shards?: 1 | LeftOut<"a limit with a lease"> | undefined;
+      period: Exclude<RateLimitConfig["period"], "month">;
+    }
+  : unknown;
+
+/** An option that has to be left out. The reason is here for the compiler's message. */
+export interface LeftOut<TOf extends string> {
+  /** Of what it is left out. */
+  leftOutOf: TOf;
+}
+
 /** The options of `createRateLimiter`. */
 export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction = unknown> {
   /** Where the rows are: `prismaStore(prisma)` or `memoryStore()`. */
   store: RateLimitStore<TTransaction>;
   /** The limits by name. Checked at construction. */
-  limits: { readonly [TName in keyof TLimits]: TLimits[TName] & RateLimitConfig };
+  limits: {
+    readonly [TName in keyof TLimits]: TLimits[TName] & RateLimitConfig & FitsLease<TLimits[TName]>;
+  };
   /**
    * The time, epoch ms.
    * @default the clock of the store's database, or else `Date.now`

@@ -52,6 +52,39 @@ const inline = { kind: "fixed window", rate: 1, period: "month" } as const;
   limit: { kind: "token bucket", rate: 1, period: 1, blockfor: 1 },
 }) satisfies LimitConfigs;
 
+const leased = { kind: "token bucket", rate: 1000, period: MINUTE, lease: { ms: 100 } } as const;
+const store = memoryStore();
+createRateLimiter({ store, limits: { leased, one: { ...leased, shards: 1 } } });
+createRateLimiter({ store, limits: { wide: leased as RateLimitConfig } });
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a lease does not see that the limit was closed
+    leased: { ...leased, blockFor: 1000 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a lease has no shards
+    leased: { ...leased, shards: 10 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a lease has no months
+    leased: { kind: "fixed window", rate: 1000, period: "month", lease: { ms: 100 } },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error ms
+    leased: { ...leased, lease: { seconds: 1 } },
+  },
+});
+
 /** A period is a number only where the kind or the value excludes months. */
 export function periodOf(config: RateLimitConfig): number {
   if (config.kind === "token bucket") return config.period;

@@ -45,3 +45,13 @@ it("names a misspelt option", async () => {
   const errors = await errorsOf(`void limiter.limit("signUp", { cuont: 1 });`);
   expect(errors).toContain("'cuont' does not exist in type 'LimitOptions'");
 });
+
+it("says what a limit with a lease must not have", async () => {
+  const errors = await errorsOf(`
+    createRateLimiter({
+      store: memoryStore(),
+      limits: { hot: { ...config, lease: { ms: 100 }, blockFor: 1000 } },
+    });
+  `);
+  expect(errors).toContain('LeftOut<"a limit with a lease">');
+});
