@@ -19,8 +19,18 @@ export interface Instant {
   readonly limiter: number;
 }
 
-/** Read at each call, because tests replace these globals. */
-export function realClocks(limiter: () => number): LeaseClocks {
+/**
+ * Read at each call, because tests replace these globals. An injected clock that throws ends blocks:
+ * they are looked at where no call would get the error.
+ */
+export function realClocks(clock: () => number): LeaseClocks {
+  const limiter = () => {
+    try {
+      return clock();
+    } catch {
+      return NaN;
+    }
+  };
   return { monotonic: () => performance.now(), wall: () => Date.now(), limiter };
 }
 

@@ -107,6 +107,11 @@ export class Lease<TCall = unknown> {
     return blockSize(needs, value - waiting);
   }
 
+  /** The limiter's time, epoch ms. */
+  now(): number {
+    return this.clocks.limiter();
+  }
+
   /** The present instant, for a take that is about to be sent. */
   instant(): Instant {
     const { clocks } = this;

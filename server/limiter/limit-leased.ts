@@ -128,7 +128,7 @@ function ask({ context, lease, askRow }: Serving, call: LeasedCall): void {
       decision,
       (result) => {
         // It is that of a decision of `limit`.
-        lease.saw(rowAfter(result as RateLimitResult, part, context.environment.clock()));
+        lease.saw(rowAfter(result as RateLimitResult, part, lease.now()));
         done(result);
       },
       failed,

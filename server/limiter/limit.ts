@@ -18,6 +18,7 @@ import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { LeasedCall } from "./leased-call.js";
 import { limitLeased } from "./limit-leased.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
+import type { RememberedDenials } from "./remembered-denials.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import { remember } from "./taken.js";
 import { withHeld } from "./with-held.js";
@@ -51,7 +52,7 @@ function call(
   maxWait?: number,
 ): Promise<RateLimitResult> {
   return new Promise((done, failed) => {
-    const { environment, leases } = context;
+    const { environment, denials, leases } = context;
     const readOnly = action === "check";
     rejectUnknownOptions(options, LIMIT_OPTIONS, readOnly ? "check()" : "limit()");
     const request = requestOf(context, name, options, maxWait);
@@ -61,41 +62,45 @@ function call(
       const decision = new LeasedCheck(request, leases, environment);
       return send(context, action, decision, options, done, failed);
     }
-    ask(context, action, request, options, done, failed);
+    // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
+    const mayRemember = !readOnly && maxWait === undefined && request.limit.rememberFor > 0;
+    if (mayRemember && denials !== undefined) {
+      return sendUnlessDenied(context, denials, request, options, done, failed);
+    }
+    const decision = new LimitDecision(request, readOnly, environment);
+    send(context, action, decision, options, done, failed);
   });
 }
 
 /** Asks the store, unless the answer is a denial that is known. */
-function ask(
+function sendUnlessDenied(
   context: Context,
-  action: "limit" | "check",
+  denials: RememberedDenials,
   request: LimitRequest,
   options: LimitOptions,
   done: (result: RateLimitResult) => void,
   failed: (error: unknown) => void,
 ): void {
-  const { environment, denials } = context;
-  const readOnly = action === "check";
-  // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
-  const mayRemember = !readOnly && request.maxWait === undefined && request.limit.rememberFor > 0;
-  if (!mayRemember || denials === undefined) {
-    const decision = new LimitDecision(request, readOnly, environment);
-    return send(context, action, decision, options, done, failed);
-  }
+  const { environment } = context;
   const now = environment.clock();
   const known = denials.answer(request, now);
   if (known === undefined) {
     const decision = new NotingDecision(request, false, environment);
     const submit = denials.noting(context.submit, request, decision);
-    return send({ ...context, submit }, action, decision, options, done, failed);
+    return send({ ...context, submit }, "limit", decision, options, done, failed);
   }
-  report(context, action, request, known, false);
+  report(context, "limit", request, known, false);
   if (options.throws) failed(denialError(request, known, now));
   else done(known);
 }
 
 function askRow(context: Context, { request, options, done, failed }: LeasedCall): void {
-  ask(context, "limit", request, options, done, failed);
+  const { denials, environment } = context;
+  if (request.limit.rememberFor > 0 && denials !== undefined) {
+    return sendUnlessDenied(context, denials, request, options, done, failed);
+  }
+  const decision = new LimitDecision(request, false, environment);
+  send(context, "limit", decision, options, done, failed);
 }
 
 /** Whether blocks count for a call. Reservations and waits are a matter of the row alone. */

@@ -1,0 +1,73 @@
+/** A leased limit behind tRPC: what a page is told is the row with the block of this process. */
+import { setImmediate } from "node:timers/promises";
+import { initTRPC } from "@trpc/server";
+import { expect, it } from "vitest";
+import {
+  createRateLimiter,
+  memoryStore,
+  MINUTE,
+  type RateLimitConfig,
+  type RateLimitSnapshot,
+} from "../../../server/index.js";
+import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { createManualClock } from "../../../core/testing.js";
+
+const hot = { kind: "token bucket", rate: 6000, period: MINUTE, lease: { ms: 10_000 } } as const;
+const paid: RateLimitConfig = { ...hot, rate: 60_000 };
+
+function setUp() {
+  const store = memoryStore();
+  const clock = createManualClock();
+  const limiter = createRateLimiter({ store, clock, limits: { hot } });
+  const peer = createRateLimiter({ store, clock, limits: { hot } });
+  const t = initTRPC.context<{ plan: "free" | "paid" }>().create();
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    key: () => "team",
+    config: ({ ctx }) => (ctx.plan === "paid" ? { ...paid } : undefined),
+    authorize: () => true,
+  });
+  const send = t.procedure.use(rl.rateLimited("hot")).mutation(() => "done");
+  const router = t.router({ rateLimit: rl.router, send });
+  return { as: (plan: "free" | "paid") => t.createCallerFactory(router)({ plan }), peer };
+}
+
+it.each(["free", "paid"] as const)(
+  "serves a %s caller from a block, and shows it",
+  async (plan) => {
+    const { as, peer } = setUp();
+    const caller = as(plan);
+    const config = plan === "paid" ? { config: paid } : {};
+    for (let i = 0; i < 60; i++) await caller.send();
+    await setImmediate();
+    const row = (await peer.getValue("hot", { key: "team", ...config })).value;
+    const status = await caller.rateLimit.status({ name: "hot" });
+    expect(status.value).toBeGreaterThanOrEqual(row + 4);
+    expect(status.config).not.toHaveProperty("lease");
+    await caller.send();
+    expect((await caller.rateLimit.status({ name: "hot" })).value).toBe(status.value - 1);
+    expect((await peer.getValue("hot", { key: "team", ...config })).value).toBe(row);
+    await caller.rateLimit.reset({ name: "hot" });
+    expect((await caller.rateLimit.status({ name: "hot" })).value).toBe(
+      plan === "paid" ? 60_000 : 6000,
+    );
+  },
+);
+
+it("tells a stream when a block is taken", async () => {
+  const { as } = setUp();
+  const caller = as("free");
+  const stream = (await caller.rateLimit.watch({
+    items: [{ name: "hot" }],
+  })) as AsyncIterable<RateLimitSnapshot>;
+  const values: number[] = [];
+  for await (const { value } of stream) {
+    values.push(value);
+    if (values.length === 1) for (let i = 0; i < 30; i++) await caller.send();
+    if (value <= 5000) break;
+  }
+  // Of a full bucket, a block costs what refills in its life.
+  expect(values[0]).toBe(6000);
+  expect(values.at(-1)).toBeLessThanOrEqual(5000);
+});
