@@ -82,7 +82,7 @@ export function createLeases(
       isOn: () => caller.isOn(),
       async around(what, call) {
         tally.note(`leased ${what}`);
-        return caller.timed(`leased ${what}`, 4100, call);
+        return caller.timed(`leased ${what}`, 2000, call);
       },
       failed: (error) => caller.failed(error, "leased"),
       write(event) {
