@@ -4,6 +4,7 @@ import { notify } from "../report/notify.js";
 import type { Leases } from "../leases/leases.js";
 import type { RowId } from "../store/store.js";
 import type { KeyOptions, LimitConfigs } from "./call-options.js";
+import type { Deadline } from "./deadline.js";
 import type { Executor } from "./executor.js";
 import type { LeasedCall } from "./leased-call.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
@@ -32,6 +33,8 @@ export interface Context extends Executor {
   denials?: RememberedDenials | undefined;
   /** Absent in transactions, which go by the rows alone. */
   leases?: Leases<LeasedCall> | undefined;
+  /** Bounds how long calls wait for a block. Present with `leases`. */
+  deadline?: Deadline | undefined;
   /** The row is about to be deleted, or was: what this process holds of it ends. */
   endLeases(row: RowId): void;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];

@@ -147,7 +147,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   // `limit` and `check` say themselves what they have changed.
   const executor: Executor = { ...notingChanges(direct, changed), submit: direct.submit };
   const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
-  const context: Context = { ...shared, ...executor, denials, leases };
+  const context: Context = { ...shared, ...executor, denials, leases, deadline };
   const operations = createOperations(context);
 
   /** The operations inside a transaction, whose owner bounds its time. */

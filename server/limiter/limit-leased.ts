@@ -56,7 +56,7 @@ function serve(serving: Serving, call: LeasedCall): void {
     grant(context, call, block);
     if (lease.isLow(block) && lease.plan(0) > 0) takeBlock(serving, call, []);
   } else if (lease.waiting !== undefined) {
-    lease.waiting.push(call);
+    lease.waiting.push(inTime(context, call));
   } else if (lease.plan(count) > 0) {
     takeBlock(serving, call, [call]);
   } else {
@@ -107,7 +107,7 @@ function begin(serving: Serving, limit: ResolvedLimit, taken: BlockTaken, sent: 
   context.onChange(limit.name, limit.key);
   // Also if the block is over by now: the row has granted these.
   for (const call of waited) grant(context, call, block);
-  for (const call of calls.slice(sent.calls)) serve(serving, call);
+  for (const call of calls.slice(sent.calls)) if (!call.wait?.expired) serve(serving, call);
 }
 
 function endWait(lease: Lease<LeasedCall>): LeasedCall[] {
@@ -117,7 +117,21 @@ function endWait(lease: Lease<LeasedCall>): LeasedCall[] {
 }
 
 function askAll(serving: Serving): void {
-  for (const call of endWait(serving.lease)) ask(serving, call);
+  for (const call of endWait(serving.lease)) if (!call.wait?.expired) ask(serving, call);
+}
+
+/** It may ask the row after the block. Its time begins with its wait, and not with that. */
+function inTime(context: Context, call: LeasedCall): LeasedCall {
+  const { deadline } = context;
+  if (deadline === undefined || call.wait !== undefined) return call;
+  const onFailure = (error: unknown) => fail(context, call, error);
+  const wait = deadline.wait<undefined, RateLimitResult>(undefined, call.done, onFailure);
+  return {
+    ...call,
+    wait,
+    done: (result) => wait.resolve(result),
+    failed: (error) => wait.reject(error),
+  };
 }
 
 /** Asks the row, and learns how much it holds. */

@@ -74,7 +74,8 @@ export class LeaseCaller {
         await this.#call();
       } else if (phase === "slow") {
         await this.#call();
-        await sleep(Math.min(leaseMs, pause(0.4)));
+        // Two tokens on average: nearly as many as refill.
+        await sleep(Math.min(leaseMs, pause(0.45)));
       } else if (phase === "burst") {
         const answers = await Promise.all(Array.from({ length: 8 }, () => this.#call()));
         if (!answers.includes(true)) await sleep(random.below(leaseMs / 2));

@@ -15,14 +15,14 @@ export function phaseAt(
 ): { phase: Phase; until: number } {
   const leaseMs = lease?.ms ?? 0;
   const full = (capacity / rate) * Number(period);
-  const cycle = 1.5 * full + 3.5 * leaseMs;
+  const cycle = 1.5 * full + 2.5 * leaseMs;
   const begun = Math.floor(at / cycle) * cycle;
   const random = createRandom(begun);
   let until = begun;
   for (const [phase, ms] of [
-    ["idle", random.next() * full],
-    ["slow", (0.3 + 1.2 * random.next()) * leaseMs],
-    ["still", random.next() * leaseMs],
+    ["idle", (0.7 + 0.4 * random.next()) * full],
+    ["slow", (0.5 + random.next()) * leaseMs],
+    ["still", (0.2 + 0.7 * random.next()) * leaseMs],
   ] as const) {
     until += ms;
     if (at < until) return { phase, until };

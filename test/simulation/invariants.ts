@@ -88,20 +88,32 @@ function checkGrants(world: World): void {
 
 /** In every span, limits with leases have granted no more than others would. */
 function checkLeases(world: World): void {
-  const { leased, problems, scenario, databaseClockError, faults, hasLost } = world;
+  const { leased, problems, databaseClockError, faults, hasLost } = world;
   if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
-  // A process knows the clock of the database to within the delay of an answer.
-  const isSlow = [...faults.counts.keys()].some((fault) => /slow|frozen database/.test(fault));
-  const near = scenario.delay.most + 2;
-  const { excesses } = checkLeaseHistory(leased, LEASED, ({ kind }) =>
-    isSlow ? 8000 : kind === "fixed window" ? 4 * near : near,
-  );
+  const { excesses } = checkLeaseHistory(leased, LEASED, ({ kind }) => {
+    const error = knownClockError(world);
+    // The end of a window is that of the clock as a process knows it.
+    return kind === "fixed window" ? 4 * error : error;
+  });
   const [excess] = excesses;
   if (excess === undefined) return;
   const { bucket, from, to, granted, allowed } = excess;
   problems.push(
     `leased ${bucket}: ${granted} granted from ${from.toFixed(2)} to ${to.toFixed(2)} ms, and not ${allowed.toFixed(2)}`,
   );
+}
+
+/**
+ * How far a process may be from the clock of the database, ms: by the delay of an answer. Where that
+ * was long, a process believes its own clock if it can be right.
+ */
+function knownClockError({ scenario, faults }: World): number {
+  const happened = (names: RegExp) => [...faults.counts.keys()].some((fault) => names.test(fault));
+  const near = scenario.delay.most + 2;
+  if (happened(/slow request|frozen database/)) return 8000;
+  if (!happened(/slow answer|frozen|busy/)) return near;
+  const isWrong = scenario.clockError > 50 || faults.counts.has("process clock set");
+  return isWrong ? 8000 : near + scenario.clockError;
 }
 
 /** While nothing fails, no call fails because of the store. */

@@ -43,7 +43,8 @@ const HAPPEN: Partial<Record<Fault, Happen>> = {
   },
   "sleeping process"({ members, timeline }, random) {
     const member = random.pick(members.running);
-    const ms = random.between(100, 4000);
+    // A store notices that its clock is in doubt after more than a second.
+    const ms = random.between(1100, 3000);
     member.process.sleep(ms);
     member.pausedUntil = timeline.now + 3 * ms + 100;
   },

@@ -299,9 +299,9 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a process that has slept serves from the blocks that it had",
-    file: "leases/clocks.ts",
-    from: "clocks.wall() < end.wall",
-    to: "true",
+    file: "leases/block.ts",
+    from: "isBefore(this.clocks, this.end)",
+    to: "this.clocks.monotonic() < this.end.monotonic",
     ...LEASES_ALONE,
   },
   {

@@ -104,7 +104,7 @@ function addLater(scenario: Scenario, random: Random, hasFaults: boolean): void 
 /** Nothing else changes in a scenario without leases. */
 function addLeases(scenario: Scenario, random: Random, hasFaults: boolean): void {
   const count = random.chance(0.2) ? random.between(1, 4) : 0;
-  const sleeps = random.chance(0.4) && hasFaults && !isCalm(scenario);
+  const sleeps = random.chance(0.6) && hasFaults && !isCalm(scenario);
   const every = random.between(500, 3000);
   scenario.callers.leases = count;
   if (count > 0 && sleeps) scenario.faults.every["sleeping process"] = every;

@@ -29,13 +29,13 @@ export const LEASED = {
   long: [
     {
       kind: "token bucket",
-      rate: 40,
+      rate: 80,
       period: SECOND,
-      capacity: 100,
+      capacity: 140,
       maxReserved: 20,
       lease: { ms: 1000 },
     },
-    { kind: "token bucket", rate: 60, period: SECOND, capacity: 100, lease: { ms: 300 } },
+    { kind: "token bucket", rate: 120, period: SECOND, capacity: 140, lease: { ms: 300 } },
   ],
   window: [
     {
@@ -59,7 +59,7 @@ export function createLeases(
   // Few buckets, so that several processes hold blocks of each.
   const ofSeed = createRandom(seed);
   const name = ofSeed.pick(NAMES);
-  const uses = [ofSeed.pick(USES), ofSeed.pick(USES)];
+  const uses = ["plain", ofSeed.pick(USES)] as const;
   const shift = ofSeed.below(1e6);
   const begun = new WeakSet<RecordedEvent>();
   return async (caller) => {

@@ -1,0 +1,97 @@
+/**
+ * How much of the true rate processes with leases admit, in virtual time. Calls come at random. What
+ * is granted is compared with a limit without leases that gets the same calls.
+ */
+import type { RateLimitStore, TokenBucketConfig } from "../../server/index.js";
+import { Process } from "./process.js";
+import { createRandom } from "./random.js";
+import type { StartShipped } from "./shipped.js";
+import { Timeline } from "./timeline.js";
+
+export interface AccuracyOptions {
+  config: TokenBucketConfig;
+  processes: number;
+  /** Calls in terms of the rate: 1 is as many as refill. */
+  demand: number;
+  calls: number;
+  /**
+   * How the bucket begins. Of a full one, blocks cost a part of the first burst.
+   * @default "empty"
+   */
+  begins?: "empty" | "full";
+  seed?: number;
+}
+
+export interface Accuracy {
+  calls: number;
+  /** What a limit without leases grants. */
+  possible: number;
+  granted: number;
+  share: number;
+  /** Decisions of the store. */
+  decisions: number;
+}
+
+/** One way between a process and the store, ms. */
+const DELAY = 1;
+/** When calls begin, ms. */
+const BEGIN = 10;
+
+export async function measureAccuracy(
+  start: StartShipped,
+  { config, processes, demand, calls, begins = "empty", seed = 1 }: AccuracyOptions,
+): Promise<Accuracy> {
+  const { rate, period, capacity = rate } = config;
+  const timeline = new Timeline();
+  const random = createRandom(seed);
+  const hosts = Array.from({ length: processes }, () => {
+    return new Process({ timeline, random: random.fork(), clockError: 0 });
+  });
+  const shipped = hosts.map((host) => start(host.globals()));
+  const rows = shipped[0]!.memoryStore();
+  let decisions = 0;
+  const limiters = shipped.map(({ createRateLimiter }, i) => {
+    const store: RateLimitStore = {
+      async apply(decided) {
+        decisions += decided.length;
+        await travel(hosts[i]!);
+        const results = await rows.apply(decided);
+        await travel(hosts[i]!);
+        return results;
+      },
+    };
+    const clock = () => Math.floor(timeline.now);
+    return createRateLimiter({ store, clock, limits: { hot: config }, logger: false });
+  });
+
+  // From then on it is the rate that counts, and not the burst.
+  const charged = begins === "empty" ? capacity : 0;
+  hosts[0]!.read(() => void limiters[0]!.charge("hot", { count: charged }));
+  await timeline.run(BEGIN);
+  const between = period / (rate * demand);
+  let bucket = { value: capacity - charged, at: 0 };
+  const accuracy: Accuracy = { calls: 0, possible: 0, granted: 0, share: 0, decisions: 0 };
+  let at = BEGIN;
+  for (let i = 0; i < calls; i++) {
+    at += -Math.log(1 - random.next()) * between;
+    const value = Math.min(capacity, bucket.value + ((at - bucket.at) * rate) / period);
+    const isPossible = value >= 1;
+    bucket = { value: isPossible ? value - 1 : value, at };
+    accuracy.calls++;
+    if (isPossible) accuracy.possible++;
+    const index = random.below(processes);
+    timeline.plan(at - BEGIN, () => {
+      hosts[index]!.read(() => {
+        void limiters[index]!.limit("hot").then(({ ok }) => ok && accuracy.granted++);
+      });
+    });
+  }
+  await timeline.run(at + 10_000);
+  accuracy.decisions = decisions;
+  accuracy.share = accuracy.granted / accuracy.possible;
+  return accuracy;
+
+  function travel(host: Process): Promise<void> {
+    return new Promise((resolve) => timeline.plan(DELAY, () => host.read(resolve)));
+  }
+}
