@@ -72,5 +72,5 @@ export function createLanes(tags: Tags, openServer: (place: number) => Server): 
         (await laneOf(decision).apply([decision], call))[0]!;
       return Promise.all(decisions.map(apply));
     },
-  } as Lanes;
+  };
 }

@@ -17,7 +17,8 @@ import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
 
 /** A connection that only subscribes, of ioredis, iovalkey or node-redis. */
 export interface RedisSubscriberLike {
-  subscribe(channel: string, listener?: (message: string, channel: string) => void): unknown;
+  subscribe(channel: never, ...rest: never[]): unknown;
+  on(event: never, listener: never): unknown;
 }
 
 /** The options of `redisChannel`. */
@@ -37,7 +38,8 @@ interface Duplicable {
 }
 
 /** What the three packages have in common, and what they have not. */
-interface Subscriber extends RedisSubscriberLike {
+interface Subscriber {
+  subscribe(channel: string, listener?: (message: string) => void): Promise<unknown>;
   isOpen?: boolean;
   connect?(): Promise<unknown>;
   on(event: string, listener: (channel: string, message: string) => void): unknown;
@@ -57,7 +59,7 @@ export function redisChannel(
   { channel = "rate-limit", subscriber: given }: RedisChannelOptions = {},
 ): ChangeChannel & { close(): Promise<void> } {
   const port = redisPort(client);
-  const { duplicate } = client as Duplicable;
+  const { duplicate } = client as unknown as Duplicable;
   if (given === undefined && typeof duplicate !== "function") {
     throw new RateLimitConfigError("subscriber", given, "a connection of ioredis or node-redis");
   }
@@ -80,7 +82,7 @@ export function redisChannel(
     if (isOpen || isClosed) return;
     isOpen = true;
     if (given === undefined) own = duplicate!.call(client);
-    const subscriber = own ?? (given as Subscriber);
+    const subscriber = own ?? (given as unknown as Subscriber);
     // An error without a listener would end the process.
     own?.on("error", () => {});
     try {

@@ -11,6 +11,8 @@ import type { Tags } from "./tags.js";
 
 /** How long a command may be on its way, ms, before Redis refuses it. */
 const LIFE = 10_000;
+/** How old what is known of the time may get, ms. Every reply has it, but few are read for it. */
+const LEARN_AFTER = 500;
 
 export interface WaitOptions {
   /** How many replicas have to have a write before its calls are answered; 1 or more. */
@@ -45,6 +47,9 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
   const marks = port.resends ? new Marks() : undefined;
   const send = (args: readonly string[]) => port.send(args, routingKey);
 
+  /** When the command was sent whose reply has told the time last, by the monotonic clock. */
+  let learnedAt = -Infinity;
+
   async function evaluate(name: ScriptName, args: readonly string[], isWrite: boolean) {
     const carry = isWrite && wait !== undefined ? sendAndWait : send;
     try {
@@ -70,7 +75,7 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
     let mark: Mark | undefined;
     let all: string[];
     const sentAt = performance.now();
-    const learn = clock.begin();
+    const learn = sentAt - learnedAt >= LEARN_AFTER ? clock.begin() : undefined;
     const deadline = String(clock.now() + LIFE);
     if (isOnce) {
       mark = marks?.take();
@@ -88,8 +93,12 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
       mark?.free();
     }
     const words = String(reply).split(" ");
-    learn(timeOf(words));
+    if (learn !== undefined) {
+      learnedAt = sentAt;
+      learn(timeOf(words));
+    }
     if (words[2] === "late") {
+      learnedAt = -Infinity;
       // If it was not on its way for long, this process was wrong about the time, and is not now.
       if (performance.now() - sentAt < LIFE) throw new RedisConflictError();
       throw new RedisStoreError("the connection was lost for so long that the call came too late");

@@ -7,7 +7,7 @@ import {
   type RateLimitResult,
   SECOND,
 } from "../../server/index.js";
-import { stores } from "../support/stores.js";
+import { storesAndRedis } from "../support/stores.js";
 
 const limits = {
   window: { kind: "fixed window", rate: 2, period: SECOND, start: 0 },
@@ -18,7 +18,7 @@ const limits = {
 /** Real stores keep whole ms of today's size. */
 const T = Date.UTC(2030, 0, 1);
 
-it.each(stores)(
+it.each(storesAndRedis)(
   "a call of the last window gives nothing back to this one, on %s",
   async (_, open) => {
     await using opened = await open();
@@ -33,7 +33,7 @@ it.each(stores)(
   },
 );
 
-it.each(stores)(
+it.each(storesAndRedis)(
   "an aborted acquire leaves the turns of later ones alone, on %s",
   async (_, open) => {
     await using opened = await open();
@@ -56,7 +56,7 @@ it.each(stores)(
 it("tokens of a sharded limit go back to the shards that gave them", async () => {
   const clock = createManualClock(T);
   const dice = [0, 0, 0.5, 0, 0.5, 0];
-  const { store } = await stores[0]![1]();
+  const { store } = await storesAndRedis[0]![1]();
   const limiter = createRateLimiter({ store, clock, limits, random: () => dice.shift() ?? 0 });
   const result = await limiter.limit("spread", { count: 4 });
   expect(result).toMatchObject({
@@ -75,7 +75,7 @@ it("tokens of a sharded limit go back to the shards that gave them", async () =>
 
 it("a denied call gives nothing back, and what is no result is an error", async () => {
   const clock = createManualClock(T);
-  const { store } = await stores[0]![1]();
+  const { store } = await storesAndRedis[0]![1]();
   const limiter = createRateLimiter({ store, clock, limits });
   await limiter.limit("window", { count: 2 });
   const denied = await limiter.limit("window");

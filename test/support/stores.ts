@@ -32,7 +32,6 @@ const main: NamedStore[] = [
   ...(mysqlUrl === undefined
     ? []
     : ([["MySQL or MariaDB", () => onDatabase("mysql", createMysql())]] satisfies NamedStore[])),
-  ...(redisUrl === undefined ? [] : ([["Redis", onRedis]] satisfies NamedStore[])),
 ];
 
 /** Other drivers to the same databases. `npm run test:drivers` runs on them. */
@@ -48,7 +47,14 @@ const others: NamedStore[] = [
       ] satisfies NamedStore[])),
 ];
 
-export const stores = process.env["TEST_DRIVERS"] === "others" ? others : main;
+const runsOthers = process.env["TEST_DRIVERS"] === "others";
+
+export const stores = runsOthers ? others : main;
+
+const redis: NamedStore[] = redisUrl === undefined ? [] : [["Redis", onRedis]];
+
+/** Also the one that has no transactions, and prunes nothing. */
+export const storesAndRedis = runsOthers ? others : [...main, ...redis];
 
 async function onDatabase(
   kind: StoreKind,

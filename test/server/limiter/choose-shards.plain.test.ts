@@ -2,12 +2,12 @@
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, MINUTE } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 const limits = { hot: { kind: "token bucket", rate: 12, period: MINUTE, shards: 3 } } as const;
 const T = Date.UTC(2030, 0, 1);
 
-it.each(stores)("grants all tokens of all shards and none more, on %s", async (_, open) => {
+it.each(storesAndRedis)("grants all tokens of all shards and none more, on %s", async (_, open) => {
   await using opened = await open();
   const clock = createManualClock(T);
   const first = createRateLimiter({ store: opened.store, clock, limits });
@@ -21,7 +21,7 @@ it.each(stores)("grants all tokens of all shards and none more, on %s", async (_
   expect((await first.limit("hot")).ok).toBe(false);
 });
 
-it.each(stores)("takes from the fuller shard that it knows of, on %s", async (_, open) => {
+it.each(storesAndRedis)("takes from the fuller shard that it knows of, on %s", async (_, open) => {
   await using opened = await open();
   const dice: number[] = [];
   const clock = createManualClock(T);
@@ -50,7 +50,7 @@ it.each(stores)("takes from the fuller shard that it knows of, on %s", async (_,
   });
 });
 
-it.each(stores)("owes nothing while the other shard has tokens, on %s", async (_, open) => {
+it.each(storesAndRedis)("owes nothing while the other shard has tokens, on %s", async (_, open) => {
   await using opened = await open();
   const limiter = createRateLimiter({
     store: opened.store,

@@ -10,7 +10,7 @@ import {
   type RateLimitStore,
   SECOND,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 const limits = {
   bucket: { kind: "token bucket", rate: 3, period: DAY },
@@ -32,7 +32,7 @@ async function rowsIn(store: RateLimitStore): Promise<string[]> {
   return rows.toSorted();
 }
 
-describe.each(stores)("forget on %s", (_name, open) => {
+describe.each(storesAndRedis)("forget on %s", (_name, open) => {
   it("deletes the rows of a key under all names, in all shards, and no others", async () => {
     await using opened = await open();
     const { store } = opened;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, DAY, isRateLimitError, MINUTE, SECOND } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
-describe.each(stores)("limitAll on %s", (_name, open) => {
+describe.each(storesAndRedis)("limitAll on %s", (_name, open) => {
   async function setUp() {
     const opened = await open();
     const clock = createManualClock();

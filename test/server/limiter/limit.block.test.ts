@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, memoryStore, MINUTE, SECOND } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 const BLOCK = 15 * MINUTE;
 const limits = {
@@ -11,7 +11,7 @@ const limits = {
   plain: { kind: "token bucket", rate: 5, period: MINUTE },
 } as const;
 
-describe.each(stores)("a limit with blockFor on %s", (_, open) => {
+describe.each(storesAndRedis)("a limit with blockFor on %s", (_, open) => {
   it("is closed by the first denial until its block ends, to the ms, and is empty then", async () => {
     await using opened = await open();
     const clock = createManualClock();
@@ -146,7 +146,7 @@ const waitsOf = (answers: readonly { ok: boolean; retryAfter?: number }[]) => [
 
 describe("blockFor", () => {
   it("tells listeners of the change once, when a denial closes the bucket", async () => {
-    await using opened = await stores[0]![1]();
+    await using opened = await storesAndRedis[0]![1]();
     const limiter = createRateLimiter({ store: opened.store, clock: createManualClock(), limits });
     await limiter.limit("logIn", { count: 5 });
     let changes = 0;

@@ -8,7 +8,7 @@ import {
   type RateLimitStore,
   SECOND,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 const few = { kind: "token bucket", rate: 6, period: MINUTE, capacity: 2 } as const;
 const window = { kind: "fixed window", rate: 1, period: MINUTE, start: 0 } as const;
@@ -19,7 +19,7 @@ const limits = {
 } as const;
 const enforced = { few, closing: { ...few, blockFor: 5 * MINUTE }, window } as const;
 
-describe.each(stores)("a shadow on %s", (_, open) => {
+describe.each(storesAndRedis)("a shadow on %s", (_, open) => {
   async function setUp() {
     const opened = await open();
     const clock = createManualClock();
@@ -124,7 +124,7 @@ describe.each(stores)("a shadow on %s", (_, open) => {
 
 describe("a shadow", () => {
   async function setUp() {
-    const { store } = await stores[0]![1]();
+    const { store } = await storesAndRedis[0]![1]();
     const clock = createManualClock();
     const events: DecisionEvent[] = [];
     const onDecision = (event: DecisionEvent) => void events.push(event);

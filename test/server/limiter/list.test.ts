@@ -10,7 +10,7 @@ import {
   MINUTE,
   type RateLimitStore,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 import { keyOption } from "../../../core/key-option.js";
 
 const limits = {
@@ -53,7 +53,7 @@ async function readAll(
   return items;
 }
 
-describe.each(stores)("list on %s", (_name, open) => {
+describe.each(storesAndRedis)("list on %s", (_name, open) => {
   it("pages through 1,000 rows, with one item per key that agrees with getValue", async () => {
     await using opened = await open();
     const { store } = opened;

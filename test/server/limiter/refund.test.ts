@@ -8,7 +8,7 @@ import {
   type RateLimitStore,
   SECOND,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 import { type Pair, pairsOf } from "../../support/world.js";
 
 const [AB, AC, , , , CD] = pairsOf(4) as [Pair, Pair, Pair, Pair, Pair, Pair];
@@ -30,7 +30,7 @@ function setUp(store: RateLimitStore = memoryStore()) {
 }
 
 describe("tokens given back to full shards", () => {
-  it.each(stores)("go to the other shards, on %s", async (_name, open) => {
+  it.each(storesAndRedis)("go to the other shards, on %s", async (_name, open) => {
     await using opened = await open();
     const { limiter, left, see } = setUp(opened.store);
     see(AB, CD);

@@ -11,7 +11,7 @@ import {
   type RateLimitResult,
 } from "../../../server/index.js";
 import { MAX_REMEMBERED } from "../../../server/limiter/remembered-denials.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 const limits = {
   window: { kind: "fixed window", rate: 1, period: HOUR, start: 0, rememberDenials: DAY },
@@ -21,7 +21,7 @@ const limits = {
 const isRemembered = (result: RateLimitResult) => !result.ok && result.remembered === true;
 
 /** Databases only: the memory store has no batches. */
-describe.each(stores.slice(1))("on %s", (name, open) => {
+describe.each(storesAndRedis.slice(1))("on %s", (name, open) => {
   // SQLite writes to a disk, and all of them share a machine with other tests.
   const CALLERS = name === "PostgreSQL through pg" ? 10_000 : 1000;
 

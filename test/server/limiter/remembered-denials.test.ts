@@ -12,7 +12,7 @@ import {
   type RateLimiterOptions,
   SECOND,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 // The limiter's clock is a manual one. This one bounds how long a denial is remembered.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
@@ -39,7 +39,7 @@ function createPair(options: Partial<RateLimiterOptions<typeof limits>> = {}) {
   return { limiter, other: createRateLimiter(shared), clock };
 }
 
-describe.each(stores)("a denial on %s", (_, open) => {
+describe.each(storesAndRedis)("a denial on %s", (_, open) => {
   it("is repeated until its wait has passed, with what the row would answer at each ms", async () => {
     await using opened = await open();
     const clock = createManualClock();

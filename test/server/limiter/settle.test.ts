@@ -10,7 +10,7 @@ import {
   RateLimitStoreError,
   SECOND,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { storesAndRedis } from "../../support/stores.js";
 
 const limits = {
   tokens: { kind: "token bucket", rate: 60, period: MINUTE, maxReserved: 100 },
@@ -18,7 +18,7 @@ const limits = {
   spread: { kind: "token bucket", rate: 80, period: MINUTE, shards: 4 },
 } as const;
 
-describe.each(stores)("settle on %s", (_, open) => {
+describe.each(storesAndRedis)("settle on %s", (_, open) => {
   async function setUp() {
     const opened = await open();
     const clock = createManualClock();
@@ -153,7 +153,7 @@ describe.each(stores)("settle on %s", (_, open) => {
 
 describe("settle", () => {
   async function setUp() {
-    const { store } = await stores[0]![1]();
+    const { store } = await storesAndRedis[0]![1]();
     const clock = createManualClock();
     return { store, clock, limiter: createRateLimiter({ store, clock, limits }) };
   }

@@ -9,7 +9,7 @@ import { startSilentProxy } from "../../support/silent-proxy.js";
 import { openRows } from "./open-rows.js";
 
 const limits = {
-  calls: { kind: "token bucket", rate: 50, period: MINUTE },
+  calls: { kind: "token bucket", rate: 50, period: 1000 * MINUTE },
   open: { kind: "token bucket", rate: 50, period: MINUTE, whenStoreFails: "allow" },
 } as const;
 const missing = missingForRedis();
@@ -122,7 +122,7 @@ describe.skipIf(redisUrl === undefined)("redisStore", () => {
 });
 
 describe.skipIf(missing !== undefined)("redisStore with `wait`", () => {
-  const wait = { replicas: 1, timeout: 200 };
+  const wait = { replicas: 1, timeout: 1500 };
 
   it("grants what a replica has, and rejects what none has acknowledged", async () => {
     const master = await startRedis();
@@ -132,7 +132,11 @@ describe.skipIf(missing !== undefined)("redisStore with `wait`", () => {
     const client = connectRedis(`redis://127.0.0.1:${master.port}`);
     onTestFinished(() => client.disconnect());
     await expect.poll(() => master.run("INFO", "replication")).toMatch(/slave0:.*state=online/);
-    const limiter = createRateLimiter({ store: redisStore(client, { wait }), limits });
+    const limiter = createRateLimiter({
+      store: redisStore(client, { wait }),
+      limits,
+      timeout: 10_000,
+    });
     expect(await limiter.limit("calls", { key: "a" })).toMatchObject({ ok: true });
     expect(await limiter.limitAll([{ name: "calls" }, { name: "open" }])).toMatchObject({
       ok: true,
@@ -140,7 +144,7 @@ describe.skipIf(missing !== undefined)("redisStore with `wait`", () => {
     replica.freeze();
     const error = await errorOf(limiter.limit("calls", { key: "a" }));
     expect(error).toMatchObject({ name: "RateLimitStoreError", isOutage: true });
-    expect(error!.message).toMatch(/only 0 of 1 replicas have acknowledged a write within 200 ms/);
+    expect(error!.message).toMatch(/only 0 of 1 replicas have acknowledged a write within 1500 ms/);
     // Reads wait for none.
     expect(await limiter.check("calls", { key: "b" })).toMatchObject({ ok: true });
     replica.thaw();

@@ -16,7 +16,7 @@ function open() {
   /** How long the only row stays, ms; `Infinity` for ever. */
   async function staysFor(part = "") {
     const keys = await rows.client.keys(`${rows.prefix}*${part}*`);
-    const [key] = keys.filter((each) => !each.includes("\0mark\0"));
+    const key = keys.find((each) => !each.includes("\0mark\0"));
     if (key === undefined) return 0;
     const ttl = await rows.client.pttl(key);
     return ttl === -1 ? Infinity : ttl;
