@@ -1,4 +1,5 @@
 /** Slots that move from master to master while calls are under way: nothing is granted twice. */
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keySlot } from "../../server/redis/key-slot.js";
 import { createTags } from "../../server/redis/tags.js";
@@ -40,18 +41,20 @@ describe.skipIf(missing !== undefined)("redisStore while slots move", () => {
     const reader = await openRedisStore(testedClient("ioredis 5 Cluster"), ports, options);
     const tags = createTags(prefix, TAGS);
     try {
-      const grants = startGrants(store);
+      const grants = startGrants(store, 30, 10_000);
       await grants.grantedForAll(1);
       for (let place = 0; place < TAGS; place++) {
         const slot = keySlot(tags.ownKey(place, ""));
         const from = cluster.nodes.indexOf(await cluster.masterOf(slot));
-        await cluster.moveSlot(slot, cluster.nodes[(from + 1) % 3]!, () => grants.granted(3));
+        await cluster.moveSlot(slot, cluster.nodes[(from + 1) % 3]!, () => setTimeout(50));
       }
       await grants.grantedForAll(1);
       const tally = await grants.tally(reader.store);
       const waits = wait === undefined ? "without wait" : "with wait";
       console.info(`slots moved, ${tested.name}, ${waits}: ${JSON.stringify(tally)}`);
       expect(tally.over).toBe(0);
+      // GLIDE gives up after a quarter of a second.
+      if (!tested.name.startsWith("Valkey GLIDE")) expect(tally.failed).toBe(0);
       // A call that failed may have taken its tokens; no other did so without an answer.
       expect(tally.under).toBeLessThanOrEqual(tally.failed);
     } finally {
