@@ -20,17 +20,20 @@ it("finds the primary among several hosts, and the promoted one after it", async
         `const databaseHosts = ${JSON.stringify(hosts)};`,
       ),
   );
-  const pool = new pg.Pool({
-    Client: PrimaryClient,
-    user: "postgres",
-    database: "postgres",
-    connectionTimeoutMillis: 1000,
-  });
+  const settings = { Client: PrimaryClient, user: "postgres", database: "postgres" };
+  const pool = new pg.Pool({ ...settings, connectionTimeoutMillis: 1000 });
   const limiter = createRateLimiter({ store: pgStore(pool), limits, logger: false });
   const portInUse = async () => {
     const { rows } = await pool.query<{ port: number }>("SELECT inet_server_port() AS port");
     return rows[0]!.port;
   };
+
+  // A search that takes longer than the pool waits ends in an error, and not in silence.
+  for (let connectionTimeoutMillis = 1; connectionTimeoutMillis < 60; connectionTimeoutMillis++) {
+    const hurried = new pg.Pool({ ...settings, connectionTimeoutMillis });
+    await hurried.query("SELECT 1").catch(() => {});
+    await hurried.end();
+  }
 
   expect(await limiter.limit("tokens")).toMatchObject({ ok: true });
   expect(await portInUse()).toBe(hosts[1]!.port);
