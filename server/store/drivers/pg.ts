@@ -152,6 +152,7 @@ export function pgDriver(
     isExhausted,
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
       const client = await borrow(maxWait);
+      let hasBegun = false;
       let late: Error | undefined;
       const timer = startTimer(() => {
         late = new Error(`the transaction took longer than ${timeout} ms`);
@@ -160,6 +161,7 @@ export function pgDriver(
       }, timeout);
       try {
         await client.query({ text: `BEGIN ISOLATION LEVEL ${LEVELS[isolationLevel]}` });
+        hasBegun = true;
         const result = await run(client);
         const { command } = await client.query({ text: "COMMIT" });
         // After an error, PostgreSQL rolls back instead, and says so without another error.
@@ -171,7 +173,9 @@ export function pgDriver(
       } catch (error) {
         timer.stop();
         if (late !== undefined) throw late;
-        await rollBack(client, readOnly, error);
+        // A standby refuses to begin a Serializable transaction, by a code that means other things, too.
+        if (hasBegun) await rollBack(client, readOnly, error);
+        else client.release(true);
         throw error;
       } finally {
         forget(client);

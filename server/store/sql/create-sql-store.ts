@@ -9,6 +9,7 @@ import { createTransactionRunner } from "../transaction-runner.js";
 import { createUsing } from "../using.js";
 import { createTransactionStore, type TransactionStore } from "../transaction-store.js";
 import { CheckedTable } from "./checked-table.js";
+import { isPerhapsReadOnly } from "./database-errors.js";
 import {
   boundLockWaits,
   type Connection,
@@ -16,7 +17,7 @@ import {
   inside,
   NoTransactionsError,
 } from "./dialect.js";
-import type { DialectName, SqlDriver } from "./driver.js";
+import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { knownTable } from "./known-table.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
 import { mysql } from "./mysql.js";
@@ -73,6 +74,22 @@ export function createSqlStore<TTransaction>(
     return wrapped;
   };
 
+  /**
+   * After a transaction on a standby, clients give its connection back to their pool. A statement that
+   * fails on it as read-only makes the driver or the client close it.
+   */
+  const leaveReadOnly = (error: unknown) => {
+    if (dialect.readOnlyProbe === undefined || !isPerhapsReadOnly(error)) return;
+    // The pool lends the connection that came back last. A driver that closes it goes first.
+    for (const each of new Set<SqlConnection>([single, driver])) {
+      each.query(dialect.readOnlyProbe, []).catch(() => {});
+    }
+  };
+  const leaving = <TResult>(result: Promise<TResult>): Promise<TResult> => {
+    result.catch(leaveReadOnly);
+    return result;
+  };
+
   const isSilent = () => groupCommit.isSilentSince?.(Infinity) ?? false;
 
   /** The statements of a transaction. Each of them begins with a read. */
@@ -85,8 +102,10 @@ export function createSqlStore<TTransaction>(
     onLocked: Connection["onLocked"],
     run: (connection: Connection) => Promise<TResult>,
   ) =>
-    single.transaction?.((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel }) ??
-    Promise.reject(new NoTransactionsError("this write of several rows"));
+    leaving(
+      single.transaction?.((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel }) ??
+        Promise.reject(new NoTransactionsError("this write of several rows")),
+    );
   const own: Connection = {
     ...inside(single, "skip"),
     isSingle: transaction === undefined,
@@ -107,6 +126,8 @@ export function createSqlStore<TTransaction>(
   }
 
   async function joinInTurn(tx: TTransaction, rows: readonly RowId[]) {
+    // Known only now. The transaction waits for its rows then.
+    if (!dialect.waitingOutdatesSnapshot) return join(tx, "wait briefly");
     const states = await lockInTurn(dialect, driver.within(tx), single, rows);
     return join(tx, "pass", (joined) => startingWith(states, rows, joined));
   }
@@ -194,10 +215,11 @@ export function createSqlStore<TTransaction>(
     }),
     transaction: createTransactionRunner<TTransaction>({
       transact: (run, options) =>
-        checkedTable.checked(
-          () =>
+        checkedTable.checked(() =>
+          leaving(
             driver.transaction?.(run, { ...options, isolationLevel: "Serializable" }) ??
-            Promise.reject(new NoTransactionsError("transaction()")),
+              Promise.reject(new NoTransactionsError("transaction()")),
+          ),
         ),
       prepare: (tx) => boundLockWaits(dialect, driver.within(tx), LOCK_WAIT),
       join: (tx, queued) =>

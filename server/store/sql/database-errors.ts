@@ -105,6 +105,14 @@ export function isReadOnly(error: unknown): boolean {
   return someCode(error, (code) => READ_ONLY.has(code));
 }
 
+/**
+ * Whether a transaction may have failed because its server is a standby. A standby of PostgreSQL
+ * refuses Serializable transactions with the code of all that is not supported (0A000).
+ */
+export function isPerhapsReadOnly(error: unknown): boolean {
+  return isReadOnly(error) || someCode(error, (code) => code === "0A000");
+}
+
 /** PostgreSQL. */
 export function isDivisionByZero(error: unknown): boolean {
   return someCode(error, (code) => code === "22012");

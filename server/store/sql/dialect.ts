@@ -68,7 +68,7 @@ export interface Dialect {
   prepare?(version: string): void;
   /**
    * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
-   * Such a dialect supports `"hold"` and `"enter"`.
+   * Such a dialect supports `"hold"` and `"enter"`. It may only be known after `prepare`.
    */
   readonly waitingOutdatesSnapshot: boolean;
   /**
@@ -76,6 +76,11 @@ export interface Dialect {
    * wait for a lock. It takes no snapshot. Absent if the statements have bounds of their own.
    */
   boundLockWaits?(ms: number): string;
+  /**
+   * The text of a statement that writes nothing, and that a server refuses as read-only if it accepts
+   * no writes. Absent if there is none.
+   */
+  readonly readOnlyProbe?: string;
   /**
    * Whether a conflict may have rolled a whole transaction back, so that its next statements would
    * be committed one by one. Other databases reject them.
@@ -110,12 +115,14 @@ export interface Dialect {
   /**
    * Writes a group of several kinds of write in one statement or one batch, all or nothing, for
    * drivers without transactions. Returns the rows that were written, or none. Absent if the
-   * database cannot.
+   * database cannot, which may only be known after `prepare`.
    */
-  writeAtOnce?(
-    connection: Pick<Connection, "query" | "batch">,
-    writes: readonly Write[],
-  ): Promise<ReadonlySet<string>>;
+  readonly writeAtOnce?:
+    | ((
+        connection: Pick<Connection, "query" | "batch">,
+        writes: readonly Write[],
+      ) => Promise<ReadonlySet<string>>)
+    | undefined;
   /** See `RateLimitStore.list`. */
   list(
     connection: SqlConnection,

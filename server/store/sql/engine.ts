@@ -46,8 +46,8 @@ const ENGINES: Record<DialectName, readonly Engine[]> = {
     {
       name: "CockroachDB",
       pattern: /^CockroachDB .*?v(\d+\.\d+)/,
-      from: [22, 2],
-      lacks: "SKIP LOCKED",
+      from: [23, 1],
+      lacks: "DELETE … USING",
     },
     {
       name: "YugabyteDB",
@@ -135,6 +135,14 @@ export function checkEngine(dialect: DialectName, version: string): void {
 /** Whether it is PostgreSQL itself, and no other engine that speaks its language. */
 export function isPostgresql(version: string): boolean {
   return ENGINES.postgresql.find(({ pattern }) => pattern.test(version))?.name === "PostgreSQL";
+}
+
+/**
+ * Whether it is CockroachDB. There, FOR KEY SHARE is FOR SHARE, and FOR NO KEY UPDATE is FOR UPDATE.
+ * So no lock keeps one transaction out and lets another one pass.
+ */
+export function isCockroach(version: string): boolean {
+  return version.startsWith("CockroachDB ");
 }
 
 /** Whether the engine refuses SKIP LOCKED and NOWAIT in Serializable transactions. */

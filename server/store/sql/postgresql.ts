@@ -12,7 +12,7 @@ import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isWriteConflict } from "./database-errors.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
-import { isPostgresql, isYugabyte } from "./engine.js";
+import { isCockroach, isPostgresql, isYugabyte } from "./engine.js";
 import { postgresqlWriteAtOnce } from "./postgresql-mixed.js";
 import { postgresqlTake } from "./postgresql-take.js";
 import {
@@ -98,8 +98,11 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   const UPDATE = updateText(false);
   const UPDATE_GROUPS = updateText(true);
 
+  const writeAtOnce = postgresqlWriteAtOnce(table);
+
   // Others may refuse a subquery in some places.
   let isOther = false;
+  let isOnCockroach = false;
   let canSkipWhenSerializable = true;
   /** A text for a transaction that may be Serializable. Without NOWAIT, waits are bounded anyway. */
   const fit = (connection: Connection, text: string) => {
@@ -112,14 +115,18 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   return {
     maxInFlight: 2,
     hasRowLocks: true,
-    waitingOutdatesSnapshot: true,
+    get waitingOutdatesSnapshot() {
+      return !isOnCockroach;
+    },
     canUpsert: false,
     conflictEndsTransaction: false,
     isConflict: isWriteConflict,
     prepare(version) {
       canSkipWhenSerializable = !isYugabyte(version);
       isOther = !isPostgresql(version);
+      isOnCockroach = isCockroach(version);
     },
+    readOnlyProbe: `SELECT 1 FROM ${table} WHERE false FOR UPDATE`,
     boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
 
     async read(connection, rows) {
@@ -168,7 +175,9 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       return idsOf(await connection.query(fit(connection, DELETE), wasParams(writes)));
     },
 
-    writeAtOnce: postgresqlWriteAtOnce(table),
+    get writeAtOnce() {
+      return isOther ? undefined : writeAtOnce;
+    },
 
     async list(connection, name, after, count) {
       // The condition also holds for later names, so that the planner follows the index. Measured

@@ -4,6 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../server/index.js";
+import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import { postgresql } from "../../../../server/store/sql/postgresql.js";
 import type { DialectName, SqlDriver } from "../../../../server/store/sql/driver.js";
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
@@ -20,8 +22,17 @@ interface Recorded {
   sent: { text: string; level: string | undefined }[];
 }
 
-/** A connection to an engine that reports a version. It has a table of rate limits, without rows. */
-function engine(dialect: DialectName, version: string, knowsCatalogs = true): Recorded {
+/**
+ * A connection to an engine that reports a version. It has a table of rate limits, without rows.
+ *
+ * @param conflicts how many transactions meet a conflict.
+ */
+function engine(
+  dialect: DialectName,
+  version: string,
+  knowsCatalogs = true,
+  conflicts = 0,
+): Recorded {
   const sent: Recorded["sent"] = [];
   const [text, number] = TYPES[dialect];
   const columns = Object.entries({
@@ -37,6 +48,9 @@ function engine(dialect: DialectName, version: string, knowsCatalogs = true): Re
       async query(statement) {
         sent.push({ text: statement, level });
         if (/^SELECT \S+ AS "version"$/.test(statement)) return [{ version }];
+        if (level === "Serializable" && statement.includes("INSERT") && conflicts-- > 0) {
+          throw Object.assign(new Error("restart transaction"), { code: "40001" });
+        }
         if (statement.includes("INSERT")) return [{ name: "once", key: "", shard: 0 }];
         if (statement.includes("lock_timeout")) return [{ timeout: "0" }];
         if (!/pg_class|information_schema|pragma/.test(statement)) return [];
@@ -105,8 +119,8 @@ describe("a store refuses", () => {
     ],
     [
       "postgresql",
-      "CockroachDB CCL v21.2.17 (x86_64-unknown-linux-gnu)",
-      /CockroachDB before 22\.2 cannot .*SKIP LOCKED/,
+      "CockroachDB CCL v22.2.19 (x86_64-unknown-linux-gnu)",
+      /CockroachDB before 23\.1 cannot .*DELETE … USING/,
     ],
     ["sqlite", "3.37.2", /SQLite before 3\.38 cannot/],
   ])("on %s what reports %s", async (dialect, version, message) => {
@@ -144,6 +158,8 @@ describe("a store works", () => {
     ["postgresql", "PostgreSQL 18beta1 on x86_64-pc-linux-gnu, compiled by gcc, 64-bit"],
     ["postgresql", "CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27)"],
     ["postgresql", "PostgreSQL 15.12-YB-2.25.2.0-b0 on x86_64-pc-linux-gnu, compiled by clang"],
+    ["postgresql", "PostgreSQL 15.12-YB-2025.1.0.1-b3 on x86_64-pc-linux-gnu, compiled by clang"],
+    ["postgresql", "CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu, built 2025/06/04)"],
     ["postgresql", "an engine of tomorrow"],
     ["sqlite", "3.45.1"],
   ])("on %s with what reports %s", async (dialect, version) => {
@@ -162,5 +178,24 @@ describe("a store works", () => {
     };
     expect(await lockTextsOn("PostgreSQL 15.12-YB-2.25.2.0-b0 on x86_64")).toEqual([]);
     expect(await lockTextsOn("PostgreSQL 15.12 on x86_64")).toContain("NOWAIT");
+  });
+
+  it("on CockroachDB without turns, which its locks cannot keep", async () => {
+    const turnsOn = async (version: string) => {
+      const recorded = engine("postgresql", version, true, 6);
+      const { ok } = await limiterOn(recorded).transaction(({ limit }) => limit("once"));
+      expect(ok).toBe(true);
+      return recorded.sent.filter(({ text }) => text.includes("FOR KEY SHARE")).length;
+    };
+    expect(await turnsOn("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)")).toBe(0);
+    expect(await turnsOn("PostgreSQL 15.12 on x86_64")).toBeGreaterThan(0);
+  });
+
+  it("on CockroachDB with one kind of write in a statement", () => {
+    const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
+    dialect.prepare?.("PostgreSQL 15.12 on x86_64");
+    expect(dialect.writeAtOnce).toBeDefined();
+    dialect.prepare?.("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)");
+    expect(dialect.writeAtOnce).toBeUndefined();
   });
 });

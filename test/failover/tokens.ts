@@ -1,0 +1,8 @@
+/** What the callers of a failover take: so many tokens that no call is denied, and none come back. */
+import { DAY } from "../../server/index.js";
+
+export const TOKENS = 1e9;
+export const limits = {
+  tokens: { kind: "fixed window", rate: TOKENS, period: 10_000 * DAY, start: 0 },
+} as const;
+export const KEYS = Array.from({ length: 8 }, (_, i) => `key ${i}`);
