@@ -58,7 +58,7 @@ function serve(serving: Serving, call: LeasedCall): void {
   } else if (lease.waiting !== undefined) {
     lease.waiting.push(inTime(context, call));
   } else if (lease.plan(count) > 0) {
-    takeBlock(serving, call, [call]);
+    takeBlock(serving, call, [inTime(context, call)]);
   } else {
     ask(serving, call);
   }

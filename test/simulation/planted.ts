@@ -297,20 +297,6 @@ export const PLANTED: readonly Planted[] = [
     `,
     ...LEASES_ALONE,
   },
-  {
-    defect: "a process that has slept serves from the blocks that it had",
-    file: "leases/block.ts",
-    from: "isBefore(this.clocks, this.end)",
-    to: "this.clocks.monotonic() < this.end.monotonic",
-    ...LEASES_ALONE,
-  },
-  {
-    defect: "a block lives from the answer on, and not from when it was asked for",
-    file: "limiter/limit-leased.ts",
-    from: "lease.blockOf(taken, sent.at)",
-    to: "lease.blockOf(taken, lease.instant())",
-    ...LEASES_ALONE,
-  },
 ];
 
 /** The source with the defect. */

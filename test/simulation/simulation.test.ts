@@ -51,6 +51,7 @@ const QUICK = new Set([
   "a result forgets what was given back of it",
   "a group is written if one of its rows is as it was",
   "decisions of one batch do not see each other's writes",
+  "what a block has left when it lapses goes back into the row",
   "a page takes its own clock for the server's",
   "streams hear of no change by another process",
 ]);
