@@ -28,6 +28,13 @@ it("finds the primary among several hosts, and the promoted one after it", async
     return rows[0]!.port;
   };
 
+  // A search that takes longer than the pool waits ends in an error, and not in silence.
+  for (let connectionTimeoutMillis = 1; connectionTimeoutMillis < 60; connectionTimeoutMillis++) {
+    const hurried = new pg.Pool({ ...settings, connectionTimeoutMillis });
+    await hurried.query("SELECT 1").catch(() => {});
+    await hurried.end();
+  }
+
   expect(await limiter.limit("tokens")).toMatchObject({ ok: true });
   expect(await portInUse()).toBe(hosts[1]!.port);
   await pair.primary.pause();
