@@ -112,7 +112,10 @@ export async function runPostgres(
     }
   }
   const signal = (name: NodeJS.Signals) => process.kill(-child.pid!, name);
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const end = async (name: NodeJS.Signals) => {
+    // It exits once. Processes of its group may be left for a moment, and can be signalled.
+    if (hasExited()) return;
     const exited = once(child, "exit");
     signal("SIGCONT");
     signal(name);
@@ -139,7 +142,7 @@ export async function runPostgres(
     },
     resume,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (hasExited()) return;
       resume();
       await end("SIGINT");
     },
