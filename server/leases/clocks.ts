@@ -10,6 +10,8 @@ export interface LeaseClocks {
   wall(): number;
   /** The limiter's time, epoch ms: that of the store's database, or an injected one. */
   limiter(): number;
+  /** By how much that may be behind, ms. */
+  behind(): number;
 }
 
 /** The same instant on all clocks. */
@@ -23,7 +25,7 @@ export interface Instant {
  * Read at each call, because tests replace these globals. An injected clock that throws ends blocks:
  * they are looked at where no call would get the error.
  */
-export function realClocks(clock: () => number): LeaseClocks {
+export function realClocks(clock: () => number, behind: () => number = () => 0): LeaseClocks {
   const limiter = () => {
     try {
       return clock();
@@ -31,7 +33,7 @@ export function realClocks(clock: () => number): LeaseClocks {
       return NaN;
     }
   };
-  return { monotonic: () => performance.now(), wall: () => Date.now(), limiter };
+  return { monotonic: () => performance.now(), wall: () => Date.now(), limiter, behind };
 }
 
 /** Whether no clock has reached the instant. */

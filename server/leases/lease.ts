@@ -103,7 +103,8 @@ export class Lease<TCall = unknown> {
     const isWindow = config.kind === "fixed window";
     const { value, ts } = stateAt(this.row, config, isWindow || this.refills ? now : this.row.ts);
     // A window that is about to end.
-    if (isWindow && windowAfter(config, ts, 1) - now < margin + ms / 10) return 0;
+    const early = margin + this.clocks.behind() + ms / 10;
+    if (isWindow && windowAfter(config, ts, 1) - now < early) return 0;
     return blockSize(needs, value - waiting);
   }
 
@@ -126,9 +127,11 @@ export class Lease<TCall = unknown> {
     this.row = row;
     this.refills = true;
     const { config, ms, margin } = this.terms;
-    const end = config.kind === "fixed window" ? windowAfter(config, row.ts, 1) : now + ms;
+    const isWindow = config.kind === "fixed window";
+    // The window may have ended for others, whose clocks are ahead of this one.
+    const end = isWindow ? windowAfter(config, row.ts, 1) - this.clocks.behind() : now + ms;
     // Of a row from the future, too, no block lives longer than one that is taken now.
-    const life = Math.min(end - now, config.kind === "fixed window" ? config.period : ms) - margin;
+    const life = Math.min(end - now, isWindow ? config.period : ms) - margin;
     return new Block(
       size,
       row,

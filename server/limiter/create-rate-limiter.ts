@@ -77,6 +77,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   checkRequired(options);
   const { store, limits, random = Math.random } = options;
   const { clock = store.clock ?? (() => Date.now()) } = options;
+  // A clock that was injected is right by definition.
+  const clockBehind = options.clock === undefined ? store.clockBehind?.bind(store) : undefined;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, channel } = options;
   const { autoPrune = false, rememberDenials = 0, onBatch, waitUntil } = options;
   const configs = new Map<string, RateLimitConfig>();
@@ -125,7 +127,9 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     outage,
   );
   // There, no call can wait for what another request has sent.
-  const leases = requestsOwnIo() ? undefined : new Leases<LeasedCall>(realClocks(clock));
+  const leases = requestsOwnIo()
+    ? undefined
+    : new Leases<LeasedCall>(realClocks(clock, clockBehind));
   const endLeases = (row: RowId) => leases?.stop(row);
   const shared: Omit<Context, keyof Executor> = {
     resolve,

@@ -74,6 +74,7 @@ export function redisStore(
   return {
     ...lanes,
     clock: () => clock?.now() ?? Date.now(),
+    clockBehind: () => clock?.behind() ?? 0,
     async list(...page) {
       try {
         return await list(...page);

@@ -59,6 +59,7 @@ export function lazyStore<TTransaction = unknown>(
       return names?.bind(opened);
     },
     clock: () => opened?.clock?.() ?? Date.now(),
+    clockBehind: () => opened?.clockBehind?.() ?? 0,
     isSilentSince: (since) => opened?.isSilentSince?.(since) ?? true,
     onBatch: (listener) => registered(batchListeners, listener),
     onPoolError: (listener) => registered(poolListeners, listener),

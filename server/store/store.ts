@@ -138,6 +138,12 @@ export interface RateLimitStore<TTransaction = unknown> {
   readonly clock?: (() => number) | undefined;
 
   /**
+   * By how much `clock` may be behind the time of the database, ms. Blocks of fixed windows end that
+   * much earlier. Optional: without it, the clock is exact. A wrapper of a store should pass it on.
+   */
+  clockBehind?(): number;
+
+  /**
    * Whether the database is silent, and has been so since `since` (by the monotonic clock). A call
    * that times out is an outage only then. Otherwise the store was too busy for it: a transaction
    * held its row, or the application held all connections. Optional: without it, each call that

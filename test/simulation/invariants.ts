@@ -90,11 +90,7 @@ function checkGrants(world: World): void {
 function checkLeases(world: World): void {
   const { leased, problems, databaseClockError, faults, hasLost } = world;
   if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
-  const { excesses } = checkLeaseHistory(leased, LEASED, ({ kind }) => {
-    const error = knownClockError(world);
-    // The end of a window is that of the clock as a process knows it.
-    return kind === "fixed window" ? 4 * error : error;
-  });
+  const { excesses } = checkLeaseHistory(leased, LEASED, () => knownClockError(world));
   const [excess] = excesses;
   if (excess === undefined) return;
   const { bucket, from, to, granted, allowed } = excess;

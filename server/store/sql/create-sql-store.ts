@@ -178,6 +178,7 @@ export function createSqlStore<TTransaction>(
     ...groupCommit,
     ...(onPoolError && { onPoolError }),
     clock: clock.now,
+    clockBehind: clock.behind,
     list,
     async *names() {
       try {

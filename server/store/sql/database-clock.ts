@@ -37,6 +37,8 @@ export interface DatabaseClock {
   /** The database's time, whole epoch ms. This machine's, before the first reading. */
   now(): number;
   readonly isKnown: boolean;
+  /** By how much `now` may be behind the database's clock, ms. */
+  behind(): number;
   /**
    * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
    * then be wrong by any time, until the clock was read.
@@ -106,6 +108,11 @@ export function createDatabaseClock(
     now: () => (bounds === undefined ? Date.now() : Math.floor(monotonic() + offset)),
     get isKnown() {
       return bounds !== undefined;
+    },
+    behind() {
+      if (bounds === undefined) return 0;
+      const drift = DRIFT * (monotonic() - bounds.at);
+      return bounds.high + drift - offset + RESOLUTION;
     },
     get isInDoubt() {
       return isInDoubt();

@@ -10,11 +10,12 @@ const window = { kind: "fixed window", rate: 600, period: MINUTE, start: 0 } as 
 
 /** The clocks of a process, which a test moves one by one. */
 function setUp(config: typeof bucket | typeof window, ms = 1000) {
-  const times = { monotonic: 5000, wall: EPOCH, limiter: EPOCH };
+  const times = { monotonic: 5000, wall: EPOCH, limiter: EPOCH, behind: 0 };
   const lease = new Lease(leaseTerms(config, ms), {
     monotonic: () => times.monotonic,
     wall: () => times.wall,
     limiter: () => times.limiter,
+    behind: () => times.behind,
   });
   const pass = (passed: number) => {
     for (const clock of ["monotonic", "wall", "limiter"] as const) times[clock] += passed;
@@ -101,6 +102,16 @@ describe("a block", () => {
       at.times[clock] += 1;
       expect(block.isLiving()).toBe(false);
     }
+  });
+
+  it("of a window ends earlier by what its process may be behind the database", () => {
+    const at = setUp(window);
+    at.times.behind = 60;
+    const block = blockOf(at);
+    at.pass(MINUTE - 71);
+    expect(block.isLiving()).toBe(true);
+    at.pass(1);
+    expect(block.isLiving()).toBe(false);
   });
 
   it("gives no more than it has, and takes back no more than it gave", () => {

@@ -45,7 +45,12 @@ class Member {
     { take: BlockTake; at: Instant; count: number; taken?: BlockTaken | undefined } | undefined;
 
   constructor(terms: LeaseTerms, clock: () => number) {
-    this.lease = new Lease(terms, { monotonic: clock, wall: clock, limiter: clock });
+    this.lease = new Lease(terms, {
+      monotonic: clock,
+      wall: clock,
+      limiter: clock,
+      behind: () => 0,
+    });
   }
 }
 

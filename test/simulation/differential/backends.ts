@@ -50,6 +50,7 @@ export function everyOtherTime(): DatabaseClock {
     now: () => 0,
     isKnown: true,
     isInDoubt: false,
+    behind: () => 0,
     query: (run) => run(calls++ % 2 === 1),
     begin: () => () => {},
   };

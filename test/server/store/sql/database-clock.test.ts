@@ -44,6 +44,24 @@ it("is this machine's clock before the first reading, and then the database's", 
   expect(Math.abs(error())).toBeLessThanOrEqual(11);
 });
 
+it("says by how much it may be behind, however wrong this machine is and however old the reading", async () => {
+  const { clock, error, pass, send } = setUp();
+  expect(clock.behind()).toBe(0);
+  for (const [there, back] of [
+    [0, 80],
+    [80, 0],
+    [3, 1],
+  ] as const) {
+    await send(there, back);
+    for (const later of [0, 10_000]) {
+      pass(later);
+      expect(-error()).toBeLessThanOrEqual(clock.behind());
+    }
+    // A longer reading afterwards would tell less.
+    expect(clock.behind()).toBeLessThan(there + back + 10);
+  }
+});
+
 it("is read again after a statement without rows, and after five seconds", async () => {
   const { pass, send } = setUp();
   expect(await send(1, 1, true)).toBe(true);
