@@ -12,7 +12,12 @@ export class RedisConflictError extends Error {
 
 /** Messages of the store itself, for its user. */
 export class RedisStoreError extends Error {
-  override readonly name = "RedisStoreError";
+  override readonly name: string = "RedisStoreError";
+}
+
+/** The server has refused a command by its deadline, so nothing was carried out. */
+export class RedisLateError extends RedisStoreError {
+  override readonly name = "RedisLateError";
 }
 
 /** What the store cannot do with a server. Clients quote keys and commands, and messages must not. */

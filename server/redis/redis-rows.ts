@@ -8,8 +8,12 @@ import { isHeld, stateOf, takeWords, writeWords } from "./row-words.js";
 import type { ScriptRunner } from "./run-script.js";
 import type { Tags } from "./tags.js";
 
-/** How long a process may hold rows, ms. If it was killed, they are free after that. */
-export const HOLD = 1000;
+/**
+ * How long a process may hold rows without a word, ms. Calls on the rows of a process that was killed
+ * wait for that long, or time out. A process that stands still for longer loses its hold, and may
+ * leave a decision half written. One second was too short for a busy machine.
+ */
+export const HOLD = 3000;
 
 /** In place of the holder of rows that are not held. */
 export const NOT_HELD = "";
@@ -55,12 +59,14 @@ export class RedisRows {
   /**
    * Never rejects.
    *
-   * @param holder whoever holds the rows, or `NOT_HELD`. What is written is no longer held.
+   * @param holder whoever holds the rows, or `NOT_HELD`.
+   * @param keeps whether what is written stays held, from now on. Otherwise it is no longer held.
    */
   async write(
     groups: readonly WriteGroup[],
     isWanted: ((group: WriteGroup) => boolean) | undefined,
     holder: string,
+    keeps = false,
   ): Promise<WriteOutcomes> {
     const outcomes: WriteOutcomes = new Map();
     const sent: WriteGroup[] = [];
@@ -72,7 +78,7 @@ export class RedisRows {
     try {
       const now = this.runner.clock.now();
       const keys: string[] = [];
-      const args = [holder];
+      const args = [holder, keeps ? String(HOLD) : ""];
       for (const { writes } of sent) {
         args.push(String(writes.length));
         for (const each of writes) {

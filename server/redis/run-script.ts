@@ -4,13 +4,13 @@
  */
 import type { DatabaseClock } from "../store/sql/database-clock.js";
 import { type Mark, Marks } from "./marks.js";
-import { isNoScript, RedisConflictError, RedisStoreError } from "./redis-errors.js";
+import { isNoScript, RedisConflictError, RedisLateError, RedisStoreError } from "./redis-errors.js";
 import type { RedisPort } from "./redis-port.js";
 import { type ScriptName, SCRIPTS } from "./scripts.js";
 import type { Tags } from "./tags.js";
 
 /** How long a command may be on its way, ms, before Redis refuses it. */
-const LIFE = 10_000;
+export const LIFE = 10_000;
 /** How old what is known of the time may get, ms. Every reply has it, but few are read for it. */
 const LEARN_AFTER = 500;
 
@@ -101,7 +101,7 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
       learnedAt = -Infinity;
       // If it was not on its way for long, this process was wrong about the time, and is not now.
       if (performance.now() - sentAt < LIFE) throw new RedisConflictError();
-      throw new RedisStoreError("the connection was lost for so long that the call came too late");
+      throw new RedisLateError("the connection was lost for so long that the call came too late");
     }
     if (words[2] === "held") throw new RedisConflictError();
     words.splice(0, 2);

@@ -142,12 +142,14 @@ return table.concat(reply, ' ')
 const READ = `${HEAD}${ROWS}${TELL}`;
 
 /**
- * ARGV, after the mark: who holds the rows, or nothing; and for each group the number of its writes,
- * and for each write the two numbers that were, the two numbers to write, and for how long they have
+ * ARGV, after the mark: who holds the rows, or nothing; for how long to hold from now what is written,
+ * or nothing to let it go; and for each group the number of its writes, and for each write the two numbers that were, the two numbers to write, and for how long they have
  * to stay. A row that does not exist has two empty numbers, and a row that stays for ever has no time.
  */
 const WRITE = `${HEAD}${ROWS}${ONCE}
-local own, first, at = ARGV[3], 0, 4
+local own, keep, first, at = ARGV[3], tonumber(ARGV[4]), 0, 5
+local till = keep and clock + keep or 0
+local hold = keep and pack('<d', till) .. own or ''
 while at <= #ARGV do
   local size, isSame, seen = tonumber(ARGV[at]), true, {}
   for i = 1, size do
@@ -164,11 +166,12 @@ while at <= #ARGV do
       local value, ts, lasts = ARGV[from + 2], ARGV[from + 3], ARGV[from + 4]
       local stays, holder = unpack(seen[i])
       if value == '' then
-        if stays > 0 or holder then call('DEL', key) end
+        if keep then save(key, pack('<ddd', 0, 0, 0) .. hold, till)
+        elseif stays > 0 or holder then call('DEL', key) end
       elseif holder or value ~= ARGV[from] or ts ~= ARGV[from + 1] then
         local until_ = lasts == '' and ${NEVER} or clock + tonumber(lasts)
         stays = max(stays, until_)
-        save(key, pack('<ddd', tonumber(value), tonumber(ts), stays), stays)
+        save(key, pack('<ddd', tonumber(value), tonumber(ts), stays) .. hold, max(stays, till))
       end
     end
   end

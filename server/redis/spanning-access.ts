@@ -1,21 +1,32 @@
 /**
  * Decisions on rows of several tags, in a cluster. No script reaches them all. So their rows are
- * held, decided on, and written tag by tag, and other processes wait meanwhile.
+ * held, decided on, and written tag by tag, and other processes wait meanwhile. What is written stays
+ * held until all is. So it can be undone if a part comes too late and is refused.
  *
- * A process that is killed between two writes leaves some rows written. The limiter writes several
- * rows to charge all of them, or to give back to all of them. Half of either is stricter, never laxer.
+ * A process that is killed between two writes, or stands still for longer than the hold, leaves some
+ * rows written. The limiter writes several rows to charge all of them, or to give back to all of them. Half of either is stricter, never laxer.
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import type { Write, WriteGroup } from "../store/plan-writes.js";
 import { type RowAccess, UnsentError, type WriteOutcomes } from "../store/row-access.js";
-import { rowKey, type RowId } from "../store/store.js";
+import type { RowId } from "../store/store.js";
 import { askAgain } from "./ask-again.js";
 import { randomText } from "./marks.js";
-import { RedisConflictError, redisError, RedisStoreError } from "./redis-errors.js";
+import { RedisConflictError, redisError, RedisLateError, RedisStoreError } from "./redis-errors.js";
 import { HOLD, NOT_HELD, type RedisRows } from "./redis-rows.js";
+import { LIFE } from "./run-script.js";
 import type { Tags } from "./tags.js";
 
+/** How often a hold is renewed while the parts of a write are under way, ms. */
+const RENEW = HOLD / 3;
+
 type States = Map<string, RateLimitState>;
+
+/** What a group writes to the rows of one tag. */
+interface Part {
+  place: number;
+  part: WriteGroup;
+}
 
 /** @param rowsOf by the place of the tag. */
 export function createSpanningAccess(
@@ -57,6 +68,25 @@ export function createSpanningAccess(
     throw (other ?? failed[0]!).reason;
   }
 
+  /**
+   * Holds rows for as long as their writes are under way. It ends after the time in which a command
+   * can still be carried out. Otherwise a master that is down would block the rows of all others.
+   *
+   * @returns ends it.
+   */
+  function keepHolding(rows: readonly RowId[], holder: string): () => void {
+    const places = byPlace(rows, ofRow);
+    const until = performance.now() + LIFE;
+    const timer = setInterval(() => {
+      if (performance.now() > until) clearInterval(timer);
+      for (const [place, own] of places) {
+        // A hold that is lost is seen by the writes.
+        rowsOf(place).hold(own, holder).catch(ignore);
+      }
+    }, RENEW);
+    return () => clearInterval(timer);
+  }
+
   /** Read twice: between two equal answers of all tags there was one instant at which they were so. */
   async function readAll(rows: readonly RowId[]): Promise<States> {
     const places = byPlace(rows, ofRow);
@@ -78,7 +108,7 @@ export function createSpanningAccess(
     holder: string,
   ): Promise<WriteOutcomes> {
     const outcomes: WriteOutcomes = new Map();
-    const parts = new Map<WriteGroup, { place: number; part: WriteGroup }[]>();
+    const parts = new Map<WriteGroup, Part[]>();
     for (const group of groups) {
       if (isWanted !== undefined && !isWanted(group)) {
         outcomes.set(group, { error: new UnsentError() });
@@ -93,11 +123,13 @@ export function createSpanningAccess(
     await Promise.all(
       [...new Set(all.map(({ place }) => place))].map(async (place) => {
         const own = all.filter((each) => each.place === place).map(({ part }) => part);
-        for (const each of await rowsOf(place).write(own, undefined, holder)) written.set(...each);
+        const keeps = holder !== NOT_HELD;
+        const found = await rowsOf(place).write(own, undefined, holder, keeps);
+        for (const each of found) written.set(...each);
       }),
     );
     for (const [group, own] of parts) {
-      const outcome = await settle(own, written);
+      const outcome = await settle(own, written, holder);
       if (outcome !== undefined) outcomes.set(group, outcome);
     }
     return outcomes;
@@ -105,51 +137,63 @@ export function createSpanningAccess(
 
   /** The outcome of a group by those of its parts. */
   async function settle(
-    parts: readonly { place: number; part: WriteGroup }[],
+    parts: readonly Part[],
     written: WriteOutcomes,
+    holder: string,
   ): Promise<"written" | { error: unknown } | undefined> {
     const done = parts.filter(({ part }) => written.get(part) === "written");
     if (done.length === parts.length) return "written";
+    let late: { error: unknown } | undefined;
     for (const { part } of parts) {
       const outcome = written.get(part);
-      if (typeof outcome === "object") return outcome;
+      if (typeof outcome !== "object") continue;
+      if (!(outcome.error instanceof RedisLateError)) return outcome;
+      late = outcome;
     }
-    // The time of the hold was over, and another process has changed one of the rows.
-    const undone = await Promise.all(
-      done.map(async ({ place, part }) => {
-        const back = { writes: part.writes.map(reversed), decisions: [] };
-        const outcomes = await rowsOf(place).write([back], undefined, NOT_HELD);
-        return outcomes.get(back) === "written";
-      }),
-    );
-    return undone.every(Boolean) ? undefined : { error: new RedisStoreError(HALF) };
+    // The time of the hold was over, and another process has changed one of the other rows.
+    const undone = await Promise.all(done.map((each) => undo(each, holder)));
+    return undone.every(Boolean) ? late : { error: new RedisStoreError(HALF) };
+  }
+
+  async function undo({ place, part }: Part, holder: string): Promise<boolean> {
+    const back = { writes: part.writes.map(reversed), decisions: [] };
+    const isUndone = async (by: string) => {
+      const outcomes = await rowsOf(place).write([back], undefined, by, by !== NOT_HELD);
+      return outcomes.get(back) === "written";
+    };
+    // If this process stood still and lost its hold, nobody may have changed the rows.
+    return (await isUndone(holder)) || (holder !== NOT_HELD && isUndone(NOT_HELD));
   }
 
   const locked: RowAccess["locked"] = async (run) => {
-    const holder = randomText();
-    let held = new Map<string, RowId>();
+    let holder = NOT_HELD;
+    let held: readonly RowId[] = [];
     let heldAt = 0;
     try {
       return await run({
         async read(rows) {
           const states = await askAgain(() => {
+            // Each try has its own, so that a release of the one before cannot end its hold.
+            holder = randomText();
             heldAt = performance.now();
             return holdAll(rows, holder);
           });
-          held = new Map(rows.map((row) => [rowKey(row), row]));
+          held = rows;
           return states;
         },
         async write(groups, isWanted) {
           if (performance.now() - heldAt > HOLD / 2) return new Map();
-          const outcomes = await writeAll(groups, isWanted, holder);
-          for (const [{ writes }, outcome] of outcomes) {
-            if (outcome === "written") for (const { row } of writes) held.delete(rowKey(row));
+          const stop = keepHolding(held, holder);
+          try {
+            return await writeAll(groups, isWanted, holder);
+          } finally {
+            stop();
           }
-          return outcomes;
         },
       });
     } finally {
-      release([...held.values()], holder);
+      // Nobody waits for it.
+      release(held, holder);
     }
   };
 
@@ -171,6 +215,8 @@ export function createSpanningAccess(
 
 const HALF =
   "another process changed rows in the middle of a write of several; some of them are written";
+
+const ignore = () => {};
 
 const reversed = ({ row, was, next, also }: Write): Write => ({ row, was: next, next: was, also });
 
