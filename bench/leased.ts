@@ -1,4 +1,7 @@
-/** Contenders whose processes hold blocks of tokens. PostgreSQL. */
+/**
+ * Contenders whose processes hold blocks of tokens. PostgreSQL. Their rows account for no grant: what
+ * the processes hold counts as taken, too.
+ */
 import { createRateLimiter, DAY, pgStore } from "trpc-rate-limit/server";
 import { type Kind, yielding } from "./contenders.js";
 import { connectPool } from "./databases.js";
@@ -23,8 +26,5 @@ export const leased: Record<string, Kind> = {
         close: () => pool.end(),
       });
     },
-    // What processes hold, and what has lapsed, counts as taken, too.
-    account: (tokens) =>
-      `SELECT sum(${tokens} - value) AS n FROM "RateLimit" WHERE name = 'leased'`,
   },
 };
