@@ -280,7 +280,7 @@ export const contenders: Record<string, Kind> = {
   },
 };
 
-function denied(reason: unknown): false {
+export function denied(reason: unknown): false {
   // A denial has no message; a failure is an Error.
   if (reason instanceof Error) throw reason;
   return false;

@@ -7,7 +7,7 @@ import { Cluster, Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { redisStore } from "trpc-rate-limit/redis";
 import { createRateLimiter, DAY } from "trpc-rate-limit/server";
-import type { Kind } from "./contenders.js";
+import { denied, type Kind } from "./contenders.js";
 
 const PERIOD = 365 * DAY;
 
@@ -56,15 +56,7 @@ export const redis: Record<string, Kind> = {
         duration: PERIOD / 1000,
       });
       return {
-        take: (key) =>
-          limiter.consume(key).then(
-            () => true,
-            (reason: unknown) => {
-              // A denial has no message; a failure is an Error.
-              if (reason instanceof Error) throw reason;
-              return false;
-            },
-          ),
+        take: (key) => limiter.consume(key).then(() => true, denied),
         close: close(client),
       };
     },

@@ -8,6 +8,7 @@
  */
 import { bucketId } from "./bucket-id.js";
 import { type RateLimitConfig, longestPeriod } from "./config.js";
+import { hash } from "./hash.js";
 
 /** The config with `start` filled in, so that it means the same in every process and browser. */
 export function withStart<TConfig extends RateLimitConfig>(
@@ -19,15 +20,4 @@ export function withStart<TConfig extends RateLimitConfig>(
   // Names and keys hold no NUL, so no two pairs make the same string.
   const fraction = hash(bucketId(name, key)) / 2 ** 32;
   return { ...config, start: Math.floor(fraction * longestPeriod(config)) };
-}
-
-/**
- * FNV-1a over UTF-16 code units, 32 bits, with the final mix of MurmurHash3 to spread short keys.
- */
-function hash(text: string): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }

@@ -17,7 +17,9 @@ import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
 
 /** A connection that only subscribes, of ioredis, iovalkey or node-redis. */
 export interface RedisSubscriberLike {
+  /** The client's own. */
   subscribe(channel: never, ...rest: never[]): unknown;
+  /** The client's own. */
   on(event: never, listener: never): unknown;
 }
 

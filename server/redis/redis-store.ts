@@ -13,6 +13,7 @@ import { createScriptRunner, scriptShas, type WaitOptions } from "./run-script.j
 import type { ScriptName } from "./scripts.js";
 import { createTags } from "./tags.js";
 
+/** The options of `redisStore`. */
 export interface RedisStoreOptions {
   /** What the keys in Redis begin with. No braces. @default "rate-limit:" */
   prefix?: string | undefined;

@@ -14,6 +14,7 @@ export const LIFE = 10_000;
 /** How old what is known of the time may get, ms. Every reply has it, but few are read for it. */
 const LEARN_AFTER = 500;
 
+/** For how many replicas `redisStore` waits after a write, and for how long. */
 export interface WaitOptions {
   /** How many replicas have to have a write before its calls are answered; 1 or more. */
   replicas: number;

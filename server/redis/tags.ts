@@ -3,6 +3,7 @@
  * in one slot. There are few tags, evenly over all slots. The tag follows from the key of a limit, so
  * that the rows of one user share a slot, and can be written together.
  */
+import { hash } from "../../core/hash.js";
 import { keySlot } from "./key-slot.js";
 import { rowKey, type RowId } from "../store/store.js";
 
@@ -60,13 +61,4 @@ function tagTexts(count: number): string[] {
     distances[place] = distance;
   }
   return texts;
-}
-
-/** FNV-1a over UTF-16 code units, with the final mix of MurmurHash3 to spread short keys. */
-function hash(text: string): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }
