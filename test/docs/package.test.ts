@@ -29,10 +29,11 @@ const ALLOWED = [
 
 /**
  * Bytes, with the reference where it was generated. A package that grows past them should say why:
- * the command has brought a JSON parser, and Bun, Cloudflare, Hono and tabs their code and pages.
+ * the command has brought a JSON parser, and Bun, Cloudflare, Hono, tabs, Redis and leases their code
+ * and pages.
  */
-const MAX_SIZE = 640_000;
-const MAX_UNPACKED_SIZE = 2_200_000;
+const MAX_SIZE = 700_000;
+const MAX_UNPACKED_SIZE = 2_450_000;
 
 describe("the published package", async () => {
   const application = await mkdtemp(join(tmpdir(), "published-"));
