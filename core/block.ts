@@ -4,7 +4,7 @@
  * row until the next grant, because a denied call writes nothing else.
  */
 import { heldAt, type RateLimitState, stateAt } from "./calculate.js";
-import { type RateLimitConfig, toleranceOf } from "./config.js";
+import { type RateLimitConfig, shortestBlock, toleranceOf } from "./config.js";
 import { windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /**
@@ -22,7 +22,9 @@ export function closedState(
   config: RateLimitConfig,
   now: number,
 ): RateLimitState | undefined {
-  const { blockFor, rate } = config;
+  const { rate } = config;
+  // Of a list, the first one. A call that counts closings replaces the list, see `withNextBlock`.
+  const blockFor = shortestBlock(config);
   if (blockFor === undefined || isInDebt(existing, config)) return undefined;
   const { ts } = heldAt(existing, config, now);
   // The row is from the future where the clock of this server is behind.

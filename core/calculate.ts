@@ -6,6 +6,7 @@
  */
 import { capacityOf, MAX_RETRY_AFTER, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
+import { isCredits } from "./credits.js";
 import { mostWindowsBetween, windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */
@@ -23,8 +24,8 @@ export interface CalculatedRateLimit extends RateLimitState {
   /**
    * Fixed windows: the start of one window, epoch ms, and not always of the current one. It is the
    * row's `ts`; without a row, the config's `start`; without both, the start of the current window.
-   * With a `period` in ms, the other windows start whole periods away from it. Months do not: they
-   * are counted from the config's `start`, because a short month moves the day.
+   * With a `period` in ms, the other windows start whole periods away from it. Those of a calendar do
+   * not. Months are counted from the config's `start`, because a short month moves the day.
    */
   windowStart: number | undefined;
 }
@@ -107,9 +108,12 @@ export function roundUp(value: number, config: RateLimitConfig): number {
   return value < 0 && value >= -toleranceOf(config) ? 0 : value;
 }
 
-/** The state of a bucket without a row: full, in a window aligned with `start`. */
+/**
+ * The state of a bucket without a row: full, in a window aligned with `start`. Credits are not full
+ * but empty.
+ */
 export function initialState(config: RateLimitConfig, now: number): RateLimitState {
-  const value = capacityOf(config);
+  const value = isCredits(config) ? 0 : capacityOf(config);
   return { value, ts: config.kind === "token bucket" ? now : windowAt(config, now) };
 }
 
@@ -134,7 +138,7 @@ export function stateAt(
   };
 }
 
-/** The tokens held at `now` by a row. `null` is a row that does not exist: its bucket is full. */
+/** The tokens held at `now` by a row. `null` is a row that does not exist, see {@link initialState}. */
 export function heldAt(
   row: RateLimitState | null | undefined,
   config: RateLimitConfig,
@@ -152,13 +156,21 @@ export function refillBetween(config: RateLimitConfig, from: number, to: number)
   return (Math.max(0, to - from) * config.rate) / config.period;
 }
 
-/** Whether a row is full, so that it says no more than a missing row does. */
+/**
+ * Whether a row is full, so that it says no more than a missing row does. Of credits, that is so
+ * where none are left.
+ */
 export function isFullAt(state: RateLimitState, config: RateLimitConfig, now: number): boolean {
+  if (isCredits(config)) return state.value === 0;
   return stateAt(state, config, now).value >= capacityOf(config);
 }
 
-/** About the instant at which a row will be full, epoch ms: off by no more than rounding. */
+/**
+ * About the instant at which a row will be full, epoch ms: off by no more than rounding. `Infinity`
+ * for credits that are left, see {@link isFullAt}.
+ */
 export function fullAt(state: RateLimitState, config: RateLimitConfig): number {
+  if (isCredits(config)) return state.value === 0 ? state.ts : Infinity;
   const periods = Math.max(0, capacityOf(config) - state.value) / config.rate;
   return config.kind === "token bucket"
     ? state.ts + periods * config.period

@@ -4,9 +4,14 @@
  */
 import { heldAt, type RateLimitState } from "./calculate.js";
 import { capacityOf, MAX_WAIT, type RateLimitConfig, longestPeriod } from "./config.js";
+import { isCredits, MOST_CREDITS } from "./credits.js";
 
-/** The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. */
+/**
+ * The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. Of
+ * credits, which only `credit()` repays, as many as a balance can hold.
+ */
 export function chargeFloor(config: RateLimitConfig): number {
+  if (isCredits(config)) return -MOST_CREDITS;
   const periods = Math.floor(MAX_WAIT / 2 / longestPeriod(config));
   return Math.min(0, capacityOf(config) - periods * config.rate);
 }

@@ -31,9 +31,26 @@ interface CommonConfig {
    * extend it nor start another one, until a call has been granted again. A bucket in debt is closed
    * already. Two denials close nothing: one for the call's `maxWait`, and one in a transaction that
    * is rolled back. Not with `shards`.
+   *
+   * A list makes each closing longer than the one before: `[MINUTE, 5 * MINUTE, 15 * MINUTE]` closes
+   * for a minute, then for five, and for fifteen from the third time on. Each entry is at least as
+   * long as the one before it; at most 100 of them. A second row counts the closings, until
+   * `forgiveAfter` or a `reset`.
    * @default none: a denied call changes nothing
    */
-  blockFor?: number;
+  blockFor?: number | readonly number[];
+  /**
+   * The quiet time after which a list of `blockFor` begins anew, ms: whole, at least 1. It is counted
+   * from the end of the last closing, and starts again with each closing. Only with such a list.
+   * @default the last entry of `blockFor`
+   */
+  forgiveAfter?: number | undefined;
+  /**
+   * How long the id of a call with `once` is remembered, ms: whole, at least 1. Within that time a
+   * call with the same id takes nothing. Not with `shards`. Clients never see this option.
+   * @default the limiter's `onceFor`
+   */
+  onceFor?: number | undefined;
   /**
    * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
    * says the answer that they would have given. The rows are those of a limit that denies.
@@ -64,9 +81,9 @@ interface CommonConfig {
   /**
    * Lets each process take tokens in blocks, and serve calls of `limit` from its memory. For a limit
    * that many calls share, in processes that live long. Nothing is over-admitted. The price is
-   * `rate` times `ms` of the burst. Not with `blockFor`, `shards` or months, and the capacity has to
-   * be more than what comes in `ms`. A call's own config needs a `lease` of its own. Without effect
-   * on Cloudflare Workers. Clients never see this option.
+   * `rate` times `ms` of the burst. Not with `blockFor`, `shards`, or days, weeks and months, and the
+   * capacity has to be more than what comes in `ms`. A call's own config needs a `lease` of its own.
+   * Without effect on Cloudflare Workers. Clients never see this option.
    * @default none: every call asks the store
    */
   lease?: LeaseConfig | undefined;
@@ -90,8 +107,16 @@ export interface TokenBucketConfig extends CommonConfig {
   period: number;
   /** Only for fixed windows: a token bucket has no windows. */
   start?: undefined;
+  /** Only for fixed windows: a token bucket has no windows. */
+  timeZone?: undefined;
+  /** Only for fixed windows: a token bucket has no windows. */
+  weekStart?: undefined;
+  /** Only for fixed windows: a token bucket has no windows. */
+  starts?: undefined;
   /** Only for fixed windows: a token bucket refills little by little, and is not full at once. */
   afterBlock?: undefined;
+  /** Only for limits of `kind: "concurrency"`. */
+  slots?: undefined;
 }
 
 /** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
@@ -99,20 +124,50 @@ export interface FixedWindowConfig extends CommonConfig {
   /** Tells the two kinds of configs apart. */
   kind: "fixed window";
   /**
-   * Length of a window in whole ms, at least 1, or `"month"` for calendar months in UTC. A month
-   * starts on the day and at the time of `start`. A month that lacks that day starts on its last day.
+   * Length of a window in whole ms, at least 1; or `"day"`, `"week"` or `"month"` of the calendar in
+   * `timeZone`. Such a window starts at midnight, or with the first instant of a day whose midnight
+   * a change of the clock leaves out.
+   *
+   * Without `timeZone`, months are in UTC. They start on the day and at the time of `start`. A month
+   * that lacks that day starts on its last day.
    */
-  period: number | "month";
+  period: number | "day" | "week" | "month";
+  /**
+   * The time zone of days, weeks and months: a name of the IANA database, such as `"Europe/Berlin"`,
+   * and not an offset. Only with such a `period`. A bucket that is in use when the zone changes, as
+   * with a caller's own zone, keeps its tokens until the end of the window of the new zone that it is
+   * in, and for one window more: a new zone must not refill it.
+   * @default "UTC"
+   */
+  timeZone?: string | undefined;
+  /**
+   * The first day of the week, from 0, which is Sunday, to 6. Only with `period: "week"`.
+   * @default 1, Monday
+   */
+  weekStart?: 0 | 1 | 2 | 3 | 4 | 5 | 6 | undefined;
   /**
    * An instant at which a window starts, epoch ms, such as a billing date. The other windows follow
    * in steps of `period`. Whole and finite. `0` aligns days with midnight UTC, and months with the
-   * first of each month. Weeks begin on Thursday then, and on Monday with `4 * DAY`.
+   * first of each month. Weeks begin on Thursday then, and on Monday with `4 * DAY`. Not with
+   * `timeZone`, and not with days and weeks of the calendar.
    *
    * A bucket that is in use keeps its windows when `start` or `period` changes, of months by the day
    * of the month: a new `start` must not refill it. `reset` it to begin the new windows.
    * @default an offset derived from name and key, so that limits do not all refill at once
    */
   start?: number | undefined;
+  /**
+   * A server sends it to a page that cannot calculate the windows itself. It is the list of instants
+   * at which windows start, epoch ms, ascending. Each brings `rate` tokens, and an instant that is
+   * there twice brings them twice. After the last one no window starts. It stands in for `start` and
+   * `period`. It is no option of a limit.
+   */
+  starts?: readonly number[] | undefined;
+  /**
+   * A server sends it to a page for a limit of `kind: "concurrency"`: the number of slots. Each
+   * of `starts` is then the end of a lease. It is no option of a fixed window.
+   */
+  slots?: number | undefined;
   /**
    * How a bucket that a denial has closed (`blockFor`) opens. Only with `blockFor`.
    *
@@ -121,16 +176,46 @@ export interface FixedWindowConfig extends CommonConfig {
    * - `"new window"`: at the end of that time, to the ms. A window starts there, and has its `rate` of
    *   tokens. The windows after it follow in steps of `period`. So each block brings up to `rate`
    *   tokens more: in any span, a caller who keeps failing gets `rate` of them per `blockFor`. Not
-   *   with months, and not for token buckets, which refill little by little.
+   *   with days, weeks or months of the calendar, and not for token buckets, which refill little by little.
    * @default "next window"
    */
   afterBlock?: "next window" | "new window" | undefined;
 }
 
-/** The config of one limit, of either kind. */
+/** The config of one limit of tokens, of either kind. */
 export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
 
-/** A config whose periods are of equal length: no months. */
+/** The options of limits of tokens, which slots do not have. */
+type LeftOutOfSlots = {
+  [
+    TOption in Exclude<
+      keyof TokenBucketConfig | keyof FixedWindowConfig,
+      "kind" | "slots" | "lease"
+    >
+  ]?: undefined;
+};
+
+/**
+ * Slots: how many calls may run at a time, such as two generations per user. A call enters with
+ * `limiter.enter`, and holds its slot until it releases it.
+ */
+export interface ConcurrencyConfig extends LeftOutOfSlots {
+  /** Tells slots from tokens. */
+  kind: "concurrency";
+  /** How many callers may hold a slot of one key at a time: whole, 1 to 1,000. */
+  slots: number;
+  /**
+   * How long a slot stays held after its holder has died: `ms` is whole, 1,000 to 600,000. Holders
+   * renew their lease three times in that time. A process that stands still for longer loses its slot.
+   * @default { ms: 30_000 }
+   */
+  lease?: LeaseConfig | undefined;
+}
+
+/** The config of one limit: of tokens or of slots. */
+export type LimitConfig = RateLimitConfig | ConcurrencyConfig;
+
+/** A config whose periods are of equal length: no days, weeks or months of the calendar. */
 export type PeriodicConfig = RateLimitConfig & { period: number };
 
 /** The most shards of a limit. It is bounded because `getValue` and `reset` read all of them. */
@@ -143,14 +228,26 @@ export const MAX_SHARDS = 1000;
 export const MAX_WAIT = 2 ** 52;
 
 /**
- * The longest wait in an answer, ms: 8e15, or 253,000 years. It is longer than any wait of a bucket
- * that was only used with one config. Added to the time, it is still a date for JavaScript.
+ * The longest wait in an answer, ms: 8e15, or 253,000 years. It means never: no wait ends the
+ * denial, as where credits are used up. It is longer than any wait of a bucket that was only used
+ * with one config. Added to the time, it is still a date for JavaScript. On a page, where the answer
+ * is no JSON, `retryAt` is `Infinity` then.
  */
 export const MAX_RETRY_AFTER = 8e15;
 
-/** The length of the longest period, ms: of a month, 31 days. */
+/** Whether a wait never ends; see {@link MAX_RETRY_AFTER}. */
+export function isNever(retryAfter: number): boolean {
+  return retryAfter >= MAX_RETRY_AFTER;
+}
+
+/** How long a denial closes a bucket at least, ms; see `blockFor` of a limit. */
+export function shortestBlock({ blockFor }: Pick<RateLimitConfig, "blockFor">): number | undefined {
+  return typeof blockFor === "object" ? blockFor[0] : blockFor;
+}
+
+/** The length of the longest period, ms: of those of a calendar, 31 days. Pages need no table of them. */
 export function longestPeriod({ period }: RateLimitConfig): number {
-  return period === "month" ? 31 * DAY : period;
+  return typeof period === "string" ? 31 * DAY : period;
 }
 
 /** The most tokens that a bucket of this config holds. */

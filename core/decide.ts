@@ -19,8 +19,8 @@ import { validateCount } from "./count.js";
  * - `ok: true` with `retryAfter`: reserved. Do the work after that many ms, without another call.
  * - `ok: false`: denied. Nothing was consumed. The same call passes after `retryAfter` whole ms.
  *
- * `retryAfter` is at most 8e15, which is 253,000 years. Only a debt that was made under a much larger
- * config takes longer.
+ * `retryAfter` is at most 8e15 (`MAX_RETRY_AFTER`), which means never: credits do not refill. Only a
+ * debt that was made under a much larger config takes as long, too.
  *
  * Two fields say that a call was let through without its tokens, or before they were there:
  *
@@ -31,6 +31,9 @@ import { validateCount } from "./count.js";
  *
  * A denial with `remembered` is from the memory of this process, see `rememberDenials`: the store was
  * not asked. `retryAfter` and `value` are those of this instant.
+ *
+ * A grant with `repeated` is the first answer to the same id, see `once`: this call took nothing.
+ * `retryAfter` is what is left of its wait. `refund` and `settle` give back nothing for it.
  *
  * `value` is the tokens left after the call. It can be a fraction, and it is negative while
  * reservations are outstanding. `ts` is the instant at which that is so, epoch ms: for a fixed
@@ -46,6 +49,7 @@ export type RateLimitResult =
       shards?: readonly TakenShard[];
       shadow?: { ok: boolean; retryAfter: number };
       storeFailed?: true;
+      repeated?: true;
     }
   | { ok: false; retryAfter: number; value: number; remembered?: true };
 

@@ -3,12 +3,13 @@
  * that it also works between two copies of the package. A denial is data. It becomes an error only
  * where `throws: true` asks for it.
  */
-import type { RateLimitConfig } from "./config.js";
+import { isNever, type RateLimitConfig } from "./config.js";
 
 /**
  * The facts of a denial, plain JSON.
  *
- * - `retryAfter`: whole ms until the same call would pass, if no other call consumes tokens.
+ * - `retryAfter`: whole ms until the same call would pass, if no other call consumes tokens. 8e15
+ *   (`MAX_RETRY_AFTER`) where no wait helps, as with credits.
  * - `value`: tokens left now; negative while reservations are outstanding.
  * - `now`: the server's clock, epoch ms, so that a reader can correct its own.
  *
@@ -60,7 +61,9 @@ export class RateLimitError<TName extends string = string> extends Error {
   /** @param rateLimit the facts of the denial. The message names every limit in them. */
   constructor(rateLimit: RateLimitErrorData<TName>) {
     const names = denialsOf(rateLimit).map((denial) => denial.name);
-    super(`Rate limit "${names.join('", "')}" exceeded; retry after ${rateLimit.retryAfter} ms`);
+    const { retryAfter } = rateLimit;
+    const advice = isNever(retryAfter) ? "no wait ends this" : `retry after ${retryAfter} ms`;
+    super(`Rate limit "${names.join('", "')}" exceeded; ${advice}`);
     this.data = { rateLimit };
   }
 }
@@ -102,11 +105,13 @@ export class RateLimitInputError extends Error {
    * - `"key"`: empty, of more than 191 UTF-16 code units, or with a NUL or a lone surrogate; or not
    *   an address where `ipKey` wants one;
    * - `"name"`: not valid, or unknown and without a config;
+   * - `"once"`: an id for `once` that is empty, has a NUL or a lone surrogate, or is too long together
+   *   with the key;
    * - `"result"`: not a result that the function can use, such as one that the limiter never gave.
    */
   constructor(
     /** The argument that is not valid. */
-    readonly reason: "count" | "unsatisfiable" | "key" | "name" | "result",
+    readonly reason: "count" | "unsatisfiable" | "key" | "name" | "once" | "result",
     message: string,
   ) {
     super(message);

@@ -1,7 +1,12 @@
-export { calculateRateLimit, type CalculatedRateLimit, type RateLimitState } from "./calculate.js";
+export type { CalculatedRateLimit, RateLimitState } from "./calculate.js";
+export { calculateRateLimit } from "./calculate-anywhere.js";
+export { MAX_RETRY_AFTER } from "./config.js";
+export type { CreditsConfig } from "./credits.js";
 export type {
+  ConcurrencyConfig,
   FixedWindowConfig,
   LeaseConfig,
+  LimitConfig,
   PeriodicConfig,
   RateLimitConfig,
   TokenBucketConfig,

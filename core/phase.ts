@@ -9,14 +9,19 @@
 import { bucketId } from "./bucket-id.js";
 import { type RateLimitConfig, longestPeriod } from "./config.js";
 import { hash } from "./hash.js";
+import { isOfZone, withCalendar } from "./with-calendar.js";
 
-/** The config with `start` filled in, so that it means the same in every process and browser. */
+/**
+ * The config with `start` filled in, so that it means the same in every process and browser. Windows of
+ * a time zone have a calendar instead.
+ */
 export function withStart<TConfig extends RateLimitConfig>(
   config: TConfig,
   name: string,
   key: string | undefined,
 ): TConfig {
   if (config.kind !== "fixed window" || config.start !== undefined) return config;
+  if (isOfZone(config)) return withCalendar(config);
   // Names and keys hold no NUL, so no two pairs make the same string.
   const fraction = hash(bucketId(name, key)) / 2 ** 32;
   return { ...config, start: Math.floor(fraction * longestPeriod(config)) };

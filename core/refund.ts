@@ -4,14 +4,15 @@
  * The bucket must not get more than it would hold if the tokens had never been taken. That depends
  * on what other calls took and gave back meanwhile, which two numbers do not say. So the bound
  * assumes the worst: that the bucket was full but for these tokens, and every refill since has
- * replaced some of them. While the bucket is in debt, calls in line have been promised their turns.
- * No other call gets the tokens that these turns need. A bucket that a denial has closed
- * (`blockFor`) gets nothing back.
+ * replaced some of them. While the bucket is in debt, calls in line have been promised their turns,
+ * and only the last one in line gives its tokens back: the debt is all that tells the others of a
+ * promise. A bucket that a denial has closed (`blockFor`) gets nothing back.
  */
 import { isClosed } from "./block.js";
 import { heldAt, type RateLimitState, refillBetween } from "./calculate.js";
 import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
+import { isCredits } from "./credits.js";
 
 /** Tokens that a row gave to a call, and the state in which that left the row. */
 export interface TakenTokens extends RateLimitState {
@@ -66,26 +67,18 @@ export function refundRateLimit(
   return refundEach(rows, config, now, count, () => Infinity);
 }
 
-/** The tokens of a taking that may come back to its row. Negative where none may. */
+/** The tokens of a taking that may come back to its row. Where none may, zero or negative. */
 function refundable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
   const { count, refunded = 0 } = taken;
+  // Nothing has replaced credits. A debt of theirs was charged, and promises no call its turn.
+  if (isCredits(config)) return count - refunded;
   const refilled = refillBetween(config, taken.ts, held.ts);
-  // As if nothing had been given back yet: that may have hidden a debt.
-  const value = held.value - refunded;
-  const takenSince = taken.value + refilled - value;
-  // In debt, the calls in line are promised at most what was taken since, and at most the debt.
-  if (value >= 0 || takenSince <= toleranceOf(config)) return count - refilled - refunded;
-  const promised = repaying(Math.min(-value, takenSince), config);
-  return Math.min(count, capacityOf(config)) - refilled - promised - refunded;
-}
-
-/**
- * The tokens that come until a debt is repaid. A fixed window gets more than the debt at once, and
- * these are there at the turn of the call that owes them.
- */
-function repaying(debt: number, config: RateLimitConfig): number {
-  if (config.kind === "token bucket") return debt;
-  return Math.ceil(debt / config.rate) * config.rate;
+  // What others took since, less what they gave back. While calls wait, only the last one in line
+  // gives back. So what the waiting calls took is counted.
+  const takenSince = taken.value + refilled + refunded - held.value;
+  const tolerance = toleranceOf(config);
+  if (held.value < -tolerance && takenSince > tolerance) return 0;
+  return count - refilled - refunded;
 }
 
 function refundEach(

@@ -1,14 +1,21 @@
 /** Validates the config of a limit. Its errors name the option that is wrong. */
 import {
   type FixedWindowConfig,
+  type LimitConfig,
   MAX_SHARDS,
   MAX_WAIT,
   type RateLimitConfig,
   type TokenBucketConfig,
   longestPeriod,
 } from "./config.js";
+import { type CreditsConfig, isCredits } from "./credits.js";
 import { describe, RateLimitConfigError } from "./errors.js";
+import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";
+import { CALENDAR_PERIODS, validateCalendar } from "./validate-calendar.js";
+import { checkCredits } from "./validate-credits.js";
 import { validateLease } from "./validate-lease.js";
+import { validateSlots } from "./validate-slots.js";
+import { validateOnceFor } from "./validate-once.js";
 
 /**
  * Validates a config once, at construction, so that the arithmetic can rely on it.
@@ -16,17 +23,22 @@ import { validateLease } from "./validate-lease.js";
  * @param path the name of the config in messages, such as `limits.sendMessage`.
  * @throws RateLimitConfigError quoting the option and its value.
  */
-export function validateConfig(config: RateLimitConfig, path = "config"): void {
-  if (typeof config !== "object" || config === null) {
-    throw new RateLimitConfigError(path, config, "a rate limit config");
+export function validateConfig(given: LimitConfig | CreditsConfig, path = "config"): void {
+  if (typeof given !== "object" || given === null) {
+    throw new RateLimitConfigError(path, given, "a rate limit config");
   }
-  for (const [option, value] of Object.entries<unknown>({ ...config })) {
+  if (given.kind === "concurrency") return validateSlots(given, path);
+  for (const [option, value] of Object.entries<unknown>({ ...given })) {
     if (OPTIONS.has(option)) continue;
     const known = [...OPTIONS].join(", ");
     throw new RateLimitConfigError(`${path}.${option}`, value, {
       message: `${path}.${option} is not an option, got ${describe(value)}; use ${known}`,
     });
   }
+  const isBalance = given.kind === "token bucket" && isCredits(given);
+  const config = isBalance
+    ? checkCredits(given as RateLimitConfig, path)
+    : (given as RateLimitConfig);
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
   const { blockFor, shadow = false, whenStoreFails = "fail", rememberDenials = 0 } = config;
   // Also of a token bucket: in plain JavaScript it may have them.
@@ -34,16 +46,16 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
     if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);
   };
-  demand(KINDS.has(kind), "kind", kind, '"token bucket" or "fixed window"');
+  demand(KINDS.has(kind), "kind", kind, '"token bucket", "fixed window" or "concurrency"');
   demand(isFinite(rate) && rate > 0, "rate", rate, "a finite number above 0");
-  const isMonth = kind === "fixed window" && period === "month";
-  const isPeriod = isMonth || (isWhole(period) && Number(period) > 0);
+  const isCalendar = kind === "fixed window" && CALENDAR_PERIODS.has(period);
+  const isPeriod = isCalendar || (isWhole(period) && Number(period) > 0);
   demand(
     isPeriod,
     "period",
     period,
     kind === "fixed window"
-      ? 'a whole number of ms above 0, or "month"'
+      ? 'a whole number of ms above 0, "day", "week" or "month"'
       : "a whole number of ms above 0",
   );
   demand(isFinite(capacity) && capacity >= 0, "capacity", capacity, AT_LEAST_0);
@@ -53,13 +65,13 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
   demand(isWhole(start), "start", start, "a whole number of ms");
   const startless = kind === "fixed window" || (config as { start?: unknown }).start === undefined;
   demand(startless, "start", start, "left out of a token bucket, which has no windows");
-  const isDate = !isMonth || Number.isFinite(new Date(Number(start)).getTime());
+  const isDate = !isCalendar || Number.isFinite(new Date(Number(start)).getTime());
   demand(isDate, "start", start, "a date that JavaScript can represent");
+  validateCalendar(config, path);
   const slowest = ((capacity + maxReserved) / rate) * longestPeriod(config);
   demand(slowest <= MAX_WAIT, "rate", rate, "enough to refill capacity and maxReserved in 2^52 ms");
   if (blockFor !== undefined) {
-    const isBlock = isWhole(blockFor) && blockFor > 0 && slowest + blockFor <= MAX_WAIT;
-    demand(isBlock, "blockFor", blockFor, "a whole number of ms above 0");
+    validateBlocks(config, path, MAX_WAIT - slowest);
     demand(
       shards === 1,
       "blockFor",
@@ -75,11 +87,11 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
         ? "a token bucket, which refills little by little: use a fixed window"
         : blockFor === undefined
           ? "a limit without blockFor, which is never closed"
-          : "a limit of months, whose windows start on a day of the calendar";
+          : `a limit of ${period}s, whose windows start on a day of the calendar`;
     const isFit =
       kind === "fixed window" &&
       blockFor !== undefined &&
-      !(isMonth && afterBlock === "new window");
+      !(isCalendar && afterBlock === "new window");
     demand(isFit, "afterBlock", afterBlock, `left out of ${unfit}`);
   }
   demand(typeof shadow === "boolean", "shadow", shadow, "a boolean");
@@ -95,6 +107,8 @@ export function validateConfig(config: RateLimitConfig, path = "config"): void {
     "above 0 where maxReserved is 0, or no call could ever pass",
   );
   validateLease(config, path);
+  validateForgiveAfter(config, path);
+  validateOnceFor(config, path);
 }
 
 const AT_LEAST_0 = "a finite number of at least 0";
@@ -108,11 +122,15 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "maxReserved",
   "shards",
   "start",
+  "timeZone",
+  "weekStart",
   "blockFor",
+  "forgiveAfter",
   "afterBlock",
   "shadow",
   "whenStoreFails",
   "rememberDenials",
   "lease",
+  "onceFor",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

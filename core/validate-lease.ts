@@ -33,7 +33,7 @@ export function validateLease(config: RateLimitConfig, path: string): void {
   if (shards !== 1) {
     refuse("shards", shards, "with blocks, few calls reach the row, so leave shards out");
   }
-  if (period === "month") {
+  if (typeof period === "string") {
     refuse("period", period, "use a period in ms");
   }
   const { capacity = rate } = config;

@@ -1,6 +1,6 @@
 /** How long calls wait that stand in a line, as held calls do on a page. Pure. */
 import { calculateRateLimit, initialState } from "./calculate.js";
-import type { RateLimitConfig } from "./config.js";
+import { isNever, type RateLimitConfig } from "./config.js";
 import { isSatisfiable, validateCount } from "./count.js";
 
 /** The tokens of a limit: a snapshot, or what `check(ts, 0)` of a hook or an observer returns. */
@@ -24,7 +24,7 @@ export interface TokensHeld {
  *
  * @param counts the tokens that each call takes, in the order of the line.
  * @returns whole ms from `held.now`, one number per call. It is `Infinity` for a count that could
- * never be granted. Such a call takes nothing from those behind it.
+ * never be granted, and where no wait brings the tokens, as with credits. Such a call takes nothing from those behind it.
  * @throws RateLimitInputError when a count is negative or not finite.
  */
 export function waitsInLine(held: TokensHeld, counts: readonly number[]): number[] {
@@ -35,7 +35,9 @@ export function waitsInLine(held: TokensHeld, counts: readonly number[]): number
     validateCount(count);
     if (config.shadow) return 0;
     if (!isSatisfiable(config, count, false)) return Infinity;
-    wait += calculateRateLimit(state, config, now + wait, count).retryAfter ?? 0;
+    const { retryAfter = 0 } = calculateRateLimit(state, config, now + wait, count);
+    if (isNever(retryAfter)) return Infinity;
+    wait += retryAfter;
     state = calculateRateLimit(state, config, now + wait, count);
     return wait;
   });

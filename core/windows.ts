@@ -6,31 +6,53 @@
  *
  * A row keeps its windows when `start` changes. The next ones follow in steps of `period`, until the
  * row is reset.
+ *
+ * Windows of a time zone are not calculated here. A server has a calendar for them, and sends a list
+ * of `starts` to a page.
  */
-import type { FixedWindowConfig } from "./config.js";
+import { type FixedWindowConfig, shortestBlock } from "./config.js";
 import { DAY } from "./durations.js";
 
+/** The windows of a config that has `starts`. */
+export interface Windows {
+  /** See {@link windowAt}. */
+  at(now: number): number;
+  /** See {@link windowsSince}. */
+  since(ts: number, now: number): number;
+  /** See {@link windowAfter}. */
+  after(ts: number, count: number): number;
+  /** See {@link mostWindowsBetween}. */
+  most?(from: number, to: number): number;
+}
+
 /** The start of the window at `now`. */
-export function windowAt({ period, start = 0 }: FixedWindowConfig, now: number): number {
-  return period === "month"
+export function windowAt(config: FixedWindowConfig, now: number): number {
+  const { period, start = 0, starts } = config;
+  if (starts) return windowsOf(starts).at(now);
+  return typeof period === "string"
     ? monthStart(start, monthAt(start, now))
     : start + Math.floor((now - start) / period) * period;
 }
 
 /** How many windows have started since the one of `ts`, the start of a window. At least 0. */
 export function windowsSince(config: FixedWindowConfig, ts: number, now: number): number {
-  const { period } = config;
+  const { period, starts } = config;
+  if (starts) return windowsOf(starts).since(ts, now);
   const elapsed = Math.max(0, now - ts);
-  if (period !== "month") return Math.floor(elapsed / period);
+  if (typeof period === "number") return Math.floor(elapsed / period);
   const start = startAt(config, ts);
   return monthAt(start, ts + elapsed) - monthAt(start, ts);
 }
 
-/** The start of the window that comes `count` windows after the one of `ts`. */
+/**
+ * The start of the window that comes `count` windows after the one of `ts`. `Infinity` where no so
+ * many follow.
+ */
 export function windowAfter(config: FixedWindowConfig, ts: number, count: number): number {
-  const { period } = config;
+  const { period, starts } = config;
   if (count === 0) return ts;
-  if (period !== "month") return ts + count * period;
+  if (starts) return windowsOf(starts).after(ts, count);
+  if (typeof period === "number") return ts + count * period;
   const start = startAt(config, ts);
   return monthStart(start, monthAt(start, ts) + count);
 }
@@ -41,11 +63,24 @@ export function windowAfter(config: FixedWindowConfig, ts: number, count: number
  * With `afterBlock: "new window"`, a window can also start at the end of each block.
  */
 export function mostWindowsBetween(config: FixedWindowConfig, from: number, to: number): number {
-  const { period, blockFor = Infinity, afterBlock } = config;
-  if (period === "month") return Math.max(0, monthsFrom(from, to));
-  const shortest = afterBlock === "new window" ? Math.min(period, blockFor) : period;
+  const { period, afterBlock, starts } = config;
+  if (starts) return windowsOf(starts).most?.(from, to) ?? windowsSince(config, from, to);
+  if (typeof period === "string") return Math.max(0, monthsFrom(from, to));
+  const shortest = afterBlock === "new window" ? Math.min(period, shortestBlock(config)!) : period;
   // Rounded up: the windows have moved in between, where it is no whole number.
   return Math.ceil(Math.max(0, to - from) / shortest);
+}
+
+/** @param starts a list; on a server, the calendar itself. */
+function windowsOf(starts: readonly number[]): Windows {
+  if (!Array.isArray(starts)) return starts as never;
+  const between = (ts: number, now: number) => starts.filter((at) => at > ts && at <= now);
+  return {
+    // Before the first one, any window will do: it has none before it to bring tokens.
+    at: (now) => between(-Infinity, now).pop() ?? now,
+    since: (ts, now) => between(ts, now).length,
+    after: (ts, count) => between(ts, Infinity)[count - 1] ?? Infinity,
+  };
 }
 
 /**

@@ -1,0 +1,59 @@
+/**
+ * Ids that are charged once. A marker is a row of its own, written together with the first grant: the
+ * tokens that were left then, and the instant. The first answer follows from these two numbers.
+ */
+import { type RateLimitState, roundUp, stateAt } from "./calculate.js";
+import { floorOf, type RateLimitConfig } from "./config.js";
+import { grantOf, type RateLimitResult } from "./decide.js";
+import { windowAt } from "./windows.js";
+
+/**
+ * Markers are pruned as windows of 2^64 tokens, so they hold fewer than that. No limit that is in use
+ * holds as many.
+ */
+const MOST = 2 ** 62;
+
+/** The marker of a grant at `now`, epoch ms. */
+export function markerOf({ value }: { value: number }, now: number): RateLimitState {
+  return { value: Math.min(MOST, Math.max(-MOST, value)), ts: now };
+}
+
+/** Whether a marker still says that its id was charged. A clock that is behind changes nothing. */
+export function isMarked(
+  marker: RateLimitState | null | undefined,
+  onceFor: number,
+  now: number,
+): marker is RateLimitState {
+  return marker !== null && marker !== undefined && now < marker.ts + onceFor;
+}
+
+/**
+ * The answer that the first call got, at a later instant. Of a reservation, `retryAfter` ends at the
+ * same instant as it did.
+ *
+ * @param row the limit's own row, for its windows.
+ */
+export function answerAgain(
+  marker: RateLimitState,
+  row: RateLimitState | null | undefined,
+  config: RateLimitConfig,
+  now: number,
+): RateLimitResult & { ok: true } {
+  const state = { value: marker.value, ts: instantOf(marker, row, config) };
+  if (stateAt(state, config, now).value < floorOf(config, false)) {
+    const granted = grantOf(state, config, now) as RateLimitResult & { ok: true };
+    return { ...granted, repeated: true };
+  }
+  return { ok: true, value: roundUp(state.value, config), ts: state.ts, repeated: true };
+}
+
+/** The `ts` of the first answer. Of a fixed window, it is the start of the window. */
+function instantOf(
+  { ts }: RateLimitState,
+  row: RateLimitState | null | undefined,
+  config: RateLimitConfig,
+): number {
+  if (config.kind === "token bucket") return ts;
+  const isPeriodic = row && typeof config.period === "number";
+  return windowAt(isPeriodic ? { ...config, start: row.ts } : config, ts);
+}

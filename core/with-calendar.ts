@@ -1,0 +1,93 @@
+/**
+ * Gives a config of days, weeks or months in a time zone its calendar, in the place of `starts`. A
+ * server calculates with it, and sends numbers instead, see {@link withListedStarts}.
+ */
+import { type RateLimitState, stateAt } from "./calculate.js";
+import { Calendar } from "./calendar.js";
+import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "./config.js";
+import { DAY, HOUR, WEEK } from "./durations.js";
+import { zoneName } from "./zone-offset.js";
+
+/** By zone as it was given, period and first day of the week. */
+const calendars = new Map<string, Calendar>();
+/** There are some 600 names of zones, which can be written in many ways. */
+const MAX_CALENDARS = 5000;
+
+/** Windows that a page gets beyond those after which its bucket is full: a week of days. */
+const SPARE = 8;
+/** The most windows that a page gets. */
+const MAX_LISTED = 1000;
+
+/** Whether the windows of a config are those of a time zone, and not counted from its `start`. */
+export function isOfZone({ kind, period, timeZone }: RateLimitConfig): boolean {
+  if (kind !== "fixed window") return false;
+  return period === "day" || period === "week" || timeZone !== undefined;
+}
+
+/**
+ * For how long a row stays that is full again, ms. Its caller may come with another zone, in whose windows
+ * the row would not be full yet, or would be refilled later than one that is new.
+ */
+export function staysFull(config: RateLimitConfig): number {
+  return isOfZone(config) ? LONGEST[config.period as keyof typeof LONGEST] : 0;
+}
+
+/** In a zone that changes neither its date line nor its calendar, and with every change of the clock. */
+const LONGEST = { day: DAY + 2 * HOUR, week: WEEK + 2 * HOUR, month: 31 * DAY + 2 * HOUR };
+
+/** The same config with its calendar, where it has one. */
+export function withCalendar<TConfig extends RateLimitConfig>(config: TConfig): TConfig {
+  if (!isOfZone(config) || config.starts !== undefined) return config;
+  return { ...config, starts: calendarOf(config as FixedWindowConfig) };
+}
+
+/** The calendar that {@link withCalendar} gave to a config. */
+export function calendarIn(config: RateLimitConfig): Calendar | undefined {
+  const { starts } = config as { starts?: unknown };
+  return starts instanceof Calendar ? starts : undefined;
+}
+
+/**
+ * The config as it leaves the server: with a list of windows in the place of the calendar. The first
+ * one is that of `now`, and they go on until the bucket is full, and a little further.
+ *
+ * @param value the tokens that the fewest of its rows hold at `now`.
+ */
+export function withListedStarts<TConfig extends RateLimitConfig>(
+  config: TConfig,
+  value: number,
+  now: number,
+): TConfig {
+  const calendar = calendarIn(config);
+  if (calendar === undefined) return config;
+  const missing = Math.ceil(Math.max(0, capacityOf(config) - value) / config.rate);
+  const starts = calendar.list(now, Math.min(MAX_LISTED, missing + SPARE));
+  return { ...config, starts };
+}
+
+/**
+ * The state of a row as it is sent along with such a list: that at `now`. A `ts` within a window, after
+ * a change of the zone, becomes the start of the next one, which means the same and is in the list.
+ */
+export function asListed<TState extends RateLimitState>(
+  state: TState,
+  config: RateLimitConfig,
+  now: number,
+): TState {
+  const calendar = calendarIn(config);
+  if (calendar === undefined) return state;
+  const { value, ts } = stateAt(state, config, now);
+  return { ...state, value, ts: calendar.from(ts) };
+}
+
+function calendarOf({ period, timeZone = "UTC", weekStart = 1 }: FixedWindowConfig): never {
+  const id = `${period} ${weekStart} ${timeZone}`;
+  let calendar = calendars.get(id);
+  if (calendar === undefined) {
+    calendar = new Calendar(zoneName(timeZone)!, period as "day", weekStart);
+    if (calendars.size === MAX_CALENDARS) calendars.clear();
+    calendars.set(id, calendar);
+  }
+  // Only here a config has anything but numbers there; `windows.ts` knows both.
+  return calendar as never;
+}
