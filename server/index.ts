@@ -32,8 +32,24 @@ export type {
   LimitValue,
   LimitOptions,
   RefundOptions,
+  SlotsName,
+  TokensName,
   WithConfig,
 } from "./limiter/call-options.js";
+export type {
+  EnterDenied,
+  EnterGranted,
+  EnterOptions,
+  EnterResult,
+} from "./limiter/slots/enter-options.js";
+export type {
+  CreditOptions,
+  CreditResult,
+  LimitFirstItem,
+  LimitFirstOptions,
+  LimitFirstResult,
+  PaidCount,
+} from "./limiter/limit-first-options.js";
 export type {
   AutoPruneOptions,
   DecisionEvent,
@@ -41,6 +57,7 @@ export type {
   RateLimiterOptions,
 } from "./limiter/limiter-options.js";
 export type {
+  EnterOptionsOf,
   LimitItem,
   LimitPage,
   ListOptions,
@@ -137,3 +154,11 @@ export type {
   RowId,
   TransactionOptions,
 } from "./store/store.js";
+export type {
+  OverrideKeyOptions,
+  OverrideRule,
+  RateLimitOverride,
+  RateLimitOverrides,
+  SetOverrideOptions,
+} from "./limiter/overrides/override-types.js";
+export type { OverrideRow, OverrideTable } from "./store/override-table.js";

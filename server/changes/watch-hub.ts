@@ -8,9 +8,10 @@
  */
 import { bucketId } from "../../core/bucket-id.js";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import { type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { type LimitConfig, type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { OVERRIDES_DIGEST } from "./overrides-digest.js";
 import { changeDigest } from "./change-digest.js";
 import type { ChangeListener } from "./change-channel.js";
 import { keyOption } from "../../core/key-option.js";
@@ -73,7 +74,8 @@ export function createWatchHub<TName extends string>(
 
   function start(): () => void {
     const unsubscribe = limiter.onChange((digest) => {
-      const changed = byDigest.get(digest);
+      // An override can be about all keys, and which limits it changes is not known yet.
+      const changed = digest === OVERRIDES_DIGEST ? entries.values() : byDigest.get(digest);
       if (changed !== undefined) refresh(changed);
     });
     const pause = Math.min(interval, MAX_TIMEOUT);
@@ -248,8 +250,12 @@ function entryIdOf({ name, key, config }: EntryId): string {
 /** Whether a reader of `before` already predicts `after`, for the sum and for each shard. */
 function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
   const { config, now } = after;
+  // An override may have come or gone.
+  if (before.config !== config && configText(before.config) !== configText(config)) return false;
   const part = shardConfig(config);
   return (
+    // The instants are not calculated from the config. Leases that were renewed end later.
+    String(before.config.starts) === String(config.starts) &&
     isSame(before, after, config, now) &&
     (after.fullest ?? []).every((state, i) => isSame(before.fullest![i]!, state, part, now))
   );
@@ -262,6 +268,6 @@ function isSame(a: RateLimitState, b: RateLimitState, config: RateLimitConfig, n
 }
 
 /** The same text for equal configs whose options are in the same order. */
-export function configText(config: RateLimitConfig | undefined): string {
+export function configText(config: LimitConfig | undefined): string {
   return config === undefined ? "" : JSON.stringify(config);
 }

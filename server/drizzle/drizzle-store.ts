@@ -12,6 +12,7 @@ import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
 import type { PgPoolLike } from "../store/drivers/pg-client.js";
 import type { RateLimitStore } from "../store/store.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
+import { LIMITS, OVERRIDES, type TableShape } from "../store/sql/check-table.js";
 import type { SqlDriver, SqlRow } from "../store/sql/driver.js";
 import type { TableName } from "../store/sql/sql.js";
 import type { SqlStoreOptions } from "../store/sql-store.js";
@@ -43,6 +44,12 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
    */
   table?: string | DrizzleTableLike | undefined;
   /**
+   * The Drizzle table of overrides, or the name of that table. Only a limiter with `overrides` uses
+   * it.
+   * @default that of the table with "Override" after it, or "_override" if it has no capitals
+   */
+  overridesTable?: string | DrizzleTableLike | undefined;
+  /**
    * The schema of a table that is given by its name. On MySQL, its database.
    * @default the connection's own
    */
@@ -71,11 +78,21 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
  */
 export function drizzleStore<TDatabase extends DrizzleLike>(
   db: TDatabase,
-  { table = "RateLimit", schema, isolation, prepare = true }: DrizzleStoreOptions = {},
+  {
+    table = "RateLimit",
+    overridesTable,
+    schema,
+    isolation,
+    prepare = true,
+  }: DrizzleStoreOptions = {},
 ): RateLimitStore<DrizzleTransactionOf<TDatabase>> {
   const parts = drizzleParts(db);
-  const name = typeof table === "string" ? { name: table, schema } : tableNameOf(table);
-  const sqlOptions = { table: { ...name, madeBy: "Drizzle" as const }, isolation };
+  const name = typeof table === "string" ? { name: table, schema } : tableNameOf(table, LIMITS);
+  const overrides =
+    typeof overridesTable === "string"
+      ? { name: overridesTable, schema: name.schema }
+      : overridesTable && tableNameOf(overridesTable, OVERRIDES);
+  const sqlOptions = { table: { ...name, madeBy: "Drizzle" as const, overrides }, isolation };
   if (parts.isSynchronous) {
     return synchronousStore(
       parts.client as SqliteDatabaseLike,
@@ -117,17 +134,15 @@ function singleDriver(
   };
 }
 
-const COLUMNS = ["name", "key", "shard", "value", "ts"];
-
-function tableNameOf(table: DrizzleTableLike): TableName {
+function tableNameOf(table: DrizzleTableLike, { columns: wanted }: TableShape): TableName {
   const parts = tablePartsOf(table);
   if (parts === undefined) {
     throw new RateLimitConfigError("table", table, "a Drizzle table, or the name of a table");
   }
   const { name, schema, columns } = parts;
-  const missing = COLUMNS.filter((column) => !columns.has(column));
+  const missing = wanted.filter((column) => !columns.has(column));
   if (missing.length > 0) {
-    const message = `table "${name}" must have the columns ${COLUMNS.join(", ")}; it lacks ${missing.join(", ")}`;
+    const message = `table "${name}" must have the columns ${wanted.join(", ")}; it lacks ${missing.join(", ")}`;
     throw new RateLimitConfigError("table", table, { message });
   }
   return { name, schema };

@@ -11,7 +11,12 @@ import {
 import { rateLimitHeaders } from "../http/rate-limit-headers.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
-import { chargedNames, namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import {
+  chargedNames,
+  namesOf,
+  rejectUnknownOptions,
+  slotsAmong,
+} from "../limiter/known-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import type {
@@ -53,7 +58,9 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
     (typeof limiter === "function" ? limiter(c) : limiter) as unknown as UntypedRateLimiter;
 
   const rateLimited: HonoRateLimited<TEnv, keyof TLimits & string> = (names, charging = {}) => {
-    const all = chargedNames(names, typeof limiter === "function" ? undefined : limiter.limits);
+    const limits = typeof limiter === "function" ? undefined : limiter.limits;
+    const all = chargedNames(names, limits);
+    if (limits !== undefined) refuseSlots(slotsAmong(all, limits));
     rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
     validateCharging("rateLimited()", charging);
     const { on = "call", resetOnSuccess = false, count, key: ownKey = key } = charging;
@@ -110,6 +117,15 @@ function addHeaders<TEnv extends Env>(
       c.header(field, value, { append: true });
     }
   }
+}
+
+/** The middleware does not see the end of a body that is streamed. */
+function refuseSlots(slots: string | undefined): void {
+  if (slots === undefined) return;
+  const message =
+    `rateLimited() cannot hold a slot of ${describe(slots)} to the end of a response; ` +
+    "use limiter.enter() in the handler";
+  throw new RateLimitConfigError("names", slots, { message });
 }
 
 function keyOf(answer: unknown, name: string): string | undefined {

@@ -2,8 +2,15 @@
  * Rate limits in HTTP header fields: `Retry-After` of RFC 9110, and `RateLimit` and
  * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of RFC 9651.
  */
-import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "../../core/config.js";
+import {
+  capacityOf,
+  type FixedWindowConfig,
+  isNever,
+  type RateLimitConfig,
+} from "../../core/config.js";
+import { isCredits } from "../../core/credits.js";
 import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import { isOfZone } from "../../core/with-calendar.js";
 import { windowAfter, windowAt } from "../../core/windows.js";
 
 /** What a response says about one limit. */
@@ -45,7 +52,8 @@ const MAX_LENGTH = 2000;
 /**
  * - `RateLimit-Policy`: per limit, `q` tokens in `w` seconds;
  * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
- *   pass, or else until the limit is full again or its window ends.
+ *   pass, or else until the limit is full again or its window ends. Credits have neither `w` nor
+ *   `t`, and a denial that no wait ends has no `t`.
  *
  * Both list the same limits: the first ones, as many as fit. A limit whose numbers are not valid,
  * as in an error of another program, is left out.
@@ -72,12 +80,21 @@ const SEPARATOR = ", ";
 function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boolean {
   const { rate, capacity = rate, period } = config;
   const { start = 0 } = config as { start?: number };
-  const length = period === "month" ? 1 : period;
+  const length = typeof period === "string" ? 1 : period;
   return (
     [value, rate, capacity, length, start, retryAfter].every(Number.isFinite) &&
     length > 0 &&
-    Number.isFinite(new Date(now).getTime())
+    Number.isFinite(new Date(now).getTime()) &&
+    hasWindowAt(config, now)
   );
+}
+
+/** Whether the window of an instant is known. Those of a time zone are listed, see `withListedStarts`. */
+function hasWindowAt(config: RateLimitConfig, now: number): boolean {
+  const { starts } = config;
+  if (config.kind === "token bucket" || starts === undefined) return !isOfZone(config);
+  const isList = Array.isArray(starts) && starts.every(Number.isFinite);
+  return isList && windowAfter(config, now, 1) < Infinity;
 }
 
 /** The longest of these waits, ms; 0 where there is none. */
@@ -85,13 +102,16 @@ export function longestOf(waits: readonly number[]): number {
   return Math.max(0, ...waits.filter(Number.isFinite));
 }
 
-/** `Retry-After`: whole seconds, rounded up. */
+/** `Retry-After`: whole seconds, rounded up. None where no wait helps: it would say to come back. */
 export function waitField(ms: number): Record<string, string> {
+  if (isNever(ms)) return {};
   return { "Retry-After": `${integer(seconds(ms))}` };
 }
 
 function policyOf(fact: LimitFacts): string {
   const { rate } = fact.config;
+  // Both `w` and `t` may be left out.
+  if (isCredits(fact.config)) return `q=${integer(capacityOf(fact.config))}`;
   const period = periodOf(fact);
   const w = seconds(period);
   // A window has whole seconds. For another period, `q` counts the tokens of the rounded window.
@@ -100,18 +120,21 @@ function policyOf(fact: LimitFacts): string {
 
 function stateOf(fact: LimitFacts): string {
   const { value, retryAfter } = fact;
-  return `r=${integer(Math.max(0, value))};t=${integer(seconds(retryAfter ?? untilFull(fact)))}`;
+  const left = `r=${integer(Math.max(0, value))}`;
+  const wait = retryAfter ?? untilFull(fact);
+  return isNever(wait) ? left : `${left};t=${integer(seconds(wait))}`;
 }
 
-/** ms until a token bucket is full, or a fixed window ends. */
+/** ms until a token bucket is full, or a fixed window ends. `Infinity` for credits. */
 function untilFull(fact: LimitFacts): number {
   const { config, value, now } = fact;
+  if (isCredits(config)) return Infinity;
   return config.kind === "token bucket"
     ? ((capacityOf(config) - value) / config.rate) * config.period
     : windowOf(fact, config).end - now;
 }
 
-/** The length of the period, ms; that of a month is the length of the present one. */
+/** The length of the period, ms; that of a day, week or month is the length of the present one. */
 function periodOf(fact: LimitFacts): number {
   const { config } = fact;
   if (config.kind === "token bucket") return config.period;

@@ -30,7 +30,7 @@ export interface RateLimitResponseInit {
  * | --- | --- | --- |
  * | a denied result, a `RateLimitError`, or the `TRPCError` of one | 429, with `rateLimitHeaders` | `RateLimitErrorData` |
  * | a `RateLimitStoreError`, or the `TRPCError` of one | 503 | `{ kind: "StoreFailure" }` |
- * | a `RateLimitInputError` about a key or a count | 400 | `{ kind: "InvalidInput", reason }` |
+ * | a `RateLimitInputError` about a key, a count or an id for `once` | 400 | `{ kind: "InvalidInput", reason }` |
  * | one about a count that no wait could satisfy | 413 | the same |
  *
  * At most 100 `denials` are sent, and header fields of at most 2,000 characters: the first limits,
@@ -71,6 +71,7 @@ export function rateLimitResponse(
 const STATUS_OF_REASON: ReadonlyMap<unknown, number> = new Map([
   ["key", 400],
   ["count", 400],
+  ["once", 400],
   ["unsatisfiable", 413],
 ]);
 

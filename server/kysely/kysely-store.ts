@@ -16,7 +16,7 @@ import { pgDriver } from "../store/drivers/pg.js";
 import type { PgPoolLike } from "../store/drivers/pg-client.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
 import type { DialectName } from "../store/sql/driver.js";
-import type { SqlStoreOptions } from "../store/sql-store.js";
+import { type SqlStoreOptions, tableOf } from "../store/sql-store.js";
 import type { RateLimitStore } from "../store/store.js";
 import { kyselyDriver } from "./kysely-driver.js";
 
@@ -32,6 +32,20 @@ export interface RateLimitTable {
   value: number;
   /** When `value` was true, epoch ms. */
   ts: number;
+}
+
+/** The columns of the table of overrides, for the application's own `Database` interface. */
+export interface RateLimitOverrideTable {
+  /** The limit. */
+  name: string;
+  /** The key that it is about; `""` for all keys. */
+  key: Generated<string>;
+  /** What counts instead of the limit's config, as JSON. */
+  rule: string;
+  /** When it ends, epoch ms; 8e15 for never. */
+  until: number;
+  /** When it was set, epoch ms. */
+  setAt: number;
 }
 
 /** The options of `kyselyStore`. */
@@ -68,14 +82,7 @@ export interface KyselyStoreOptions extends SqlStoreOptions {
  */
 export function kyselyStore<TDatabase>(
   db: Kysely<TDatabase>,
-  {
-    dialect = dialectOf(db),
-    table = "RateLimit",
-    schema,
-    isolation,
-    pool,
-    prepare = true,
-  }: KyselyStoreOptions = {},
+  { dialect = dialectOf(db), isolation, pool, prepare = true, ...tables }: KyselyStoreOptions = {},
 ): RateLimitStore<Transaction<TDatabase>> {
   if (db.isTransaction) {
     const message = "kyselyStore takes the Kysely instance itself; pass a transaction to using()";
@@ -86,7 +93,7 @@ export function kyselyStore<TDatabase>(
   }
   return createSqlStore(
     kyselyDriver(db, dialect),
-    { table: { name: table, schema }, isolation },
+    { table: tableOf(tables), isolation },
     pool && pgDriver(pool, { prepare }),
   );
 }

@@ -1,10 +1,25 @@
 /** The options and results of a limiter's calls. */
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { ConcurrencyConfig, LimitConfig, RateLimitConfig } from "../../core/config.js";
+import type { CreditsConfig } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 
 /** The limits of a limiter: their configs by name. */
-export type LimitConfigs = Record<string, RateLimitConfig>;
+export type LimitConfigs = Record<string, LimitConfig | CreditsConfig>;
+
+/** The names of the limits that have tokens. */
+export type TokensName<TLimits> = {
+  [TName in keyof TLimits & string]: TLimits[TName] extends ConcurrencyConfig ? never : TName;
+}[keyof TLimits & string];
+
+/** The names of the limits that have slots: those of `kind: "concurrency"`. */
+export type SlotsName<TLimits> = {
+  [TName in keyof TLimits & string]: ConcurrencyConfig extends TLimits[TName]
+    ? TName
+    : TLimits[TName] extends ConcurrencyConfig
+      ? TName
+      : never;
+}[keyof TLimits & string];
 
 /** Autocompletes the names of the limits, and takes other strings where a config comes along. */
 export type LimitName<TLimits> = (keyof TLimits & string) | (string & {});
@@ -25,8 +40,21 @@ export interface KeyOptions {
   config?: RateLimitConfig | undefined;
 }
 
+/** The id of a call, for calls that may be sent again. */
+export interface OnceOptions {
+  /**
+   * An id of what the call is for: 1 to 190 UTF-16 code units together with the key. Within `onceFor`,
+   * the same id is charged once per limit and key, from whatever process. A later call with it gets
+   * the first answer with `repeated`, whatever its `count`, and takes nothing. Denials are not
+   * remembered. Giving all tokens of the first call back forgets its id. An id that a client makes is
+   * a claim: a client that sends one id again and again is charged once. Not with `shards`.
+   * @default left out: each call is charged
+   */
+  once?: string | undefined;
+}
+
 /** The options of `limit` and `check`. */
-export interface LimitOptions extends KeyOptions {
+export interface LimitOptions extends KeyOptions, OnceOptions {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
   count?: number | undefined;
   /**
@@ -40,7 +68,7 @@ export interface LimitOptions extends KeyOptions {
 }
 
 /** The options of `acquire`. */
-export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
+export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws" | "once"> {
   /**
    * The longest wait, ms. A call that would have to wait longer is denied at once.
    * @default unlimited
@@ -51,7 +79,7 @@ export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws">
 }
 
 /** The options of `charge`. */
-export interface ChargeOptions extends KeyOptions {
+export interface ChargeOptions extends KeyOptions, OnceOptions {
   /** Tokens that were used: finite and at least 0. @default 1 */
   count?: number | undefined;
 }
@@ -62,6 +90,8 @@ export interface ChargeResult {
   value: number;
   /** Whole ms until the debt is repaid; absent where there is none. */
   retryAfter?: number;
+  /** The id was charged before: this is the first answer, and nothing was taken. See `once`. */
+  repeated?: true;
 }
 
 /** The options of `refund`. */
@@ -85,13 +115,13 @@ export interface RefundOptions extends KeyOptions {
 }
 
 /** One of several limits; see `LimitOptions`. */
-export interface LimitAllItem extends Omit<LimitOptions, "throws"> {
+export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once"> {
   /** The limit to charge. */
   name: string;
 }
 
 /** The options of `limitAll`. */
-export interface LimitAllOptions {
+export interface LimitAllOptions extends OnceOptions {
   /**
    * Throw a `RateLimitError` when denied. It is about the limit with the longest wait. Its `denials`
    * are the `results` that are not `ok`, by name.
@@ -128,7 +158,7 @@ export interface ConfigUnlessNamed<_TName extends string> {
 export type LimitValue = RateLimitState & { config: RateLimitConfig };
 
 /** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
-export type LimitAllItemOf<TLimits> =
-  KnownItemOf<TLimits> | (WithConfig<LimitAllItem, TLimits> & { name: LimitName<TLimits> });
+export type LimitAllItemOf<TLimits, TTokens extends string = TokensName<TLimits>> =
+  KnownItemOf<TTokens> | (WithConfig<LimitAllItem, TLimits> & { name: LimitName<TLimits> });
 
-export type KnownItemOf<TLimits> = LimitAllItem & { name: keyof TLimits & string };
+export type KnownItemOf<TTokens extends string> = LimitAllItem & { name: TTokens };

@@ -1,17 +1,19 @@
 /** `charge`: takes tokens for what has happened already, also into debt. */
 import { heldAt, type RateLimitState } from "../../core/calculate.js";
 import { chargeFloor, chargeRows } from "../../core/charge.js";
-import { capacityOf, type PeriodicConfig } from "../../core/config.js";
+import { capacityOf } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
+import { answerAt } from "./overrides/overridden-answer.js";
 import { canChargePlainly } from "../store/plain-path.js";
-import type { Decision, RowId } from "../store/store.js";
+import type { Decision, Outcome, RowId } from "../store/store.js";
 import type { ChargeOptions, ChargeResult } from "./call-options.js";
 import { allRows, chooseRows } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
 import { CHARGE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import { decideOnce, type Marker } from "./once.js";
+import type { OverriddenAnswer, ResolvedLimit } from "./resolve-limit.js";
 
 export async function charge(
   context: Context,
@@ -19,9 +21,16 @@ export async function charge(
   options: ChargeOptions = {},
 ): Promise<ChargeResult> {
   rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
-  const { count = 1 } = options;
-  const { value, retryAfter } = await chargeLimit(context, context.resolve(name, options), count);
-  return retryAfter === undefined ? { value } : { value, retryAfter };
+  const { count = 1, once } = options;
+  const limit = context.resolve(name, options);
+  const marker = once === undefined ? undefined : context.markerFor(limit, once);
+  const charged = await chargeLimit(context, limit, count, marker);
+  const { value, retryAfter } = charged;
+  return {
+    value,
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(charged.ok && charged.repeated && { repeated: true }),
+  };
 }
 
 /** @throws RateLimitInputError for a count that is not valid, or would be a debt for ever. */
@@ -29,9 +38,17 @@ export async function chargeLimit(
   context: Context,
   limit: ResolvedLimit,
   count: number,
+  marker?: Marker,
 ): Promise<RateLimitResult> {
   const { apply, environment } = context;
+  if (limit.answer !== undefined)
+    return chargeOverridden(context, limit, limit.answer, count, marker);
   validateChargeable(limit, count);
+  if (marker !== undefined) {
+    const [once] = (await apply([chargeOnce(limit, count, environment, marker)])) as [Charged];
+    report(context, "charge", { limit, count }, once, count > 0 && !once.repeated);
+    return once;
+  }
   const rows = chooseRows(limit, environment.random);
   const isAll = rows.length === (limit.config.shards ?? 1);
   let [charged] = await apply([chargeRowsOf(limit, rows, count, environment, isAll)]);
@@ -39,6 +56,41 @@ export async function chargeLimit(
   charged ??= (await apply([chargeRowsOf(limit, allRows(limit), count, environment, true)]))[0];
   report(context, "charge", { limit, count }, charged!, count > 0);
   return charged!;
+}
+
+type Charged = RateLimitResult & { ok: true };
+
+function chargeOnce(
+  limit: ResolvedLimit,
+  count: number,
+  environment: Environment,
+  marker: Marker,
+): Decision<RateLimitResult | undefined> {
+  const charging = chargeRowsOf(limit, limit.rows, count, environment, true);
+  return {
+    rows: [...limit.rows, marker.row],
+    decide(states) {
+      const own = states.slice(0, -1);
+      const decide = () => charging.decide(own) as Outcome<RateLimitResult>;
+      const now = environment.clock();
+      return decideOnce({ marker, limit }, own, states.at(-1), now, decide);
+    },
+  };
+}
+
+/** An exempt caller is charged nothing. A blocked caller is charged for what it has used. */
+async function chargeOverridden(
+  context: Context,
+  limit: ResolvedLimit,
+  answer: OverriddenAnswer,
+  count: number,
+  marker: Marker | undefined,
+): Promise<RateLimitResult> {
+  if (answer.kind === "blocked") return chargeLimit(context, answer.beneath, count, marker);
+  validateCount(count);
+  const result = answerAt(answer, limit.config, context.environment.clock());
+  report(context, "charge", { limit, count }, result, false);
+  return result;
 }
 
 /**
@@ -60,7 +112,7 @@ function chargeRowsOf(
     rows,
     plain: canChargePlainly({ limit, rows, count, floor })
       ? {
-          config: part as PeriodicConfig,
+          config: part,
           count,
           floor,
           clock,

@@ -7,6 +7,11 @@ import { rowId, type RowId } from "../store/store.js";
 import type { Environment } from "./context.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
+/** The rows that a call of `limit` decides on: the second one may count the closings of the first. */
+export function rowsToLimit(limit: ResolvedLimit, random: () => number): readonly RowId[] {
+  return limit.counted ?? chooseRows(limit, random);
+}
+
 /** The only row, or two random shards. */
 export function chooseRows(limit: ResolvedLimit, random: () => number): readonly RowId[] {
   const { shards = 1 } = limit.config;

@@ -8,6 +8,7 @@ import type { Deadline } from "./deadline.js";
 import type { Executor } from "./executor.js";
 import type { LeasedCall } from "./leased-call.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
+import type { MarkerFor } from "./once.js";
 import type { RememberedDenials } from "./remembered-denials.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { TransactionScope } from "./transaction-scope.js";
@@ -27,6 +28,7 @@ export interface Environment {
 export interface Context extends Executor {
   resolve(name: string, options: KeyOptions): ResolvedLimit;
   environment: Environment;
+  markerFor: MarkerFor;
   /** Whether `whenStoreFails` counts. Not in a transaction, which the failure has ended. */
   mayFailOpen: boolean;
   /** Absent in transactions: what they decide on is not committed yet. */

@@ -2,19 +2,18 @@
  * The limiter: it turns names, keys and configs into decisions for a store. It holds no state of
  * its own; every answer is a decision of `core` on rows that the store keeps.
  */
-import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
-import { validateName } from "../../core/validate-key.js";
-import { validateConfig } from "../../core/validate-config.js";
+import { withListedStarts } from "../../core/with-calendar.js";
 import { acquire } from "./acquire.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
 import type { ChangeListener } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
+import { checkedLimits, checkRequired } from "./checked-limits.js";
 import { createDeadline } from "./deadline.js";
 import { forget } from "./forget.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
-import type { PruneOptions, RateLimiterOptions } from "./limiter-options.js";
+import type { FitsOverrides, PruneOptions, RateLimiterOptions } from "./limiter-options.js";
 import type { ListOptions, RateLimiter } from "./limiter-types.js";
 import { realClocks } from "../leases/clocks.js";
 import { Leases } from "../leases/leases.js";
@@ -27,18 +26,28 @@ import { waitingFor } from "../report/wait-until.js";
 import type { Context } from "./context.js";
 import { createOperations } from "./operations.js";
 import { checkPrune, prune, type PruneContext } from "./prune.js";
+import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
+import { openOverrides } from "./overrides/open-overrides.js";
+import { noOverrides } from "./overrides/override-operations.js";
+import { withFixedRows } from "./overrides/fixed-rows.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { sleep as realSleep } from "../timers/sleep.js";
 import { createStoredKey } from "./hash-key.js";
+import { createMarkers } from "./once.js";
 import { RememberedDenials } from "./remembered-denials.js";
 import type { RateLimitStore, RowId } from "../store/store.js";
-import { TransactionScope } from "./transaction-scope.js";
+import { createSlots } from "./slots/create-slots.js";
+import type { EnterOptions } from "./slots/enter-options.js";
+import { slotsClock } from "./slots/slots-clock.js";
+import { noSlots } from "./slots/slots-limit.js";
+import { type Noting, runTransaction } from "./run-transaction.js";
 import { unsupported } from "./unsupported.js";
+import { DAY } from "../../core/durations.js";
+import { demandOnceFor } from "../../core/validate-once.js";
 import {
   type Executor,
   notingChanges,
-  reportStoreError,
   withDeadline,
   withinDeadline,
   withoutDeadline,
@@ -52,19 +61,6 @@ const SHARED_CONNECTION =
   "; on Cloudflare Workers, a database client, its store and its limiter belong to one request, so " +
   "make them in its handler (a store on a binding, such as D1, may be shared)";
 
-/** In plain JavaScript, what has to be there may be missing. */
-function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
-  const { store, limits } = { ...options };
-  if (typeof Object(store).apply !== "function" || typeof store === "function") {
-    const problem = "a store, such as prismaStore(prisma) or memoryStore()";
-    throw new RateLimitConfigError("store", store, problem);
-  }
-  if (typeof limits !== "object" || limits === null) {
-    const problem = "an object with the configs of the limits by name";
-    throw new RateLimitConfigError("limits", limits, problem);
-  }
-}
-
 /**
  * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.
  *
@@ -72,7 +68,7 @@ function checkRequired(options: { store: unknown; limits: unknown } | undefined)
  * @throws RateLimitInputError for a name that is not valid.
  */
 export function createRateLimiter<const TLimits extends LimitConfigs, TTransaction = never>(
-  options: RateLimiterOptions<TLimits, TTransaction>,
+  options: RateLimiterOptions<TLimits, TTransaction> & FitsOverrides,
 ): RateLimiter<TLimits, TTransaction> {
   checkRequired(options);
   const { store, limits, random = Math.random } = options;
@@ -81,19 +77,15 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const clockBehind = options.clock === undefined ? store.clockBehind?.bind(store) : undefined;
   const { timeout = DEFAULT_TIMEOUT, sleep = realSleep, channel } = options;
   const { autoPrune = false, rememberDenials = 0, onBatch, waitUntil } = options;
-  const configs = new Map<string, RateLimitConfig>();
-  for (const [name, config] of Object.entries<RateLimitConfig>(limits)) {
-    validateName(name);
-    validateConfig(config, `limits.${name}`);
-    // Copied, because a config that the caller changes later would count for some keys only.
-    configs.set(name, { ...config });
-  }
+  const { configs, slotConfigs } = checkedLimits(limits);
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
   if (!Number.isSafeInteger(rememberDenials) || rememberDenials < 0) {
     const problem = "a whole number of ms of at least 0";
     throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
   }
 
+  const { onceFor = DAY } = options;
+  demandOnceFor(onceFor, "onceFor");
   if (waitUntil !== undefined && typeof waitUntil !== "function") {
     throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
   }
@@ -106,7 +98,9 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     store.onBatch?.((event) => notify(listener, event));
   }
   const toStoredKey = createStoredKey(options.hashKey);
-  const resolve = createLimitResolver(configs, toStoredKey, rememberDenials);
+  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, toStoredKey) : undefined;
+  const resolveTokens = createLimitResolver(configs, toStoredKey, rememberDenials);
+  const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
 
   const logger = loggerOf(options.logger);
   const outage = new OutageLog(logger);
@@ -126,6 +120,21 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       ),
     outage,
   );
+  const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
+  const overriding = openOverrides(options, {
+    store,
+    configs,
+    clock,
+    rememberDenials,
+    channel,
+    logger,
+    resolve: resolveOwn,
+    bound,
+    published: () => shared.onChange(OVERRIDES_NAME, undefined),
+  });
+  const { resolve } = overriding ?? { resolve: resolveOwn };
+  /** With overrides, a call may be about rows that are not in the store. */
+  const onRows = (direct: Executor) => (overriding === undefined ? direct : withFixedRows(direct));
   // There, no call can wait for what another request has sent.
   const leases = requestsOwnIo()
     ? undefined
@@ -134,6 +143,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const shared: Omit<Context, keyof Executor> = {
     resolve,
     environment: { clock, random, owner: configs },
+    markerFor: createMarkers(toStoredKey, onceFor),
     mayFailOpen: true,
     endLeases,
     onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
@@ -149,25 +159,50 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const changed = (row: RowId) => denials.changed(row);
   const direct = withDeadline(deadline, store);
   // `limit` and `check` say themselves what they have changed.
-  const executor: Executor = { ...notingChanges(direct, changed), submit: direct.submit };
-  const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
+  const executor = onRows({ ...notingChanges(direct, changed), submit: direct.submit });
   const context: Context = { ...shared, ...executor, denials, leases, deadline };
-  const operations = createOperations(context);
+  const operations = operationsOf(context, withOverrides);
 
-  /** The operations inside a transaction, whose owner bounds its time. */
+  function operationsOf(of: Context, gated: <TPlain extends object>(plain: TPlain) => TPlain) {
+    const plain = gated(createOperations(of));
+    return slots?.operations(plain, of) ?? plain;
+  }
+
+  function withOverrides<TOperations extends object>(plain: TOperations): TOperations {
+    return overriding?.gated(plain, true) ?? plain;
+  }
+
+  /**
+   * The operations inside a transaction, whose owner bounds its time.
+   *
+   * @param gated lets them wait for the table of overrides. By default they go by what is known.
+   */
   function inside(
     transactionStore: Pick<RateLimitStore, "apply">,
     noteChanged: (row: RowId) => void,
-    noting: Partial<Pick<Context, "onChange" | "environment" | "endLeases">> = {},
+    noting: Noting = {},
+    gated = <TPlain extends object>(plain: TPlain) => plain,
   ) {
-    const inTransaction = notingChanges(withoutDeadline(transactionStore, outage), noteChanged);
-    return createOperations({ ...shared, mayFailOpen: false, ...noting, ...inTransaction });
+    const joined = withoutDeadline(transactionStore, outage);
+    const inTransaction = onRows(notingChanges(joined, noteChanged));
+    return operationsOf({ ...shared, mayFailOpen: false, ...noting, ...inTransaction }, gated);
   }
 
+  function onChange(listener: ChangeListener) {
+    const safeListener: ChangeListener = (digest) => notify(listener, digest);
+    listeners.add(safeListener);
+    const unsubscribe = channel?.subscribe(safeListener);
+    return () => {
+      listeners.delete(safeListener);
+      unsubscribe?.();
+    };
+  }
+
+  const prunable = slots?.withRows(configs) ?? configs;
   const runPrune = (pruneOptions: PruneOptions = {}) =>
-    prune({ store, configs, clock, bound }, pruneOptions);
+    prune({ store, configs: prunable, onceFor, clock, bound, overriding }, pruneOptions);
   if (autoPrune !== false) {
-    checkPrune({ store, configs }, autoPrune === true ? {} : autoPrune);
+    checkPrune({ store, configs: prunable }, autoPrune === true ? {} : autoPrune);
     // Its claims are of no interest to `onDecision` and to the channel.
     const claims: Context = {
       ...context,
@@ -184,7 +219,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       prune: runPrune,
       failed: (error) => outage.failed(error),
       waitUntil,
-      names: [...configs.keys()],
+      names: Object.keys(limits),
       random,
     });
     if (prunes !== undefined) {
@@ -196,72 +231,68 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     }
   }
 
+  // One for all calls: a store sends calls out together if they go by the same clock.
+  const slotClocks = slotsClock(
+    shared.environment,
+    options.clock === undefined ? store : undefined,
+  );
+
+  /** Calls that wait for the table of overrides, as the operations do. */
+  const waiting = withOverrides({
+    acquire: (name: string, acquireOptions?: AcquireOptions) =>
+      acquire(context, sleep, name, acquireOptions),
+    list: (name: string, listOptions?: ListOptions) =>
+      list(
+        { store, configs, slots, clock, executor, leases, bound, overriding },
+        name,
+        listOptions,
+      ),
+    async enter(name: string, enterOptions?: EnterOptions) {
+      if (slots === undefined) throw noSlots(name);
+      const around = { ...slotClocks, sleep, listen: onChange, limiter: context };
+      return slots.enter({ ...shared, ...executor, ...around }, name, enterOptions);
+    },
+  });
+
   return {
     ...operations,
     limits,
     clock,
-    acquire: (name: string, acquireOptions?: AcquireOptions) =>
-      acquire(context, sleep, name, acquireOptions),
+    ...waiting,
+    overrides: overriding?.operations ?? noOverrides(),
     prune: runPrune,
     forget: (key) =>
-      forget({ store, toStoredKey, executor, bound, onChange: shared.onChange, endLeases }, key),
-    list: (name: string, listOptions?: ListOptions) =>
-      list({ store, configs, clock, executor, leases, bound }, name, listOptions),
+      forget(
+        {
+          store,
+          toStoredKey,
+          executor,
+          bound,
+          onChange: shared.onChange,
+          endLeases,
+          forgetOverrides: overriding?.forget,
+        },
+        key,
+      ),
     configOf(name: string, keyOptions: KeyOptions = {}) {
       rejectUnknownOptions(keyOptions, KEY_OPTIONS, "configOf()");
-      return resolve(name, keyOptions).config;
+      if (slots?.has(name)) return slots.configOf(name, keyOptions);
+      return withListedStarts(resolve(name, keyOptions).config, 0, clock());
     },
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
-      return inside(store.using(tx), changed);
+      const gated = <TPlain extends object>(plain: TPlain) =>
+        overriding?.gated(plain, false, tx) ?? plain;
+      return inside(store.using(tx), changed, {}, gated);
     },
     async transaction(run, transactionOptions = {}) {
-      if (store.transaction === undefined) throw unsupported(store, "transaction");
-      let changes: [name: string, key: string | undefined][] = [];
-      let scope: TransactionScope | undefined;
-      const touched: RowId[] = [];
-      const filled: RowId[] = [];
-      const running = store.transaction(async (tx, transactionStore) => {
-        // The changes of an earlier try were rolled back.
-        changes = [];
-        scope?.end("rolled back");
-        const attempt = (scope = new TransactionScope());
-        const noteTouched = (row: RowId) => void touched.push(row);
-        const noting = {
-          onChange: (...change: (typeof changes)[number]) => void changes.push(change),
-          environment: { ...shared.environment, scope },
-          endLeases(row: RowId) {
-            endLeases(row);
-            filled.push(row);
-          },
-        };
-        const returned = await run({ ...inside(transactionStore, noteTouched, noting), tx });
-        attempt.isRun = true;
-        return returned;
-      }, transactionOptions);
-      // Also if it fails, because a commit may have lost its answer.
-      const ended = running.finally(() => {
-        touched.forEach(changed);
-        filled.forEach(endLeases);
-      });
-      const result = await ended.catch((error: unknown) => {
-        scope?.end(scope.isRun ? "unknown" : "rolled back");
-        reportStoreError(outage, error);
-        throw error;
-      });
-      scope?.end("committed");
-      // After the commit: before it, a reader would still find the old state.
-      for (const change of changes) shared.onChange(...change);
-      return result;
+      await overriding?.fresh();
+      return runTransaction(
+        { store, outage, inside, changed, shared },
+        run as Parameters<typeof runTransaction>[1],
+        transactionOptions,
+      ) as Promise<never>;
     },
-    onChange(listener) {
-      const safeListener: ChangeListener = (digest) => notify(listener, digest);
-      listeners.add(safeListener);
-      const unsubscribe = channel?.subscribe(safeListener);
-      return () => {
-        listeners.delete(safeListener);
-        unsubscribe?.();
-      };
-    },
+    onChange,
   };
 }

@@ -1,6 +1,8 @@
 /** The error of a denied call, about one limit or several. */
+import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { type RateLimitDenial, RateLimitError } from "../../core/errors.js";
+import { withListedStarts } from "../../core/with-calendar.js";
 import type { LimitRequest } from "./limit-request.js";
 
 export function denialError(
@@ -9,6 +11,16 @@ export function denialError(
   now: number,
   denials?: readonly RateLimitDenial[],
 ): RateLimitError {
-  const data = { kind: "RateLimited", name, retryAfter, value, config, now } as const;
-  return new RateLimitError(denials ? { ...data, denials } : data);
+  const shown = (of: RateLimitConfig, left: number) => withListedStarts(of, left, now);
+  const data = {
+    kind: "RateLimited",
+    name,
+    retryAfter,
+    value,
+    config: shown(config, value),
+    now,
+  } as const;
+  if (denials === undefined) return new RateLimitError(data);
+  const all = denials.map((each) => ({ ...each, config: shown(each.config, each.value) }));
+  return new RateLimitError({ ...data, denials: all });
 }

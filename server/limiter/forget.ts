@@ -4,6 +4,7 @@
  */
 import { RateLimitInputError } from "../../core/errors.js";
 import { nextTick } from "../timers/next-tick.js";
+import { markerKey, MARKER_PREFIX } from "../store/marker-keys.js";
 import { deleteRow } from "./reset.js";
 import { type RateLimitStore, rowId, type RowId } from "../store/store.js";
 import { unsupported } from "./unsupported.js";
@@ -20,11 +21,13 @@ export interface ForgetContext {
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
   onChange(name: string, key: string): void;
   endLeases(row: RowId): void;
+  /** Deletes the overrides of a stored key. Absent without overrides. */
+  forgetOverrides: ((storedKey: string) => Promise<number>) | undefined;
 }
 
 /** @returns how many rows were deleted. */
 export async function forget(
-  { store, toStoredKey, executor, bound, onChange, endLeases }: ForgetContext,
+  { store, toStoredKey, executor, bound, onChange, endLeases, forgetOverrides }: ForgetContext,
   key: string,
 ): Promise<number> {
   const storedKey = toStoredKey(key);
@@ -41,10 +44,13 @@ export async function forget(
   /** Deletes the rows of one name. */
   async function forgetName(name: string): Promise<number> {
     let deleted = 0;
-    let after: RowId = rowId(name, storedKey!, -1);
+    // The ids of calls with `once` are in rows whose keys begin with that of the bucket.
+    const isOnce = name.startsWith(MARKER_PREFIX);
+    const first = isOnce ? markerKey(storedKey!) : storedKey!;
+    let after: RowId = rowId(name, first, -1);
     for (;;) {
       const page = await bound(() => list!.call(store, name, after, PAGE));
-      const own = page.filter((row) => row.key === storedKey);
+      const own = page.filter(({ key: of }) => (isOnce ? of.startsWith(first) : of === first));
       own.forEach(endLeases);
       const deleting = own.length === 0 ? [] : executor.apply(own.map(deleteRow));
       const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
@@ -55,7 +61,7 @@ export async function forget(
     }
   }
 
-  let deleted = 0;
+  let deleted = (await forgetOverrides?.(storedKey)) ?? 0;
   for (;;) {
     const step = await bound(() => names.next());
     if (step.done === true) return deleted;

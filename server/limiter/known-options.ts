@@ -9,9 +9,11 @@ import type {
   KeyOptions,
   LimitAllItem,
   LimitAllOptions,
+  LimitConfigs,
   LimitOptions,
   RefundOptions,
 } from "./call-options.js";
+import type { CreditOptions, LimitFirstItem, LimitFirstOptions } from "./limit-first-options.js";
 import type { ListOptions } from "./limiter-types.js";
 
 /** The names of the options of `TOptions`. The compiler checks that the list is complete. */
@@ -52,6 +54,7 @@ export const LIMIT_OPTIONS = namesOf<LimitOptions>({
   count: true,
   reserve: true,
   throws: true,
+  once: true,
 });
 export const ITEM_OPTIONS = namesOf<LimitAllItem>({
   name: true,
@@ -60,16 +63,39 @@ export const ITEM_OPTIONS = namesOf<LimitAllItem>({
   count: true,
   reserve: true,
 });
-export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true });
+export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true, once: true });
 export const REFUND_OPTIONS = namesOf<RefundOptions>({
   key: true,
   config: true,
   count: true,
   result: true,
 });
-export const CHARGE_OPTIONS = namesOf<ChargeOptions>({ key: true, config: true, count: true });
+export const CHARGE_OPTIONS = namesOf<ChargeOptions>({
+  key: true,
+  config: true,
+  count: true,
+  once: true,
+});
 export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
-export const LIST_OPTIONS = namesOf<ListOptions>({ config: true, after: true, count: true });
+export const LIST_OPTIONS = namesOf<ListOptions>({
+  config: true,
+  after: true,
+  count: true,
+  denied: true,
+});
+export const CREDIT_OPTIONS = namesOf<CreditOptions>({ key: true, count: true, once: true });
+export const FIRST_ITEM_OPTIONS = namesOf<LimitFirstItem>({
+  name: true,
+  key: true,
+  config: true,
+  count: true,
+});
+export const FIRST_OPTIONS = namesOf<LimitFirstOptions>({
+  key: true,
+  count: true,
+  split: true,
+  throws: true,
+});
 export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
   key: true,
   config: true,
@@ -108,4 +134,16 @@ export function requireLimit(limits: object, name: string, option: string): void
   if (Object.hasOwn(limits, name)) return;
   const message = `the limiter has no limit ${describe(name)}; add it to its limits`;
   throw new RateLimitConfigError(option, name, { message });
+}
+
+/**
+ * The name among these that has slots, if there is one.
+ *
+ * @throws RateLimitConfigError for several: two calls could wait for each other's slot.
+ */
+export function slotsAmong(names: readonly string[], limits: LimitConfigs): string | undefined {
+  const [slots, other] = names.filter((name) => limits[name]?.kind === "concurrency");
+  if (other === undefined) return slots;
+  const message = `a call holds a slot of one limit, got "${slots}" and "${other}"; leave one of them out`;
+  throw new RateLimitConfigError("names", names, { message });
 }

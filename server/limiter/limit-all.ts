@@ -5,14 +5,16 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitDenial } from "../../core/errors.js";
 import { type Decision, type Outcome, rowKey, type RowId } from "../store/store.js";
 import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "./call-options.js";
-import { chooseRows } from "./choose-shards.js";
+import { rowsToLimit } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
 import { decideRequest } from "./decide-request.js";
 import { denialError } from "./denial-error.js";
+import { answerAgain, isMarked, markerOf } from "../../core/once.js";
 import { openedBy } from "./fail-open.js";
 import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
+import type { Marker } from "./once.js";
 import { remember } from "./taken.js";
 
 export async function limitAll(
@@ -22,25 +24,49 @@ export async function limitAll(
 ): Promise<LimitAllResult> {
   const { environment } = context;
   rejectUnknownOptions(options, LIMIT_ALL_OPTIONS, "limitAll()");
+  const requests = requestsOf(context, items);
+  const { once } = options;
+  const markers =
+    once === undefined
+      ? undefined
+      : requests.map((request) => context.markerFor(request.limit, once));
+  if (requests.length === 0) return { ok: true, results: [] };
+  let decided: AllDecided;
+  try {
+    [decided] = (await context.apply([decideAll(requests, environment, markers)])) as [AllDecided];
+  } catch (error) {
+    return openAll(context, requests, error);
+  }
+  return answerAll(context, requests, decided, options, markers);
+}
+
+/** The requests of several items, checked. */
+export function requestsOf(context: Context, items: readonly LimitAllItem[]): LimitRequest[] {
   const requests = items.map((item) => {
     rejectUnknownOptions(item, ITEM_OPTIONS, "an item of limitAll()");
     return requestOf(context, item.name, item);
   });
   validateTogether(requests);
-  if (requests.length === 0) return { ok: true, results: [] };
-  let decided: AllDecided;
-  try {
-    [decided] = (await context.apply([decideAll(requests, environment)])) as [AllDecided];
-  } catch (error) {
-    return openAll(context, requests, error);
-  }
+  return requests;
+}
+
+/** The answer once it is decided. Reports each charge and each denial. */
+export function answerAll(
+  context: Context,
+  requests: readonly LimitRequest[],
+  decided: AllDecided,
+  options: LimitAllOptions,
+  markers?: readonly Marker[],
+): LimitAllResult {
+  const { environment } = context;
   const { ok, retryAfter, now, changed } = decided;
   const results = requests.map((request, i) => {
     const given = decided.results[i]!;
     const result = request.limit.config.shadow ? inShadow(given, now) : given;
     // When all are denied, no item has taken anything that could be settled.
     const { limit, count } = request;
-    return remember(result, { limit, count, environment, readOnly: !ok });
+    const marker = markers?.[i];
+    return remember(result, { limit, count, environment, readOnly: !ok, marker, now });
   });
   for (const [i, request] of requests.entries()) {
     const isDenied = !decided.results[i]!.ok;
@@ -73,7 +99,7 @@ function openAll(
   return { ok: true, results };
 }
 
-interface AllDecided {
+export interface AllDecided {
   /** One per request. When one is denied, what each would get in its turn. */
   results: RateLimitResult[];
   /** By index of the request: whether it changed a row. */
@@ -85,13 +111,17 @@ interface AllDecided {
 }
 
 /** Takes the tokens of every request, or none at all. Requests to shadows deny nothing. */
-function decideAll(
+export function decideAll(
   requests: readonly LimitRequest[],
   { clock, random }: Pick<Environment, "clock" | "random">,
+  markers: readonly Marker[] | undefined,
 ): Decision<AllDecided> {
-  const steps = requests.map((request) => ({ request, rows: chooseRows(request.limit, random) }));
+  const steps = requests.map((request) => ({ request, rows: rowsToLimit(request.limit, random) }));
   // Two requests can be for the same row. The second one then sees what the first one left.
-  const slots = slotsOf(steps.flatMap((step) => step.rows));
+  const slots = slotsOf([
+    ...steps.flatMap((step) => step.rows),
+    ...(markers ?? []).map(({ row }) => row),
+  ]);
 
   return {
     rows: slots.rows,
@@ -105,6 +135,13 @@ function decideAll(
         const results = steps.map(({ request, rows }, step) => {
           const indexes = rows.map(slots.indexOf);
           const seen = indexes.map((i) => current[i] ?? null);
+          const marker = markers?.[step];
+          const mark = marker && slots.indexOf(marker.row);
+          // As it was before this call, because two items of it may be for the same bucket.
+          const known = mark === undefined ? null : from[mark]!;
+          if (marker !== undefined && isMarked(known, marker.onceFor, now)) {
+            return answerAgain(known, seen[0], request.limit.part, now);
+          }
           const { result, next } = decideRequest(request, rows, seen, at);
           if (result.ok && request.count === 0) return result;
           for (const [i, state] of next.entries()) {
@@ -113,6 +150,7 @@ function decideAll(
             current[indexes[i]!] = state;
             if (!result.ok) closed[indexes[i]!] = state;
           }
+          if (mark !== undefined && result.ok) current[mark] = markerOf(result, now);
           return result;
         });
         const ok = results.every((result, i) => result.ok || isShadow(steps[i]!.request));
@@ -129,7 +167,10 @@ function decideAll(
         if (!isChanged.includes(true)) return undefined;
         const guarded = new Set<number>();
         for (const [step, { rows }] of steps.entries()) {
-          if (!isChanged[step]) for (const row of rows) guarded.add(slots.indexOf(row));
+          if (isChanged[step]) continue;
+          for (const row of rows) guarded.add(slots.indexOf(row));
+          const marker = markers?.[step];
+          if (marker !== undefined) guarded.add(slots.indexOf(marker.row));
         }
         return next.map((state, i) => (state !== states[i] || guarded.has(i) ? state : undefined));
       };
@@ -190,6 +231,7 @@ function slowestOf(results: readonly RateLimitResult[]): number {
 function validateTogether(requests: readonly LimitRequest[]): void {
   const totals = new Map<string, number>();
   for (const { limit, count, reserve } of requests) {
+    if (limit.answer !== undefined) continue;
     const { name, config } = limit;
     // By the row: two keys are one bucket if `hashKey` returns the same for both.
     const id = rowKey(limit.rows[0]);

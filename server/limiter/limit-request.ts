@@ -1,5 +1,7 @@
 /** A call's request to one limit, checked. */
-import { validateSatisfiable } from "../../core/count.js";
+import { validateCount, validateSatisfiable } from "../../core/count.js";
+import { isCredits } from "../../core/credits.js";
+import { RateLimitConfigError } from "../../core/errors.js";
 import type { KeyOptions, LimitOptions } from "./call-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
@@ -20,6 +22,16 @@ export function requestOf(
 ): LimitRequest {
   const { count = 1, reserve = false } = options;
   const limit = resolve(name, options);
-  validateSatisfiable(name, limit.config, count, reserve);
+  if (reserve && isCredits(limit.config)) throw unreservable(name);
+  // An override of all calls answers any count.
+  if (limit.answer !== undefined) validateCount(count);
+  else validateSatisfiable(name, limit.config, count, reserve);
   return { limit, count, reserve, maxWait };
+}
+
+function unreservable(name: string): RateLimitConfigError {
+  const message =
+    `reserve does not go with the credits of "${name}", got true: no tokens are still to come; ` +
+    "use limit() without reserve, also in place of acquire()";
+  return new RateLimitConfigError("reserve", true, { message });
 }

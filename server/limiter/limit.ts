@@ -3,16 +3,17 @@
  * row of the limit, or on two random shards.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import { floorOf, type PeriodicConfig } from "../../core/config.js";
+import { floorOf, type RateLimitConfig } from "../../core/config.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { canTakePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
 import type { Leases } from "../leases/leases.js";
 import type { LimitOptions } from "./call-options.js";
-import { chooseFullerFirst } from "./choose-shards.js";
+import { chooseFullerFirst, rowsToLimit } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
 import { decideRequest } from "./decide-request.js";
 import { denialError } from "./denial-error.js";
+import { decideOnce, type Marker } from "./once.js";
 import { openedBy } from "./fail-open.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { LeasedCall } from "./leased-call.js";
@@ -56,6 +57,11 @@ function call(
     const readOnly = action === "check";
     rejectUnknownOptions(options, LIMIT_OPTIONS, readOnly ? "check()" : "limit()");
     const request = requestOf(context, name, options, maxWait);
+    if (options.once !== undefined) {
+      const marker = context.markerFor(request.limit, options.once);
+      const once = new OnceDecision(request, readOnly, environment, marker);
+      return send(context, action, once, options, done, failed);
+    }
     if (request.limit.lease !== undefined && leases !== undefined && canServe(request)) {
       const leased = { request, options, done, failed };
       if (!readOnly) return limitLeased(context, leases, leased, askRow);
@@ -160,7 +166,7 @@ class LimitDecision implements LimitRequest, Decision<RateLimitResult>, PlainTak
     this.count = count;
     this.reserve = reserve;
     this.maxWait = maxWait;
-    this.rows = chooseFullerFirst(resolved, environment);
+    this.rows = resolved.counted ?? chooseFullerFirst(resolved, environment);
   }
 
   /**
@@ -171,35 +177,47 @@ class LimitDecision implements LimitRequest, Decision<RateLimitResult>, PlainTak
     return canTakePlainly(this) ? this : undefined;
   }
 
-  get config(): PeriodicConfig {
-    // The call is plain only where that is so.
-    return this.limit.part as PeriodicConfig;
+  get config(): RateLimitConfig {
+    return this.limit.part;
   }
 
   get floor(): number {
     // The other shard may still have tokens, so this one must not go into debt.
     const { part, floor } = this.limit;
-    return this.reserve && this.rows.length === 1 ? floorOf(part, true) : floor;
+    return this.reserve && !this.isSharded ? floorOf(part, true) : floor;
   }
 
   get clock(): () => number {
     return this.environment.clock;
   }
 
+  /** Whether it is decided on two shards. */
+  protected get isSharded(): boolean {
+    const { part, config } = this.limit;
+    return part !== config;
+  }
+
   granted(next: RateLimitState, later: number, now: number): RateLimitResult {
     this.now = now;
     this.isChange = true;
     const result = grantOf(next, this.limit.part, now, later);
-    if (this.rows.length === 1 || !result.ok) return remember(result, this);
+    if (!this.isSharded || !result.ok) return remember(result, this);
     const { shard } = this.rows[0]!;
     this.limit.seen[shard] = next;
     return remember({ ...result, shards: [{ shard, count: this.count }] }, this);
   }
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
-    this.now = this.environment.clock();
-    const { result, next } = decideRequest(this, this.rows, states, this.now, this.readOnly);
-    if (this.rows.length > 1) {
+    return this.decideAt(states, this.environment.clock());
+  }
+
+  protected decideAt(
+    states: readonly (RateLimitState | null)[],
+    now: number,
+  ): Outcome<RateLimitResult> {
+    this.now = now;
+    const { result, next } = decideRequest(this, this.rows, states, now, this.readOnly);
+    if (this.isSharded) {
       for (const [i, { shard }] of this.rows.entries()) {
         this.limit.seen[shard] = next[i] ?? states[i] ?? undefined;
       }
@@ -207,6 +225,40 @@ class LimitDecision implements LimitRequest, Decision<RateLimitResult>, PlainTak
     if (this.readOnly) return { result: remember(result, this) };
     this.isChange = (this.count > 0 || !result.ok) && next.some((state) => state !== undefined);
     return { result: remember(result, this), writes: this.isChange ? next : undefined };
+  }
+}
+
+/** Takes nothing where its id was charged before. */
+class OnceDecision extends LimitDecision {
+  override readonly rows: readonly RowId[];
+
+  constructor(
+    request: LimitRequest,
+    readOnly: boolean,
+    environment: Environment,
+    readonly marker: Marker,
+  ) {
+    super(request, readOnly, environment);
+    this.rows = [...rowsToLimit(request.limit, environment.random), marker.row];
+  }
+
+  /** It is decided on two rows. */
+  override get plain(): undefined {
+    return undefined;
+  }
+
+  override decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
+    const own = states.slice(0, -1);
+    // One instant for both rows: the marker is known again by its `ts`.
+    const now = this.environment.clock();
+    this.now = now;
+    this.isChange = false;
+    const { result, writes } = decideOnce(this, own, states.at(-1), now, () =>
+      super.decideAt(own, now),
+    );
+    // An own decision has remembered its result.
+    const isRepeated = result.ok && result.repeated === true;
+    return { result: isRepeated ? remember(result, this) : result, writes };
   }
 }
 

@@ -1,5 +1,6 @@
 /** The options of a limiter and of its upkeep, and what `onDecision` receives. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { LimitConfig, RateLimitConfig } from "../../core/config.js";
+import type { CreditsConfig } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
 import type { RateLimitLogger } from "../report/logger.js";
@@ -30,9 +31,9 @@ export interface AutoPruneOptions extends PruneOptions {
 export interface DecisionEvent {
   /**
    * `limit`: tokens were wanted. `check`: only an answer. `charge`: tokens were taken for use that
-   * has happened, by `charge` or by `settle`.
+   * has happened, by `charge` or by `settle`. `credit`: credits were added.
    */
-  action: "limit" | "check" | "charge";
+  action: "limit" | "check" | "charge" | "credit";
   /** The limit. */
   name: string;
   /** The key of the bucket; `undefined` for the bucket that all callers share. */
@@ -44,13 +45,60 @@ export interface DecisionEvent {
 }
 
 /** What a limit with a `lease` must not have. */
-export type FitsLease<TConfig> = TConfig extends { lease: object }
+export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
+  ? unknown
+  : TConfig extends { lease: object }
+    ? {
+        blockFor?: LeftOut<"a limit with a lease"> | undefined;
+        shards?: 1 | LeftOut<"a limit with a lease"> | undefined;
+        period: number;
+      }
+    : unknown;
+
+/** What a limit with a `rate` of 0 must not have: it is credits, see `CreditsConfig`. */
+export type FitsCredits<TConfig> = TConfig extends { rate: 0 }
   ? {
-      blockFor?: LeftOut<"a limit with a lease"> | undefined;
-      shards?: 1 | LeftOut<"a limit with a lease"> | undefined;
-      period: Exclude<RateLimitConfig["period"], "month">;
+      kind: "token bucket";
+      period?: LeftOut<"credits"> | undefined;
+      maxReserved?: LeftOut<"credits"> | undefined;
+      shards?: LeftOut<"credits"> | undefined;
+      blockFor?: LeftOut<"credits"> | undefined;
+      start?: LeftOut<"credits"> | undefined;
+      afterBlock?: LeftOut<"credits"> | undefined;
+      forgiveAfter?: LeftOut<"credits"> | undefined;
+      lease?: LeftOut<"credits"> | undefined;
     }
   : unknown;
+
+/** What a limit with an `onceFor`, or with a list of `blockFor`, must not have. */
+export type FitsOneRow<TConfig> = (TConfig extends { onceFor: number }
+  ? { shards?: 1 | LeftOut<"a limit with onceFor"> | undefined }
+  : unknown) &
+  (TConfig extends { blockFor: readonly number[] }
+    ? { shards?: 1 | LeftOut<"a limit with blockFor"> | undefined }
+    : TConfig extends { forgiveAfter: number }
+      ? { forgiveAfter?: LeftOut<"a limit whose blockFor is no list"> | undefined }
+      : unknown);
+
+/** What a call of a limit must not have: a limit with shards has no row to remember an id beside. */
+export type FitsOnce<TConfig> = TConfig extends { shards: infer TShards }
+  ? TShards extends 1 | undefined
+    ? unknown
+    : { once?: LeftOut<"a limit with shards"> | undefined }
+  : unknown;
+
+/** What does not go with the windows of a time zone, or only with them. */
+export type FitsCalendar<TConfig> = FitsWeek<TConfig> &
+  (TConfig extends { timeZone: string } | { period: "day" | "week" }
+    ? {
+        period: Exclude<RateLimitConfig["period"], number>;
+        start?: LeftOut<"windows of a time zone"> | undefined;
+        afterBlock?: "next window" | LeftOut<"windows of a time zone"> | undefined;
+      }
+    : unknown);
+
+type FitsWeek<TConfig> = (TConfig extends { weekStart: number } ? { period: "week" } : unknown) &
+  (TConfig extends { starts: readonly number[] } ? { starts: LeftOut<"a limit"> } : unknown);
 
 /** An option that has to be left out. The reason is here for the compiler's message. */
 export interface LeftOut<TOf extends string> {
@@ -64,7 +112,12 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   store: RateLimitStore<TTransaction>;
   /** The limits by name. Checked at construction. */
   limits: {
-    readonly [TName in keyof TLimits]: TLimits[TName] & RateLimitConfig & FitsLease<TLimits[TName]>;
+    readonly [TName in keyof TLimits]: TLimits[TName] &
+      (LimitConfig | CreditsConfig) &
+      FitsLease<TLimits[TName]> &
+      FitsOneRow<TLimits[TName]> &
+      FitsCalendar<TLimits[TName]> &
+      FitsCredits<TLimits[TName]>;
   };
   /**
    * The time, epoch ms.
@@ -104,6 +157,26 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    */
   rememberDenials?: number | undefined;
   /**
+   * How long the ids of calls with `once` are remembered, ms: whole, at least 1. For all limits that do
+   * not set it; see `onceFor` of a limit.
+   * @default 24 hours
+   */
+  onceFor?: number | undefined;
+  /**
+   * Whether `limiter.overrides` may change limits at run time: bans, exemptions, higher limits. The
+   * table `RateLimitOverride` is then read by the first call, and kept in memory.
+   * @default false: the table is not needed
+   */
+  overrides?: boolean | undefined;
+  /**
+   * How old this process may let its copy of the overrides get, ms: whole, at least 0. So long another
+   * process may not obey a change, unless a `channel` tells it at once. A call waits for the table
+   * only if the copy is older. Under steady load it is read in time, beside the calls. Only with
+   * `overrides`.
+   * @default 10000
+   */
+  overridesFor?: number | undefined;
+  /**
    * Deletes rows that are full again, now and then: `true`, or how often and with which configs.
    * However many processes there are, only one of them does it per interval. Its timer does not
    * keep the process alive. Its errors reach the `logger`. On Cloudflare Workers it needs
@@ -134,3 +207,7 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    */
   onBatch?: (event: BatchEvent) => void | Promise<void>;
 }
+
+/** The options that need `overrides: true`. */
+export type FitsOverrides =
+  { overrides: true } | { overrides?: boolean | undefined; overridesFor?: undefined };

@@ -19,9 +19,21 @@ import type {
   LimitOptions,
   LimitValue,
   RefundOptions,
+  SlotsName,
+  TokensName,
   WithConfig,
 } from "./call-options.js";
-import type { PruneOptions } from "./limiter-options.js";
+import type {
+  CreditOptions,
+  CreditResult,
+  OfCredits,
+  LimitFirstItem,
+  LimitFirstOptions,
+  LimitFirstResult,
+} from "./limit-first-options.js";
+import type { FitsOnce, PruneOptions } from "./limiter-options.js";
+import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
+import type { EnterOptions, EnterResult } from "./slots/enter-options.js";
 
 /**
  * The operations on limits, on their own or inside a transaction. Every method rejects with a
@@ -33,7 +45,10 @@ import type { PruneOptions } from "./limiter-options.js";
  * names come last, because the compiler reports the error of the last overload: it quotes a
  * misspelt name.
  */
-export interface RateLimitOperations<TLimits extends LimitConfigs> {
+export interface RateLimitOperations<
+  TLimits extends LimitConfigs,
+  TTokens extends string = TokensName<TLimits>,
+> {
   /**
    * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
    * (`blockFor`).
@@ -46,7 +61,10 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
    * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
    * (`blockFor`).
    */
-  limit(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
+  limit<TName extends TTokens>(
+    name: TName,
+    options?: LimitOptions & FitsOnce<TLimits[TName & keyof TLimits]>,
+  ): Promise<RateLimitResult>;
 
   /** The answer that `limit` would give. Consumes nothing. */
   check(
@@ -54,17 +72,46 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
     options: WithConfig<LimitOptions, TLimits>,
   ): Promise<RateLimitResult>;
   /** The answer that `limit` would give. Consumes nothing. */
-  check(name: keyof TLimits & string, options?: LimitOptions): Promise<RateLimitResult>;
+  check<TName extends keyof TLimits & string>(
+    name: TName,
+    options?: LimitOptions & FitsOnce<TLimits[TName]>,
+  ): Promise<RateLimitResult>;
 
   /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
   limitAll(
-    items: readonly LimitAllItemOf<TLimits>[],
+    items: readonly LimitAllItemOf<TLimits, TTokens>[],
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
   limitAll(
-    items: readonly KnownItemOf<TLimits>[],
+    items: readonly KnownItemOf<TTokens>[],
     options?: LimitAllOptions,
   ): Promise<LimitAllResult>;
+
+  /**
+   * The first of several limits that has the tokens pays for the call: the plan's tokens first, then
+   * the credits. With `split`, each limit gives what it has, in order. Decided in one step. It closes
+   * no bucket (`blockFor`), asks no block of a `lease`, and repeats no denial from memory. Rejects
+   * with a `RateLimitInputError` for a count that none of them could ever grant, and with a
+   * `RateLimitConfigError` for a limit that is a shadow, or that is there twice with one key.
+   */
+  limitFirst<TName extends keyof TLimits & string>(
+    items: readonly (TName | (LimitFirstItem & { name: TName }))[],
+    options?: LimitFirstOptions & { split?: false | undefined },
+  ): Promise<LimitFirstResult<TName>>;
+  /** Each limit gives what it has, in order, until the call has its tokens: all, or none. */
+  limitFirst<TName extends keyof TLimits & string>(
+    items: readonly (TName | (LimitFirstItem & { name: TName; count?: undefined }))[],
+    options: LimitFirstOptions,
+  ): Promise<LimitFirstResult<TName>>;
+
+  /**
+   * Adds to a balance of credits (`rate: 0`), up to its capacity. Resolves with the balance. Rejects
+   * with a `RateLimitConfigError` for a limit that refills.
+   */
+  credit<TName extends keyof TLimits & string>(
+    name: TName & OfCredits<TLimits[TName]>,
+    options: CreditOptions,
+  ): Promise<CreditResult>;
 
   /**
    * Records use that has happened: takes the tokens whatever is left, into debt, and whatever
@@ -76,7 +123,10 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
     options: WithConfig<ChargeOptions, TLimits>,
   ): Promise<ChargeResult>;
   /** Records use that has happened: takes the tokens whatever is left, into debt. */
-  charge(name: keyof TLimits & string, options?: ChargeOptions): Promise<ChargeResult>;
+  charge<TName extends TTokens>(
+    name: TName,
+    options?: ChargeOptions & FitsOnce<TLimits[TName & keyof TLimits]>,
+  ): Promise<ChargeResult>;
 
   /**
    * Corrects the tokens of a granted call to what it really used: gives the difference back, as
@@ -91,11 +141,14 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
    * After a `RateLimitStoreError`, a second call charges the difference again, and gives nothing
    * back again, because the first one may have taken effect.
    *
-   * @param result the result itself that `limit`, `acquire` or an item of `limitAll` got; a copy is
-   * not enough.
+   * Of `limitFirst`, what was paid last goes back first. What was used beyond the estimate is charged
+   * to the first of its limits. Each limit gets its part by a decision of its own.
+   *
+   * @param result the result itself that `limit`, `acquire`, `limitFirst` or an item of `limitAll`
+   * got; a copy is not enough.
    * @param actual tokens that were used: finite and at least 0.
    */
-  settle(result: RateLimitResult, actual: number): Promise<void>;
+  settle(result: RateLimitResult | LimitFirstResult, actual: number): Promise<void>;
 
   /** Fills the bucket and forgets its reservations. */
   reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): Promise<void>;
@@ -114,7 +167,16 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
     options: WithConfig<RefundOptions, TLimits>,
   ): Promise<{ value: number }>;
   /** Gives tokens back, up to the capacity. Pass the `result` of the call that took them. */
-  refund(name: keyof TLimits & string, options?: RefundOptions): Promise<{ value: number }>;
+  refund(name: TTokens, options?: RefundOptions): Promise<{ value: number }>;
+
+  /**
+   * Gives tokens of a call of `limitFirst` back, at most those that it keeps. What was paid last goes
+   * back first. `value` is their number; of a limit that refills, some may have been replaced since.
+   */
+  refund(
+    result: LimitFirstResult,
+    options?: { count?: number | undefined },
+  ): Promise<{ value: number }>;
 
   /**
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
@@ -125,6 +187,11 @@ export interface RateLimitOperations<TLimits extends LimitConfigs> {
   getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
 }
 
+/** The options of `enter`, with the names of a limiter. */
+export type EnterOptionsOf<TLimits> = Omit<EnterOptions, "with"> & {
+  with?: readonly LimitAllItemOf<TLimits>[] | undefined;
+};
+
 /** The options of `list`. */
 export interface ListOptions {
   /** The limit's config, if the limiter does not know the limit, or another one than it has. */
@@ -133,6 +200,13 @@ export interface ListOptions {
   after?: string | undefined;
   /** Items per page: whole, 1 to 1,000. @default 100 */
   count?: number | undefined;
+  /**
+   * Only the keys that are limited now: a call for one token would be denied, because the bucket lacks
+   * it or an override blocks the key. A page looks at some 20,000 rows at most. So it may have fewer
+   * items than `count`, or none, and still have a `next`. Blocked keys come first.
+   * @default false: all keys that have rows
+   */
+  denied?: boolean | undefined;
 }
 
 /** One page of `list`. */
@@ -152,6 +226,10 @@ export interface LimitItem extends LimitValue {
   key: string | undefined;
   /** The limiter's clock when the state was read, epoch ms. */
   now: number;
+  /** With `denied`: whole ms until a call for one token would pass; 8e15 for never. */
+  retryAfter?: number;
+  /** The override of this key that is in force; absent where there is none, as without `overrides`. */
+  override?: RateLimitOverride;
 }
 
 /** A limiter: operations on the limits that it names, and the upkeep of their rows. */
@@ -174,7 +252,16 @@ export interface RateLimiter<
     options: WithConfig<AcquireOptions, TLimits>,
   ): Promise<RateLimitResult>;
   /** Reserves tokens, waits until the work may be done, and resolves. */
-  acquire(name: keyof TLimits & string, options?: AcquireOptions): Promise<RateLimitResult>;
+  acquire(name: TokensName<TLimits>, options?: AcquireOptions): Promise<RateLimitResult>;
+
+  /**
+   * Takes one of the slots of a limit of `kind: "concurrency"`, until the result's `release`, and with
+   * `maxWait` waits in line for it. At any instant of the database's clock, no key has more holders than
+   * `slots`. The lease is renewed by itself; the slot of a process that dies is free after it. A call
+   * that fails with a `RateLimitStoreError` may have entered: that slot, too, is free after its lease.
+   * Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
+   */
+  enter(name: SlotsName<TLimits>, options?: EnterOptionsOf<TLimits>): Promise<EnterResult>;
 
   /**
    * Runs `run` in a Serializable transaction of the database. The tokens that it takes and the data
@@ -194,6 +281,12 @@ export interface RateLimiter<
    */
   using(tx: TTransaction): RateLimitOperations<TLimits>;
 
+  /**
+   * Changes limits at run time, for all processes. Needs `overrides: true`; without it, every method
+   * rejects with a `RateLimitConfigError`.
+   */
+  readonly overrides: RateLimitOverrides<keyof TLimits & string>;
+
   /** Deletes rows that are full again. Resolves with their number. Run it regularly. */
   prune(options?: PruneOptions): Promise<number>;
 
@@ -201,7 +294,7 @@ export interface RateLimiter<
    * Deletes the rows of a key under all names, also those that this limiter does not know, and
    * under names of calls with a `config`. For users who leave. Resolves with the number of rows
    * deleted. Each deletion is atomic. A call that is in flight meanwhile, or comes later, makes a
-   * new row. Each round trip is bounded by `timeout`: after a rejection, some rows may be deleted,
+   * new row. The overrides of the key go, too, and count as rows. Each round trip is bounded by `timeout`: after a rejection, some rows may be deleted,
    * and the next call deletes the others. Rejects with a `RateLimitInputError` for a missing key:
    * it never deletes the shared bucket.
    *
@@ -245,6 +338,7 @@ export interface RateLimiter<
 
 /** A limiter with names that are only known at run time, for the package's own generic code. */
 export interface UntypedRateLimiter extends UntypedOperations {
+  enter(name: string, options?: EnterOptions): Promise<EnterResult>;
   readonly limits: LimitConfigs;
   readonly clock: () => number;
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
@@ -256,7 +350,11 @@ export interface UntypedRateLimiter extends UntypedOperations {
 }
 
 export interface UntypedOperations {
-  settle(result: RateLimitResult, actual: number): Promise<void>;
+  settle(result: RateLimitResult | LimitFirstResult, actual: number): Promise<void>;
+  limitFirst(
+    items: readonly (string | LimitFirstItem)[],
+    options?: LimitFirstOptions,
+  ): Promise<LimitFirstResult>;
   limit(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   limitAll(items: readonly LimitAllItem[], options?: LimitAllOptions): Promise<LimitAllResult>;
 }

@@ -1,10 +1,17 @@
 /** Deletes the rows of limits that are full again. A missing row means a full limit. */
 import { type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { validateConfig } from "../../core/validate-config.js";
+import { ONCE_ROWS } from "./once-rows.js";
+import { type SideRows, sideName, validateSideName } from "./side-rows.js";
+import { STRIKE_ROWS } from "./strike-rows.js";
 import type { PruneOptions } from "./limiter-options.js";
+import type { Overriding } from "./overrides/open-overrides.js";
 import { pruneByList } from "../store/prune-by-list.js";
 import { type Decision, type PruneTerms, type RateLimitStore, rowId } from "../store/store.js";
 import { unsupported } from "./unsupported.js";
+
+/** The features that keep rows beside those of a limit. */
+const SIDE_ROWS: readonly SideRows[] = [ONCE_ROWS, STRIKE_ROWS];
 
 /** How long a row must have been full, ms, because the clocks of other servers may be behind. */
 const SKEW = 60_000;
@@ -12,17 +19,22 @@ const SKEW = 60_000;
 export interface PruneContext {
   store: RateLimitStore;
   configs: ReadonlyMap<string, RateLimitConfig>;
+  /** How long ids are remembered where a limit does not say it, ms. */
+  onceFor: number;
   clock(): number;
+  /** Absent without overrides. */
+  overriding?: Pick<Overriding, "allConfigs" | "removeEnded"> | undefined;
   /** Bounds how long one page may take. */
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
 }
 
 /** @returns how many rows were deleted. */
 export async function prune(
-  { store, configs, clock, bound }: PruneContext,
+  { store, configs, onceFor, clock, bound, overriding }: PruneContext,
   options: PruneOptions,
 ): Promise<number> {
-  const parts = partsOf(configs, options);
+  const all = allConfigs(configs, options);
+  const parts = partsOf((await overriding?.allConfigs(all)) ?? all, onceFor);
   const [name] = parts.keys();
   if (name === undefined) return 0;
   if (clock === store.clock) {
@@ -31,6 +43,7 @@ export async function prune(
     await bound(() => store.apply([readNothing(name)]));
   }
   const terms: PruneTerms = { configs: parts, before: clock() - SKEW };
+  await overriding?.removeEnded(terms.before);
   const pages = pagesOf(store, terms)[Symbol.asyncIterator]();
   let deleted = 0;
   for (;;) {
@@ -51,8 +64,16 @@ export function checkPrune(
   { store, configs }: Pick<PruneContext, "store" | "configs">,
   options: PruneOptions,
 ): void {
-  partsOf(configs, options);
+  allConfigs(configs, options);
   if (store.prune === undefined && store.list === undefined) throw unsupported(store, "prune");
+}
+
+/** @throws RateLimitConfigError for a name that leaves too little room for that of its side rows. */
+export function validateSideNames(name: string, config: RateLimitConfig): void {
+  for (const rows of SIDE_ROWS) {
+    const option = rows.optionOf(config);
+    if (option !== undefined) validateSideName(rows, name, option);
+  }
 }
 
 function pagesOf(store: RateLimitStore, terms: PruneTerms): AsyncIterable<number> {
@@ -62,18 +83,35 @@ function pagesOf(store: RateLimitStore, terms: PruneTerms): AsyncIterable<number
   return pruneByList({ apply: (...args) => store.apply(...args), list: list.bind(store) }, terms);
 }
 
-function partsOf(
+/** By the name of a limit: the configs that its rows may be charged with. */
+function allConfigs(
   configs: ReadonlyMap<string, RateLimitConfig>,
   { alsoConfigs = {} }: PruneOptions,
-): PruneTerms["configs"] {
-  const parts = new Map<string, readonly RateLimitConfig[]>();
+): Map<string, readonly RateLimitConfig[]> {
+  const byName = new Map<string, readonly RateLimitConfig[]>();
   for (const name of new Set([...configs.keys(), ...Object.keys(alsoConfigs)])) {
     const known = configs.get(name);
     const others = alsoConfigs[name] ?? [];
     for (const config of others) validateConfig(config, `alsoConfigs.${name}`);
     const all = known === undefined ? others : [known, ...others];
     // Without a config, nothing says when the rows are full.
-    if (all.length > 0) parts.set(name, all.map(shardConfig));
+    if (all.length > 0) byName.set(name, all);
+  }
+  return byName;
+}
+
+/** The parts of these configs, and the configs of the rows beside those of the limits. */
+function partsOf(
+  byName: ReadonlyMap<string, readonly RateLimitConfig[]>,
+  onceFor: number,
+): PruneTerms["configs"] {
+  const parts = new Map<string, readonly RateLimitConfig[]>();
+  for (const [name, all] of byName) {
+    parts.set(name, all.map(shardConfig));
+    for (const rows of SIDE_ROWS) {
+      const full = all.flatMap((config) => rows.configOf(config, onceFor) ?? []);
+      if (full.length > 0) parts.set(sideName(rows, name), full);
+    }
   }
   return parts;
 }

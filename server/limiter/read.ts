@@ -1,7 +1,9 @@
 /** `getValue` and `snapshots`: reads that consume nothing. */
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
+import { type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { fullestShards, sumShards } from "../../core/shards.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { asListed, calendarIn, withListedStarts } from "../../core/with-calendar.js";
 import type { Decision } from "../store/store.js";
 import type { KeyOptions, LimitValue } from "./call-options.js";
 import { allRows } from "./choose-shards.js";
@@ -19,7 +21,8 @@ export async function getValue(
   const limit = resolve(name, options);
   const [state] = await apply([readState(limit, environment, leases)]);
   const { value, ts } = calculateRateLimit(state!, limit.config, state!.now);
-  return { value, ts, config: limit.config };
+  const config = withListedStarts(limit.config, value, state!.now);
+  return { value, ts, config };
 }
 
 export async function snapshots<TName extends string>(
@@ -29,16 +32,36 @@ export async function snapshots<TName extends string>(
   const limits = items.map((item) => resolve(item.name, item));
   const states = await apply(limits.map((limit) => readState(limit, environment, leases)));
   return states.map((state, i) => {
-    return { name: items[i]!.name, config: limits[i]!.config, ...state };
+    return snapshotOf(items[i]!.name, limits[i]!.config, state);
   });
 }
+
+function snapshotOf<TName extends string>(
+  name: TName,
+  config: RateLimitConfig,
+  state: ReadState,
+): RateLimitSnapshot<TName> {
+  if (calendarIn(config) === undefined) return { name, config, ...state };
+  const { now, fullest } = state;
+  const part = shardConfig(config);
+  const rows = fullest?.map((row) => asListed(row, part, now));
+  const least = Math.min(state.value, ...(rows ?? []).map(({ value }) => value));
+  return {
+    name,
+    config: withListedStarts(config, least, now),
+    ...asListed(state, config, now),
+    ...(rows && { fullest: rows }),
+  };
+}
+
+type ReadState = RateLimitState & Pick<RateLimitSnapshot, "fullest" | "now">;
 
 /** Reads a limit: its row and the blocks of this process, or the sum of its shards. */
 export function readState(
   limit: ResolvedLimit,
   { clock }: Pick<Environment, "clock">,
   leases: Context["leases"],
-): Decision<RateLimitState & Pick<RateLimitSnapshot, "fullest" | "now">> {
+): Decision<ReadState> {
   const { config } = limit;
   const { shards = 1 } = config;
   return {

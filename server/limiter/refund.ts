@@ -10,6 +10,7 @@ import {
   refundRateLimit,
   type TakenTokens,
 } from "../../core/refund.js";
+import { beneathAnswer } from "./overrides/overridden-answer.js";
 import type { Decision, RowId } from "../store/store.js";
 import type { RefundOptions } from "./call-options.js";
 import { allRows, chooseRows } from "./choose-shards.js";
@@ -17,6 +18,7 @@ import type { Context, Environment } from "./context.js";
 import { REFUND_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { RefundClaim } from "./taken-part.js";
+import { forgettingMarker } from "./once.js";
 import { ownTakenOf, type Taken, takenBy } from "./taken.js";
 
 type Refunded = Omit<RefundedRateLimit, "next">;
@@ -29,7 +31,7 @@ export async function refund(
   rejectUnknownOptions(options, REFUND_OPTIONS, "refund()");
   const { resolve, environment, onChange } = context;
   const { count = 1, result } = options;
-  const limit = resolve(name, options);
+  const limit = beneathAnswer(resolve(name, options));
   validateCount(count);
   validateResult(result);
   const taken = result && ownTakenOf(result, environment);
@@ -40,7 +42,7 @@ export async function refund(
   }
   const { value } = await (isGranted(result)
     ? refundCopy(context, limit, count, result)
-    : // A denied call took nothing.
+    : // A denied call took nothing, nor did one whose id was charged before.
       refundGift(context, limit, result === undefined ? count : 0));
   onChange(limit.name, limit.key);
   return { value };
@@ -59,9 +61,15 @@ export async function refundResult(context: Context, taken: Taken, count: number
     const { row, remaining } = returned.at(-1)!.block!;
     return row.value + remaining;
   }
-  const answers = await apply(
-    others.map((claim) => refundRows(limit, claim.rows, claim.count, environment, claim.taken)),
+  const decisions = others.map((claim) =>
+    refundRows(limit, claim.rows, claim.count, environment, claim.taken),
   );
+  const { marker } = taken;
+  if (marker !== undefined && taken.countIn(environment.scope) === 0) {
+    // Its id would let the next call through for nothing.
+    decisions.unshift(forgettingMarker(decisions.shift()!, marker.row, marker.ts));
+  }
+  const answers = await apply(decisions);
   for (const [i, { refunded }] of answers.entries()) others[i]!.answer(refunded);
   if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
     onChange(limit.name, limit.key);
@@ -158,7 +166,8 @@ function roomBelow(
 }
 
 function isGranted(result: RateLimitResult | undefined): result is RateLimitResult & { ok: true } {
-  return result?.ok === true && !result.storeFailed && result.shadow?.ok !== false;
+  if (result?.ok !== true || result.storeFailed || result.repeated) return false;
+  return result.shadow?.ok !== false;
 }
 
 /** In plain JavaScript it can be anything, such as a result that was sent as JSON in part. */

@@ -1,4 +1,10 @@
-/** `reset`: fills a bucket. A row that does not exist is full, whatever the config of its limit. */
+/**
+ * `reset`: fills a bucket. A row that does not exist is full, whatever the config of its limit. Only
+ * credits would be lost with their row.
+ */
+import { isCredits } from "../../core/credits.js";
+import { RateLimitConfigError } from "../../core/errors.js";
+import { beneathAnswer } from "./overrides/overridden-answer.js";
 import type { Decision, RowId } from "../store/store.js";
 import type { KeyOptions } from "./call-options.js";
 import { allRows } from "./choose-shards.js";
@@ -11,12 +17,26 @@ export async function reset(
   options: KeyOptions = {},
 ): Promise<void> {
   rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
-  const limit = resolve(name, options);
+  const limit = beneathAnswer(resolve(name, options));
+  if (isCredits(limit.config)) throw unfillable(name);
   // The shards are independent rows, so each is reset by a decision of its own.
   endLeases(limit.rows[0]);
   // Also if it fails, because the answer alone may have been lost.
-  await apply(allRows(limit).map(deleteRow)).finally(() => endLeases(limit.rows[0]));
+  const decisions =
+    limit.counted === undefined ? allRows(limit).map(deleteRow) : [deleteTogether(limit.counted)];
+  await apply(decisions).finally(() => endLeases(limit.rows[0]));
   onChange(limit.name, limit.key);
+}
+
+/** A bucket is never full without having its closings forgotten, too. */
+function deleteTogether(rows: readonly RowId[]): Decision<boolean> {
+  return {
+    rows,
+    decide(states) {
+      const isThere = states.some((state) => state !== null);
+      return isThere ? { result: true, writes: states.map(() => null) } : { result: false };
+    },
+  };
 }
 
 /** The result is whether there was a row to delete. */
@@ -25,4 +45,11 @@ export function deleteRow(row: RowId): Decision<boolean> {
     rows: [row],
     decide: ([state]) => (state ? { result: true, writes: [null] } : { result: false }),
   };
+}
+
+function unfillable(name: string): RateLimitConfigError {
+  const message =
+    `reset() does not go with the credits of "${name}": it fills a bucket, and would delete what was ` +
+    "bought; use credit() to add, charge() to take, and forget(key) to delete";
+  return new RateLimitConfigError("name", name, { message });
 }

@@ -1,21 +1,34 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
 import type { RateLimitState } from "../../core/calculate.js";
-import { floorOf, type RateLimitConfig, shardConfig } from "../../core/config.js";
-import { describe, RateLimitInputError } from "../../core/errors.js";
+import { floorOf, type LimitConfig, type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { bucketConfig, isCredits } from "../../core/credits.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
 import { withStart } from "../../core/phase.js";
 import { validateConfig } from "../../core/validate-config.js";
+import type { RateLimitOverride } from "./overrides/override-types.js";
 import type { KeyOptions } from "./call-options.js";
+import { countedRows } from "./strike-rows.js";
 import { leaseTerms, type LeaseTerms } from "../leases/lease-terms.js";
-import { isInRangeOfSql } from "../store/plain-path.js";
+import { mayBePlain } from "../store/plain-path.js";
+import { noTokens } from "./slots/slots-limit.js";
 import { rowId, type RowId } from "../store/store.js";
+
+/** The answer to every call of a limit that an override has exempted or blocked. */
+export interface OverriddenAnswer {
+  readonly kind: "unlimited" | "blocked";
+  /** When it ends, epoch ms; `undefined` for never. */
+  readonly until: number | undefined;
+  /** The limit without it. */
+  readonly beneath: ResolvedLimit;
+}
 
 /** One limit for one key, resolved and checked. */
 export interface ResolvedLimit {
   readonly name: string;
   /** As the caller gave it. The rows may have another one; see `hashKey`. */
   readonly key: string | undefined;
-  /** With `start` filled in. */
+  /** With `start` filled in, or with its calendar: see `withListedStarts` for what leaves the server. */
   readonly config: RateLimitConfig;
   /** One shard's part of the config; the config itself without shards. */
   readonly part: RateLimitConfig;
@@ -27,6 +40,14 @@ export interface ResolvedLimit {
   readonly failsOpen: boolean;
   /** How long a denial is repeated from memory, ms; 0 for never. */
   readonly rememberFor: number;
+  /** How long ids of calls with `once` are remembered, ms; `undefined` for the limiter's default. */
+  readonly onceFor: number | undefined;
+  /** Its row, and the one that counts its closings. `undefined` where `blockFor` is no list. */
+  readonly counted: readonly [RowId, RowId] | undefined;
+  /** What every call is answered with; `undefined` where the rows decide. */
+  readonly answer: OverriddenAnswer | undefined;
+  /** The override by which it was resolved. */
+  readonly override: RateLimitOverride | undefined;
   /** By which terms this process takes tokens in blocks; `undefined` for never. */
   readonly lease: LeaseTerms | undefined;
   /**
@@ -90,18 +111,45 @@ function missingKey(): RateLimitInputError {
   return new RateLimitInputError("key", message);
 }
 
+/**
+ * The config of a call as a bucket. A missing row is a full bucket, or a balance of 0. So a limit is
+ * credits for all calls or for none.
+ *
+ * @throws RateLimitConfigError for credits in place of another limit, and the reverse.
+ */
+function bucketLike(
+  inline: RateLimitConfig,
+  named: RateLimitConfig | undefined,
+  name: string,
+): RateLimitConfig {
+  const own = isCredits(inline);
+  if (named === undefined || isCredits(named) === own) return bucketConfig(inline);
+  const message = own
+    ? `config.rate of a call on "${name}" must be above 0, got 0: a limit cannot become credits for ` +
+      `one call; give the credits a name of their own in limits`
+    : `config.rate of a call on "${name}" must be 0, got ${inline.rate}: its balance is credits, ` +
+      `which refill for no call; give the other limit a name of its own`;
+  throw new RateLimitConfigError("config.rate", inline.rate, { message });
+}
+
 /** The policies of the limit, for a call's own config that does not set them. */
 function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLimitConfig {
   if (named === undefined) return inline;
   return { ...inline, ...policiesOf(named), ...policiesOf(inline) };
 }
 
-/** Those of `shadow`, `whenStoreFails` and `rememberDenials` that are set. */
-function policiesOf({ shadow, whenStoreFails, rememberDenials }: Partial<RateLimitConfig> = {}) {
+/** Those of `shadow`, `whenStoreFails`, `rememberDenials` and `onceFor` that are set. */
+function policiesOf({
+  shadow,
+  whenStoreFails,
+  rememberDenials,
+  onceFor,
+}: Partial<RateLimitConfig> = {}) {
   return {
     ...(shadow !== undefined && { shadow }),
     ...(whenStoreFails !== undefined && { whenStoreFails }),
     ...(rememberDenials !== undefined && { rememberDenials }),
+    ...(onceFor !== undefined && { onceFor }),
   };
 }
 
@@ -109,13 +157,14 @@ function policiesOf({ shadow, whenStoreFails, rememberDenials }: Partial<RateLim
 export function configOf(
   configs: ReadonlyMap<string, RateLimitConfig>,
   name: string,
-  inline: RateLimitConfig | undefined,
+  inline: LimitConfig | undefined,
 ): RateLimitConfig {
   const named = configs.get(name);
   if (inline !== undefined) {
     if (named === undefined) validateName(name);
     validateConfig(inline);
-    return withPolicies(inline, named);
+    if (inline.kind === "concurrency") throw noTokens(name);
+    return withPolicies(bucketLike(inline, named, name), named);
   }
   if (named !== undefined) return named;
   throw new RateLimitInputError(
@@ -140,22 +189,28 @@ export function resolveLimit(
     whenStoreFails,
     rememberDenials: rememberFor = rememberDenials,
     lease,
+    onceFor,
     ...shown
   } = withStart(given, name, storedKey);
   const config: RateLimitConfig = shown;
   const part = shardConfig(config);
+  const row = rowId(name, storedKey ?? "", 0, part);
   return {
     name,
     key,
     config,
     part,
     floor: floorOf(part, false),
-    isPlain: isInRangeOfSql(part),
+    isPlain: mayBePlain(part),
     failsOpen: whenStoreFails === "allow",
     // A shadow denies no call, and reports what the row says.
     rememberFor: config.shadow ? 0 : rememberFor,
+    onceFor,
+    counted: countedRows(row, config),
+    answer: undefined,
+    override: undefined,
     lease: lease && leaseTerms(config, lease.ms),
     seen: [],
-    rows: [rowId(name, storedKey ?? "", 0, part)],
+    rows: [row],
   };
 }

@@ -4,18 +4,23 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import { chargeLimit } from "./charge.js";
 import type { Context } from "./context.js";
+import type { LimitFirstResult } from "./limit-first-options.js";
+import { isPayment, settlePayment } from "./payment.js";
 import { refundResult } from "./refund.js";
 import { ownTakenOf, type Taken } from "./taken.js";
 
 export async function settle(
   context: Context,
-  result: RateLimitResult,
+  result: RateLimitResult | LimitFirstResult,
   actual: number,
 ): Promise<void> {
   const { environment } = context;
   validateCount(actual);
+  if (isPayment(result)) return settlePayment(context, result, () => actual);
   const taken = ownTakenOf(result, environment);
   if (taken === undefined || taken.readOnly || !result.ok) throw unsettleable(result);
+  // The first call with the id took the tokens, and settles them.
+  if (result.repeated) return;
   // A shadow that would have denied the call took nothing, and would not have let it use anything.
   if (result.shadow?.ok === false) return;
   return taken.inTurn(environment.scope, () => settleTo(context, taken, actual));

@@ -10,6 +10,7 @@ import type { Block } from "../leases/block.js";
 import type { RowId } from "../store/store.js";
 import { rowOf } from "./choose-shards.js";
 import type { Environment } from "./context.js";
+import type { Marker } from "./once.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import { RefundClaim, TakenPart } from "./taken-part.js";
 import type { TransactionScope } from "./transaction-scope.js";
@@ -23,6 +24,10 @@ interface Memory {
   readonly readOnly: boolean;
   /** The block that served the call. */
   readonly block?: Block | undefined;
+  /** What says that the id of the call was charged, if it had one. */
+  readonly marker?: Marker | undefined;
+  /** When the marker was written, epoch ms. */
+  readonly now?: number;
 }
 
 /** What was taken for one result, and still can come back. */
@@ -34,23 +39,26 @@ export class Taken {
   readonly readOnly: boolean;
   /** The rows of the call itself. */
   readonly rows: readonly RowId[];
+  /** The marker of the call's id, and the `ts` that it was written with. */
+  readonly marker: { readonly row: RowId; readonly ts: number } | undefined;
   /** What was taken and is committed. Transactions that are open have more of it. */
   readonly parts: TakenPart[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    { limit, count, environment, readOnly, block }: Memory,
+    { limit, count, environment, readOnly, block, marker, now = 0 }: Memory,
     result: RateLimitResult & { ok: true },
   ) {
     this.limit = limit;
     this.owner = environment.owner;
     this.readOnly = readOnly;
+    this.marker = marker && { row: marker.row, ts: now };
     // The row gave it with the whole block.
     const taken = takenBy(limit, count, block?.row ?? result);
     this.rows = taken.rows;
     const { scope } = environment;
-    // A shadow that would have denied the call took nothing.
-    if (readOnly || result.shadow?.ok === false) return;
+    // A shadow that would have denied the call took nothing, nor did an id that was charged before.
+    if (readOnly || result.repeated || result.shadow?.ok === false) return;
     const part = new TakenPart(count, taken, false, block);
     if (scope === undefined || scope.outcome === "committed") this.parts.push(part);
     else scope.partsOf(this).push(part);
@@ -111,7 +119,7 @@ function countOf(parts: readonly TakenPart[]): number {
 
 /** A constructor that returns an object gives its subclasses that object as `this`. */
 // oxlint-disable-next-line no-extraneous-class -- a subclass adds the private field
-class Result {
+export class Result {
   constructor(result: object) {
     // oxlint-disable-next-line no-constructor-return -- see above
     return result;

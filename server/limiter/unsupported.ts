@@ -4,7 +4,7 @@ import type { RateLimitStore } from "../store/store.js";
 
 export function unsupported(
   store: RateLimitStore,
-  method: "using" | "transaction" | "prune" | "forget" | "list",
+  method: "using" | "transaction" | "prune" | "forget" | "list" | "overrides",
 ): RateLimitConfigError {
   const stores = "memoryStore(), prismaStore() or pgStore()";
   const message = `this store does not support ${method}(); use ${stores}`;

@@ -23,8 +23,9 @@ export interface RateLimitMetrics {
   /**
    * Records a decision in `rate_limit.decisions`, with the attributes `rate_limit.name`,
    * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`
-   * or `store_failed`), and with `rate_limit.remembered` for a denial from memory. Records the wait of a denial in `rate_limit.denial.wait.duration`, with the
-   * same attributes.
+   * or `store_failed`), with `rate_limit.remembered` for a denial from memory, and with
+   * `rate_limit.repeated` for an id that was charged before (`once`). Records the wait of a denial in
+   * `rate_limit.denial.wait.duration`, with the same attributes.
    */
   onDecision(event: DecisionEvent): void;
   /**
@@ -62,6 +63,7 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
         "rate_limit.action": action,
         "rate_limit.outcome": outcome,
         ...(!result.ok && result.remembered && { "rate_limit.remembered": true }),
+        ...(result.ok && result.repeated && { "rate_limit.repeated": true }),
       };
       decisions.add(1, attributes);
       if (wait !== undefined) waits.record(wait / 1000, attributes);

@@ -2,6 +2,7 @@
  * What group commit needs, by scripts: on all rows of a server, or in a cluster on those of one tag.
  * A script is atomic, so a read is a snapshot, and a group is written all or nothing.
  */
+import { isPeriodic } from "../store/sql/current-window.js";
 import { type RowAccess, UnsentError } from "../store/row-access.js";
 import { rowKey, type RowId } from "../store/store.js";
 import { askAgain } from "./ask-again.js";
@@ -57,7 +58,9 @@ export function createRedisAccess(
     write: (groups, isWanted) => rows.write(groups, isWanted, NOT_HELD),
     async take(lines, { now, isWanted }) {
       if (!isWanted()) throw new UnsentError();
-      return rows.take(lines, now);
+      // A script keeps a row until it is full, which it cannot tell of windows of a time zone.
+      const periodic = lines.every(isPeriodic) ? lines : lines.filter(isPeriodic);
+      return periodic.length > 0 ? rows.take(periodic, now) : new Map();
     },
     mixesTerms: true,
     serializable: false,

@@ -1,6 +1,7 @@
 /** What the scripts do to rows of one server, or of one tag: each is one command, and atomic. */
 import type { RateLimitState } from "../../core/calculate.js";
 import type { WriteGroup } from "../store/plan-writes.js";
+import type { PeriodicConfig } from "../../core/config.js";
 import { type TakeLine, UnsentError, type WriteOutcomes } from "../store/row-access.js";
 import { rowKey, type RowId } from "../store/store.js";
 import { RedisConflictError } from "./redis-errors.js";
@@ -45,7 +46,10 @@ export class RedisRows {
     this.runner.run("release", rows.map(this.tags.keyOf), [holder]).catch(() => {});
   }
 
-  async take(lines: readonly TakeLine[], now: number): Promise<Map<string, RateLimitState>> {
+  async take(
+    lines: readonly TakeLine<PeriodicConfig>[],
+    now: number,
+  ): Promise<Map<string, RateLimitState>> {
     const keys = lines.map(({ row }) => this.tags.keyOf(row));
     const words = await this.runner.run("take", keys, takeWords(lines, now));
     const taken = new Map<string, RateLimitState>();

@@ -7,6 +7,7 @@ import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
 import { createLane, createLanes, type Server } from "./lanes.js";
 import { redisError } from "./redis-errors.js";
 import { createRedisList } from "./redis-list.js";
+import { redisOverrides } from "./redis-overrides.js";
 import type { RedisPort } from "./redis-port.js";
 import { RedisRows } from "./redis-rows.js";
 import { createScriptRunner, scriptShas, type WaitOptions } from "./run-script.js";
@@ -76,6 +77,7 @@ export function redisStore(
     ...lanes,
     clock: () => clock?.now() ?? Date.now(),
     clockBehind: () => clock?.behind() ?? 0,
+    clockAhead: () => clock?.ahead() ?? 0,
     async list(...page) {
       try {
         return await list(...page);
@@ -90,6 +92,7 @@ export function redisStore(
         throw redisError(error);
       }
     },
+    overrides: redisOverrides(port, tags, wait),
     /** Rows leave by themselves when they have been full for a minute. */
     async *prune() {},
     using() {

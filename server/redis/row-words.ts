@@ -1,7 +1,8 @@
 /** Rows as the words of scripts. */
 import { fullAt, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
+import { staysFull } from "../../core/with-calendar.js";
 import type { Write } from "../store/plan-writes.js";
 import type { TakeLine } from "../store/row-access.js";
 import { distinctTerms } from "../store/take-terms.js";
@@ -20,7 +21,7 @@ export function stateOf(word: string, now: number = NaN): RateLimitState | undef
 export const isHeld = (word: string) => word.endsWith("!");
 
 /** The words of takes, after the mark. */
-export function takeWords(lines: readonly TakeLine[], now: number): string[] {
+export function takeWords(lines: readonly TakeLine<PeriodicConfig>[], now: number): string[] {
   const { terms, places } = distinctTerms(lines);
   const { total } = lines[0]!;
   const isShared = terms.length === 1 && lines.every((line) => line.total === total);
@@ -65,6 +66,6 @@ function lastsFor(row: RowId, next: RateLimitState, now: number, also: Write["al
 }
 
 function lastsUnder(config: RateLimitConfig, { name, key }: RowId, next: RateLimitState): number {
-  const own = config.period === "month" ? withStart(config, name, key || undefined) : config;
-  return fullAt(next, own);
+  if (typeof config.period !== "string") return fullAt(next, config);
+  return fullAt(next, withStart(config, name, key || undefined)) + staysFull(config);
 }

@@ -5,6 +5,7 @@
  */
 import { hash } from "../../core/hash.js";
 import { keySlot } from "./key-slot.js";
+import { bucketKeyOf, MARKER_PREFIX } from "../store/marker-keys.js";
 import { rowKey, type RowId } from "../store/store.js";
 
 const SLOTS = 16_384;
@@ -14,7 +15,7 @@ const CANDIDATES = 4096;
 export interface Tags {
   readonly count: number;
   /** The place of the row's tag, from 0. */
-  placeOf(row: Pick<RowId, "key">): number;
+  placeOf(row: Pick<RowId, "name" | "key">): number;
   /** The key of Redis that holds the row. */
   keyOf(row: RowId): string;
   /**
@@ -29,7 +30,8 @@ export interface Tags {
 /** @param prefix without braces: the first ones in a key are those of its tag. */
 export function createTags(prefix: string, count: number): Tags {
   const starts = tagTexts(count).map((tag) => `${prefix}{${tag}}`);
-  const placeOf = ({ key }: Pick<RowId, "key">) => (count === 1 ? 0 : hash(key) % count);
+  const placeOf = (row: Pick<RowId, "name" | "key">) =>
+    count === 1 ? 0 : hash(tagKeyOf(row)) % count;
   return {
     count,
     placeOf,
@@ -45,6 +47,11 @@ export function createTags(prefix: string, count: number): Tags {
       return starts[placeOf(row)] === key.slice(0, end + 1) ? row : undefined;
     },
   };
+}
+
+/** A marker of `once` is in the slot of its bucket, because one decision writes both. */
+function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
+  return name.startsWith(MARKER_PREFIX) ? bucketKeyOf(key) : key;
 }
 
 /** The tags: texts whose slots are as near as possible to the middle of equal parts of all slots. */

@@ -3,6 +3,7 @@
  * none, the least used row goes: a flood of keys with a few tokens used then cannot push out a row
  * that denies its calls.
  */
+import { isCredits } from "../../core/credits.js";
 import { fullAt, type RateLimitState, usageOf } from "../../core/calculate.js";
 import type { RowId } from "./store.js";
 
@@ -19,7 +20,7 @@ export interface MemoryRow {
 
 /** Steps from an unused row to an exhausted one. */
 const LEVELS = 16;
-/** For rows without a config. They are never known to be full, and are dropped last. */
+/** For credits, and for rows without a config. They are never known to be full, and are dropped last. */
 const UNKNOWN = LEVELS + 1;
 /** The most rows that one call looks at. */
 const MAX_LOOKS = 1000;
@@ -137,7 +138,9 @@ function secondOf({ state, row: { config } }: MemoryRow): number {
 }
 
 function levelOf({ state, row: { config } }: MemoryRow): number {
-  return config === undefined ? UNKNOWN : Math.floor(LEVELS * usageOf(state, config));
+  // What was bought goes last.
+  if (config === undefined || (isCredits(config) && state.value !== 0)) return UNKNOWN;
+  return Math.floor(LEVELS * usageOf(state, config));
 }
 
 function first<T>(items: ReadonlySet<T>): T {

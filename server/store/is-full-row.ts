@@ -1,11 +1,14 @@
 import { isFullAt, type RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
+import { staysFull } from "../../core/with-calendar.js";
 import type { RowId } from "./store.js";
 
 /**
  * Whether a row is full under all of these configs. Only months depend on `start`, so that of other
  * windows is not derived for each row.
+ *
+ * A row of a time zone has to have been full for a window already, see `staysFull`.
  *
  * @param at epoch ms.
  */
@@ -16,7 +19,7 @@ export function isFullRow(
   at: number,
 ): boolean {
   return configs.every((config) => {
-    const own = config.period === "month" ? withStart(config, name, key || undefined) : config;
-    return isFullAt(state, own, at);
+    if (typeof config.period !== "string") return isFullAt(state, config, at);
+    return isFullAt(state, withStart(config, name, key || undefined), at - staysFull(config));
   });
 }

@@ -4,6 +4,7 @@
  */
 import { RateLimitConfigError, RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
+import type { OverrideTable } from "./override-table.js";
 import { pruneByList } from "./prune-by-list.js";
 import type { RateLimitStore } from "./store.js";
 
@@ -36,6 +37,13 @@ export function lazyStore<TTransaction = unknown>(
     return made;
   }
 
+  function overrides(): OverrideTable {
+    const { overrides: table } = store();
+    if (table !== undefined) return table;
+    const message = "this store does not support overrides; use prismaStore() or pgStore()";
+    throw new RateLimitConfigError("store", opened, { message });
+  }
+
   const lazy: Optional<RateLimitStore<TTransaction>> = {
     apply: async (decisions, call) => store().apply(decisions, call),
     get submit() {
@@ -58,8 +66,19 @@ export function lazyStore<TTransaction = unknown>(
       const { names } = store();
       return names?.bind(opened);
     },
+    overrides: {
+      read: async () => overrides().read(),
+      async readWithin(tx) {
+        const table = overrides();
+        return table.readWithin?.(tx) ?? table.read();
+      },
+      write: async (row) => overrides().write(row),
+      remove: async (name, key) => overrides().remove(name, key),
+      removeEnded: async (before) => overrides().removeEnded(before),
+    },
     clock: () => opened?.clock?.() ?? Date.now(),
     clockBehind: () => opened?.clockBehind?.() ?? 0,
+    clockAhead: () => opened?.clockAhead?.() ?? 0,
     isSilentSince: (since) => opened?.isSilentSince?.(since) ?? true,
     onBatch: (listener) => registered(batchListeners, listener),
     onPoolError: (listener) => registered(poolListeners, listener),

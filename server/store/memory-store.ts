@@ -3,6 +3,7 @@
  * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
 import type { RateLimitState } from "../../core/calculate.js";
+import { memoryOverrides } from "./memory-overrides.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
 import { isFullRow } from "./is-full-row.js";
 import { planWrites, type RowStates } from "./plan-writes.js";
@@ -73,7 +74,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       if (existing !== undefined) drop(existing);
       return;
     }
-    latest = Math.max(latest, next.ts);
+    // Rows beside those of limits may be of an instant to come: a count of closings is.
+    if (!row.name.startsWith("trpc-rate-limit:")) latest = Math.max(latest, next.ts);
     if (existing !== undefined) {
       existing.row = row;
       existing.state = next;
@@ -122,6 +124,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       if (call?.expired) throw expiredError();
       return run(decisions, states, (row, next) => put(rowKey(row), row, next));
     },
+    overrides: memoryOverrides(),
     using,
     transaction(body, { retryFor = 10_000 }) {
       const isConflict = (error: unknown) => error instanceof WriteConflictError;

@@ -15,16 +15,28 @@ import type { Decision, RowId } from "./store.js";
 /**
  * Whether SQL can calculate the formulas of `core` for this config. They have to stay clear of
  * overflow and underflow. There, databases raise an error, and JavaScript goes on with `Infinity` or
- * 0. Months are left to `core`, too.
+ * 0. Days, weeks and months are left to `core`, too.
  */
 export function isInRangeOfSql(config: RateLimitConfig): config is PeriodicConfig {
+  return typeof config.period === "number" && isInRange(config);
+}
+
+/**
+ * Whether a call on such a limit may be plain. Of a limit of a time zone, a statement can take the
+ * tokens of the present window, see `currentWindowTerms`.
+ */
+export function mayBePlain(config: RateLimitConfig): boolean {
+  return (typeof config.period === "number" || config.starts !== undefined) && isInRange(config);
+}
+
+function isInRange(config: RateLimitConfig): boolean {
   const { rate } = config;
   const largest = Math.max(rate, capacityOf(config), reservableOf(config));
-  return config.period !== "month" && rate >= 2 ** -64 && largest <= 2 ** 128;
+  return rate >= 2 ** -64 && largest <= 2 ** 128;
 }
 
 interface Tokens {
-  /** `isPlain` is {@link isInRangeOfSql} of `part`. */
+  /** `isPlain` is {@link mayBePlain} of `part`. */
   limit: { readonly isPlain: boolean; readonly part: RateLimitConfig };
   rows: readonly RowId[];
   count: number;

@@ -104,6 +104,7 @@ function fillsAlike(a: RateLimitConfig | undefined, b: RateLimitConfig | undefin
     a.kind === b.kind &&
     a.rate === b.rate &&
     a.period === b.period &&
+    a.starts === b.starts &&
     capacityOf(a) === capacityOf(b)
   );
 }

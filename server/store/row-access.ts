@@ -1,5 +1,5 @@
 /** The database operations that group commit needs. */
-import type { PeriodicConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { WriteGroup } from "./plan-writes.js";
 import type { RowId } from "./store.js";
@@ -30,17 +30,20 @@ export interface RowStatements {
 export type WriteOutcomes = Map<WriteGroup, "written" | "exists" | { error: unknown }>;
 
 /** What a row is charged by. */
-export interface TakeTerms {
-  /** Its `start` is not used: `fresh` has it applied, and an existing row has its own. */
-  config: PeriodicConfig;
+export interface TakeTerms<TConfig extends RateLimitConfig = RateLimitConfig> {
+  /**
+   * Its `start` is not used: `fresh` has it applied, and an existing row has its own. Its period is a
+   * number, or it has the calendar of a time zone.
+   */
+  config: TConfig;
   /** The least that a take may leave. */
   floor: number;
 }
 
 /** A take from one row, for one call or for several. */
-export interface TakeLine {
+export interface TakeLine<TConfig extends RateLimitConfig = RateLimitConfig> {
   row: RowId;
-  terms: TakeTerms;
+  terms: TakeTerms<TConfig>;
   /** The tokens of all calls of the line, taken together or not at all. A full row has them. */
   total: number;
   /** The state to insert if there is no row yet, after the tokens were taken. */

@@ -1,6 +1,7 @@
 /** A store on a driver that the application has written. `docs/drivers.md` shows how. */
 import type { SqlDriver } from "./sql/driver.js";
 import { createSqlStore, type SqlStoreOptions as Options } from "./sql/create-sql-store.js";
+import type { TableName } from "./sql/sql.js";
 import type { RateLimitStore } from "./store.js";
 
 /** The options that all SQL stores share. */
@@ -9,6 +10,11 @@ export interface SqlStoreOptions {
   table?: string | undefined;
   /** The schema of the table. On MySQL, its database. @default the connection's own */
   schema?: string | undefined;
+  /**
+   * The name of the table of overrides, in the same schema. Only a limiter with `overrides` uses it.
+   * @default that of the table with "Override" after it, or "_override" if it has no capitals
+   */
+  overridesTable?: string | undefined;
   /**
    * `"serializable"` decides every call in a Serializable transaction, which is retried on
    * conflicts. Without it, calls are just as exact, by guarded writes, and much faster.
@@ -28,7 +34,17 @@ export interface SqlStoreOptions {
  */
 export function sqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
-  { table = "RateLimit", schema, isolation }: SqlStoreOptions = {},
+  options: SqlStoreOptions = {},
 ): RateLimitStore<TTransaction> {
-  return createSqlStore(driver, { table: { name: table, schema }, isolation });
+  return createSqlStore(driver, { table: tableOf(options), isolation: options.isolation });
+}
+
+/** The tables that the options of a SQL store name. */
+export function tableOf({
+  table: name = "RateLimit",
+  schema,
+  overridesTable,
+}: Omit<SqlStoreOptions, "isolation">): TableName {
+  const overrides = overridesTable === undefined ? undefined : { name: overridesTable, schema };
+  return { name, schema, overrides };
 }

@@ -5,9 +5,10 @@
  */
 import { bucketId } from "../../core/bucket-id.js";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { PeriodicConfig, RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
+import type { OverrideTable } from "./override-table.js";
 
 /** Identifies a row. `key` is `""` for the shared bucket; a caller's key is never empty. */
 export interface RowId {
@@ -61,8 +62,11 @@ export interface Decision<TResult> {
 
 /** The data with which a store can take tokens from one row by itself. */
 export interface PlainTake<TResult> {
-  /** The config of that row, without shards and with `start` filled in. Its period is a number. */
-  readonly config: PeriodicConfig;
+  /**
+   * The config of that row, without shards and with `start` filled in. Its period is a number, unless
+   * it is of a time zone. A store that cannot calculate with that one runs `decide`.
+   */
+  readonly config: RateLimitConfig;
   /** Tokens wanted, above 0. */
   readonly count: number;
   /** The least that may be left; see `floorOf`. */
@@ -144,6 +148,13 @@ export interface RateLimitStore<TTransaction = unknown> {
   clockBehind?(): number;
 
   /**
+   * By how much `clock` may be ahead of the time of the database, ms. A slot whose holder is silent is
+   * taken that much later. Optional: without it, the clock is exact. A wrapper of a store should pass
+   * it on.
+   */
+  clockAhead?(): number;
+
+  /**
    * Whether the database is silent, and has been so since `since` (by the monotonic clock). A call
    * that times out is an outage only then. Otherwise the store was too busy for it: a transaction
    * held its row, or the application held all connections. Optional: without it, each call that
@@ -181,6 +192,12 @@ export interface RateLimitStore<TTransaction = unknown> {
    * the names and not to the rows, where the database can do that.
    */
   names?(): AsyncIterable<string>;
+
+  /**
+   * The table of overrides. Optional: without it, a limiter with `overrides` is refused. A wrapper of
+   * a store should pass it on.
+   */
+  readonly overrides?: OverrideTable | undefined;
 
   /**
    * Deletes rows that are full, page by page. Yields the number of rows deleted by each page. A row

@@ -11,12 +11,16 @@ export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
     (a.kind === b.kind &&
       a.rate === b.rate &&
       a.period === b.period &&
+      a.starts === b.starts &&
       capacityOf(a) === capacityOf(b))
   );
 }
 
 /** The terms that all lines share, or `undefined` if they differ. */
-export function sharedTerms([first, ...others]: readonly TakeLine[]): TakeTerms | undefined {
+export function sharedTerms<TConfig extends RateLimitConfig>([
+  first,
+  ...others
+]: readonly TakeLine<TConfig>[]): TakeTerms<TConfig> | undefined {
   return others.every(({ terms }) => isSameTerms(terms, first!.terms)) ? first!.terms : undefined;
 }
 
@@ -27,11 +31,13 @@ export function sharedKind(lines: readonly TakeLine[]): RateLimitConfig["kind"] 
 }
 
 /** The terms of all lines, each once, and for each line the place of its own among them. */
-export function distinctTerms(lines: readonly TakeLine[]): {
-  terms: TakeTerms[];
+export function distinctTerms<TConfig extends RateLimitConfig>(
+  lines: readonly TakeLine<TConfig>[],
+): {
+  terms: TakeTerms<TConfig>[];
   places: number[];
 } {
-  const terms: TakeTerms[] = [];
+  const terms: TakeTerms<TConfig>[] = [];
   const places = lines.map((line) => {
     const place = terms.findIndex((each) => isSameTerms(each, line.terms));
     return place >= 0 ? place : terms.push(line.terms) - 1;

@@ -2,7 +2,7 @@
  * Resolves the config of a limit for one caller, such as that of a paying user. The middleware and
  * the router share it, so that a page shows the limit by which its calls are charged.
  */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { LimitConfig, RateLimitConfig } from "../../core/config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { configText } from "../changes/watch-hub.js";
@@ -27,7 +27,7 @@ export interface ConfigResolverOptions<TContext, TName extends string> {
  */
 export type ConfigResolver<TContext, TName extends string> = (
   options: ConfigResolverOptions<TContext, TName>,
-) => RateLimitConfig | undefined | Promise<RateLimitConfig | undefined>;
+) => LimitConfig | undefined | Promise<LimitConfig | undefined>;
 
 /**
  * @returns the config of the limit for this caller; `undefined` for the limit's own. Equal configs
@@ -47,7 +47,10 @@ export function createConfigFor<TContext, TName extends string>(
 ): ConfigFor {
   if (resolver === undefined) return async () => undefined;
   const own = new Map(
-    Object.entries(limits).map(([name, config]) => [name, configText(inOrder(config))]),
+    Object.entries(limits).map(([name, config]) => [
+      name,
+      configText(inOrder(config as RateLimitConfig)),
+    ]),
   );
 
   return async (ctx, name, key) => {
@@ -55,7 +58,9 @@ export function createConfigFor<TContext, TName extends string>(
     if (answer === undefined) return undefined;
     const config = checked(name, answer);
     // The limiter keeps what it has calculated for the limit's own config, and for no other.
-    return configText(config) === own.get(name) ? undefined : config;
+    if (configText(config) === own.get(name)) return undefined;
+    // Of slots, it goes to their operations alone, which check its kind.
+    return config as RateLimitConfig;
   };
 }
 
@@ -63,7 +68,7 @@ export function createConfigFor<TContext, TName extends string>(
  * A copy of the answer, since the application may change its object later. Checked here: all watched
  * limits are read together, and one invalid config would fail them all.
  */
-function checked(name: string, answer: RateLimitConfig): RateLimitConfig {
+function checked(name: string, answer: LimitConfig): LimitConfig {
   try {
     const config = Object(answer) === answer ? inOrder(answer) : answer;
     validateConfig(config);
@@ -78,7 +83,7 @@ function checked(name: string, answer: RateLimitConfig): RateLimitConfig {
 }
 
 /** A copy with the options in one order, so that equal configs have the same text. */
-function inOrder(config: RateLimitConfig): RateLimitConfig {
+function inOrder(config: LimitConfig): LimitConfig {
   const options = Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(options) as unknown as RateLimitConfig;
+  return Object.fromEntries(options) as unknown as LimitConfig;
 }

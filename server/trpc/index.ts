@@ -5,9 +5,11 @@ export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key
 export type { KeyResolver, KeyResolverOptions } from "./key-for-caller.js";
 export type {
   ChargeOnErrorOptions,
+  FirstGranted,
   Granted,
   RateLimited,
   RateLimitedCall,
+  RateLimitedFirstOptions,
   RateLimitedOptions,
   SettledCounts,
 } from "./rate-limited-types.js";

@@ -1,8 +1,9 @@
 /** The types of the middleware that `createRateLimitTRPC` returns as `rateLimited`. */
 import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc/server";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { LimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllResult } from "../limiter/call-options.js";
+import type { LimitFirstResult } from "../limiter/limit-first-options.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
 
 /** A procedure call, as the functions among the options receive it. */
@@ -39,11 +40,28 @@ export interface RateLimitedOptions<TContext, TInput> {
    * reason.
    * @default the result of the `config` of `createRateLimitTRPC`, or else the limit's own
    */
-  config?: OrFunction<RateLimitedCall<TContext, TInput>, RateLimitConfig | undefined>;
+  config?: OrFunction<RateLimitedCall<TContext, TInput>, LimitConfig | undefined>;
   /**
    * Take tokens that are still to come. `ctx.rateLimit.retryAfter` then says when to do the work.
    */
   reserve?: OrFunction<RateLimitedCall<TContext, TInput>, boolean>;
+  /**
+   * How long a call waits in line for a slot, ms: at least 0, or `Infinity`. Only with a limit of
+   * `kind: "concurrency"`. The wait ends when the client goes away.
+   * @default none: the call is denied at once where no slot is free
+   */
+  maxWait?: number | undefined;
+  /**
+   * The id of the call, such as one that the client has sent: `({ input }) => input.nonce`. The same
+   * id is charged once per limit and key; see `once` of `limit`. `ctx.rateLimit.repeated` then tells
+   * the procedure that it has been asked before. The procedure runs again, so it has to do its work
+   * once, too: by a unique column for the id. Else a client gets any number of calls for one id.
+   * With several limits, it is asked for once, and `name` is the first of them. `undefined` is no id.
+   * An id that no row can have is BAD_REQUEST. Not for limits with `shards`, and not with slots.
+   */
+  once?: (
+    call: RateLimitedCall<TContext, TInput>,
+  ) => string | undefined | Promise<string | undefined>;
 }
 
 /** The calls that are charged. */
@@ -71,10 +89,19 @@ export interface ChargeOnErrorOptions {
 export type Granted<TNames> = TNames extends string
   ? Extract<RateLimitResult, { ok: true }> & {
       settle(actual: number): Promise<void>;
-    }
+    } & SlotOfCall
   : Extract<LimitAllResult, { ok: true }> & {
       settle(actual: SettledCounts<TNames>): Promise<void>;
-    };
+    } & SlotOfCall;
+
+/** What a procedure finds at `ctx.rateLimit` of the slot that its call holds. */
+export interface SlotOfCall {
+  /**
+   * Aborted when the slot is lost; see `signal` of `EnterGranted`. Absent where none of the limits is of
+   * `kind: "concurrency"`.
+   */
+  signal?: AbortSignal;
+}
 
 /**
  * The tokens that were used, by limit. Limits that are left out stay as they were charged. A name
@@ -83,6 +110,29 @@ export type Granted<TNames> = TNames extends string
 export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
   ? { readonly [TKey in TName]?: number }
   : never;
+
+/** What a call costs, and how the limits pay for it. */
+export interface RateLimitedFirstOptions<TContext, TInput>
+  extends
+    Omit<RateLimitedOptions<TContext, TInput>, "reserve" | "once" | "maxWait">,
+    Pick<ChargeOnErrorOptions, "on"> {
+  /**
+   * Each limit gives what it has, in order, until the call has its tokens; see `split` of
+   * `limitFirst`. The `count` of the first limit is then that of the call.
+   * @default false: one limit pays for the whole call
+   */
+  split?: boolean;
+}
+
+/**
+ * The result that a procedure finds at `ctx.rateLimit`. Its `paid` says which limits gave how many
+ * tokens, and `settle` corrects that to the tokens that were really used: what was paid last goes
+ * back first, and more than was paid is charged to the first limit. It can be called after the
+ * procedure has returned. It does not reject when the store fails: the estimate stays charged.
+ */
+export type FirstGranted<TName extends string> = Extract<LimitFirstResult<TName>, { ok: true }> & {
+  settle(actual: number): Promise<void>;
+};
 
 type Overwrite<TContext, TOverrides> = object extends TOverrides
   ? TContext
@@ -98,12 +148,32 @@ export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverri
  * `names` is one limit, or several limits that are charged all or nothing in one round trip.
  *
  * A denied call throws a `TRPCError` `TOO_MANY_REQUESTS` that `isRateLimitError` recognises.
+ *
+ * One of the limits may be of `kind: "concurrency"`. The call then holds a slot while its procedure
+ * runs. If the procedure returns a stream, the call holds it to the end of the stream, or until the
+ * client goes away.
  */
 export interface RateLimited<TContext, TMeta, TName extends string, TTransaction> {
   <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,
     options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput> & ChargeOnErrorOptions,
   ): TRPCMiddlewareFunction<TContext, TMeta, TOverrides, { rateLimit: Granted<TNames> }, TInput>;
+
+  /**
+   * The first of several limits that has the tokens pays for the call, such as the plan and then the
+   * credits; see `limitFirst` of the limiter. `ctx.rateLimit.paid` says which one it was. A call that
+   * none of them can pay for is denied until the first of them can.
+   */
+  first<TOverrides extends object, TInput, const TNames extends readonly TName[]>(
+    names: TNames,
+    options?: RateLimitedFirstOptions<ContextWith<TContext, TOverrides>, TInput>,
+  ): TRPCMiddlewareFunction<
+    TContext,
+    TMeta,
+    TOverrides,
+    { rateLimit: FirstGranted<TNames[number]> },
+    TInput
+  >;
 
   /**
    * Charges the call and runs its procedure in one Serializable transaction of the database, which

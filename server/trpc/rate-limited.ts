@@ -5,15 +5,19 @@ import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import { type Call, charge, chargeInTransaction, type Charging } from "./run-limited.js";
 import type { ConfigFor } from "./config-for-caller.js";
 import type { KeyResolver } from "./key-for-caller.js";
+import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
+import { chargeFirst } from "./run-first.js";
 import type {
   ChargeOnErrorOptions,
   RateLimited,
   RateLimitedOptions,
 } from "./rate-limited-types.js";
-import { validateRateLimited } from "./validate-rate-limited.js";
+import { slotsAmong } from "../limiter/known-options.js";
+import { validateFirst, validateRateLimited } from "./validate-rate-limited.js";
 
 /** The middleware treats every context and input alike. Their types are in `RateLimited`. */
 type Options = RateLimitedOptions<object, unknown>;
+type FirstOptions = RateLimitedFirstOptions<object, unknown>;
 
 export function createRateLimited<TContext, TMeta, TName extends string, TTransaction>(
   limiter: UntypedRateLimiter,
@@ -28,7 +32,8 @@ export function createRateLimited<TContext, TMeta, TName extends string, TTransa
     const all = typeof names === "string" ? [names] : names;
     const hidden = all.filter((name) => !exposed.includes(name));
     const keyResolver = resolver as Charging["resolver"];
-    return { limiter, resolver: keyResolver, configFor, names, hidden, options };
+    const slots = slotsAmong(all, limiter.limits);
+    return { limiter, resolver: keyResolver, configFor, names, hidden, slots, options };
   }
 
   const rateLimited = (names: Names, options: Options & ChargeOnErrorOptions = {}) => {
@@ -39,7 +44,13 @@ export function createRateLimited<TContext, TMeta, TName extends string, TTransa
     const charging = toCharging(names, options, true);
     return (call: Call) => chargeInTransaction(charging, call);
   };
-  return Object.assign(rateLimited, { transaction }) as RateLimited<
+  const first = (names: readonly TName[], options: FirstOptions = {}) => {
+    validateFirst(limiter.limits, names, options);
+    const { split: _, on: __, ...others } = options;
+    const charging = toCharging(names, others, false);
+    return (call: Call) => chargeFirst(charging, options, call);
+  };
+  return Object.assign(rateLimited, { transaction, first }) as RateLimited<
     TContext,
     TMeta,
     TName,

@@ -25,7 +25,7 @@ export interface RateLimitResponseMetaOptions {
  * For `responseMeta` of an adapter:
  *
  * - `Retry-After`: whole seconds, rounded up, when calls of the request were denied; in a batch,
- *   the longest wait;
+ *   the longest wait, and none where no wait helps;
  * - `RateLimit-Policy`: per limit that was charged, `q` tokens in `w` seconds;
  * - `RateLimit`: per limit, `r` whole tokens left, and `t` seconds until the denied call would
  *   pass, or else until the limit is full again or its window ends. If several limits denied a

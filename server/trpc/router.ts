@@ -115,9 +115,11 @@ export function createRateLimitRouter<
     status: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
       throwingPublicErrors(async (): Promise<RateLimitSnapshot<TName>> => {
         const limit = await limitFor(ctx, name, key);
-        const config = limit.config ?? limiter.limits[name]!;
-        if (count !== undefined) validateSatisfiable(name, config, count, false);
         const [snapshot] = await limiter.snapshots([{ name, ...limit }]);
+        const own = limit.config ?? limiter.limits[name]!;
+        if (count !== undefined && !isExempt(snapshot!, own)) {
+          validateSatisfiable(name, snapshot!.config, count, false);
+        }
         return { ...snapshot!, ...(key !== undefined && { key }) };
       }),
     ),
@@ -160,4 +162,9 @@ function shownToClients(result: RateLimitResult): RateLimitResult {
   if (!result.ok || result.storeFailed === undefined) return result;
   const { storeFailed: _, ...shown } = result;
   return shown;
+}
+
+/** Whether an override lets every call of this limit pass: then its config is a shadow. */
+function isExempt({ config }: RateLimitSnapshot, own: { shadow?: boolean | undefined }): boolean {
+  return config.shadow === true && own.shadow !== true;
 }

@@ -1,9 +1,11 @@
 /** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
+import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult } from "../limiter/call-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
-import { forgetDecisions, noteDecisions, type NotedDecision } from "./decisions-of-call.js";
+import type { EnterGranted } from "../limiter/slots/enter-options.js";
+import { forgetDecisions, type NotedDecision } from "./decisions-of-call.js";
 import { concealed, toPublicError, toTransactionError } from "./errors.js";
 import type { ConfigFor } from "./config-for-caller.js";
 import { keyOf, type KeyResolver, resolveKey } from "./key-for-caller.js";
@@ -12,6 +14,9 @@ import type {
   RateLimitedCall,
   RateLimitedOptions,
 } from "./rate-limited-types.js";
+import { enterForCall } from "./enter-for-call.js";
+import { releasedAfter } from "./hold-slot.js";
+import { noteResults } from "./note-results.js";
 import { withSettle } from "./settle.js";
 import { rolledBack } from "./validate-rate-limited.js";
 import { keyOption } from "../../core/key-option.js";
@@ -30,20 +35,55 @@ export interface Charging {
   names: string | readonly string[];
   /** Those of the names that clients may not know. */
   hidden: readonly string[];
+  /** The one of the names that has slots. */
+  slots: string | undefined;
   options: Options;
 }
 
-/** Charges a call, runs its procedure, and gives the tokens back if the call costs nothing. */
+/** What a call has got. */
+interface Taken {
+  /** The slot that the call holds, if one of its limits has slots. */
+  slot?: EnterGranted | undefined;
+  rateLimit: Granted;
+  /** One per item. */
+  results: readonly RateLimitResult[];
+  noted: readonly NotedDecision[];
+}
+
+/** Charges a call and runs its procedure. It holds its slot, if it has one, as long as that runs. */
 export async function charge(
   charging: Charging,
-  { on = "call", resetOnSuccess = false }: ChargeOnErrorOptions,
+  options: ChargeOnErrorOptions,
   call: Call,
 ): ReturnType<Middleware> {
   const { limiter } = charging;
-  const { items, rateLimit, results, noted } = await throwingConcealed(charging, async () => {
+  const taken = await throwingConcealed(charging, async () => {
     const charged = await itemsOf(charging, call);
-    return { items: charged, ...(await take(limiter, charging, charged, call)) };
+    const once = await onceOf(charging, call);
+    return { items: charged, ...(await take(limiter, charging, charged, call, once)) };
   });
+  const { slot } = taken;
+  if (slot === undefined) return runCharged(charging, options, call, taken);
+  try {
+    const result = await runCharged(charging, options, call, taken);
+    const isSubscription = call.type === "subscription";
+    const patience = limiter.configOf(charging.slots!).period as number;
+    return await releasedAfter(result, slot, { signal: call.signal, isSubscription, patience });
+  } catch (error) {
+    // A function of the application has failed. A slot that is not released is renewed for ever.
+    await slot.release();
+    throw error;
+  }
+}
+
+/** Runs the procedure of a call that has its tokens, and gives them back if the call costs nothing. */
+async function runCharged(
+  charging: Charging,
+  { on = "call", resetOnSuccess = false }: ChargeOnErrorOptions,
+  call: Call,
+  { items, rateLimit, results, noted }: Taken & { items: readonly LimitAllItem[] },
+): ReturnType<Middleware> {
+  const { limiter } = charging;
   const result = await call.next({ ctx: { rateLimit } });
   const costs = on === "call" || isCostly(on, result);
   const isReset = result.ok && resetOnSuccess;
@@ -51,17 +91,18 @@ export async function charge(
     forgetDecisions(call.getRawInput, noted);
     // A store that fails now must not change the answer of the procedure. The tokens stay taken.
     await Promise.allSettled(
-      items.map(({ name, key, config }, i) =>
-        isReset
+      items.flatMap(({ name, key, config }, i) => {
+        if (name === charging.slots) return [];
+        return isReset
           ? limiter.reset(name, { ...keyOption(key), config })
-          : limiter.settle(results[i]!, 0),
-      ),
+          : limiter.settle(results[i]!, 0);
+      }),
     );
   }
   return result;
 }
 
-function isCostly(
+export function isCostly(
   on: Exclude<ChargeOnErrorOptions["on"], "call" | undefined>,
   result: Awaited<ReturnType<Middleware>>,
 ): boolean {
@@ -77,7 +118,9 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
       message: `Subscription "${call.path}" cannot run in a transaction, which it would outlive`,
     });
   }
+  let once: string | undefined;
   const items = await throwingConcealed(charging, async () => {
+    once = await onceOf(charging, call);
     const charged = await itemsOf(charging, call);
     const closing = charged.find(({ config }) => config?.blockFor !== undefined);
     if (closing !== undefined) throw rolledBack(closing.name);
@@ -89,7 +132,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
     return await charging.limiter.transaction(async ({ tx, ...scope }) => {
       // The charges of an earlier try were rolled back.
       forgetDecisions(call.getRawInput, noted);
-      const taken = await take(scope, charging, items, call);
+      const taken = await take(scope, charging, items, call, once);
       noted = taken.noted;
       const result = await call.next({ ctx: { rateLimit: taken.rateLimit, tx } });
       if (result.ok) return result;
@@ -105,7 +148,7 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
 }
 
 /** Runs `work`. Its errors become `TRPCError`s that name no hidden limit. */
-async function throwingConcealed<TResult>(
+export async function throwingConcealed<TResult>(
   { hidden }: Charging,
   work: () => Promise<TResult>,
 ): Promise<TResult> {
@@ -116,7 +159,7 @@ async function throwingConcealed<TResult>(
   }
 }
 
-async function itemsOf(
+export async function itemsOf(
   { resolver, configFor, names, options }: Charging,
   { ctx, input, path, type }: Call,
 ): Promise<LimitAllItem[]> {
@@ -132,11 +175,20 @@ async function itemsOf(
         name,
         ...keyOption(resolved),
         count: await valueOf(count, described),
-        config: (await valueOf(config, described)) ?? (await configFor(ctx, name, resolved)),
+        config:
+          ((await valueOf(config, described)) as RateLimitConfig | undefined) ??
+          (await configFor(ctx, name, resolved)),
         reserve: await valueOf(reserve, described),
       };
     }),
   );
+}
+
+async function onceOf({ names, options }: Charging, call: Call): Promise<string | undefined> {
+  if (options.once === undefined) return undefined;
+  const { ctx, input, path, type } = call;
+  const name = typeof names === "string" ? names : names[0]!;
+  return options.once({ name, ctx, input, path, type });
 }
 
 async function valueOf<TValue>(
@@ -149,36 +201,28 @@ async function valueOf<TValue>(
 
 async function take(
   limits: Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle">,
-  { limiter, names, hidden }: Charging,
+  { limiter, names, hidden, slots, options }: Charging,
   items: readonly LimitAllItem[],
-  { getRawInput }: Call,
-): Promise<{
-  rateLimit: Granted;
-  /** One per item. */
-  results: readonly RateLimitResult[];
-  noted: readonly NotedDecision[];
-}> {
+  { getRawInput, signal }: Call,
+  once: string | undefined,
+): Promise<Taken> {
   let rateLimit: Granted;
   let results: readonly RateLimitResult[];
-  if (typeof names === "string") {
-    const { name, ...options } = items[0]!;
-    rateLimit = await limits.limit(name, { ...options, throws: true });
+  let slot: EnterGranted | undefined;
+  if (slots !== undefined) {
+    ({ slot, rateLimit, results } = await enterForCall(limiter, names, slots, items, {
+      maxWait: options.maxWait,
+      signal,
+    }));
+  } else if (typeof names === "string") {
+    const { name, ...item } = items[0]!;
+    rateLimit = await limits.limit(name, { ...item, once, throws: true });
     results = [rateLimit];
   } else {
-    rateLimit = await limits.limitAll(items, { throws: true });
+    rateLimit = await limits.limitAll(items, { once, throws: true });
     results = rateLimit.results;
   }
-  const now = limiter.clock();
-  const decided = items.map(({ name, key, config }, i) => {
-    const { value } = results[i]!;
-    return { name, value, now, config: limiter.configOf(name, { ...keyOption(key), config }) };
-  });
-  // After a failure of the store, the tokens left are not known.
-  const noted = decided.filter(({ name }, i) => {
-    const result = results[i]!;
-    return !hidden.includes(name) && !(result.ok && result.storeFailed);
-  });
-  noteDecisions(getRawInput, noted);
+  const noted = noteResults({ limiter, hidden }, items, results, getRawInput);
   withSettle(limits, rateLimit, names, limits !== limiter);
-  return { rateLimit, results, noted };
+  return { rateLimit, results, noted, slot };
 }

@@ -19,14 +19,8 @@ export function withSettle<TGranted extends Granted>(
   names: string | readonly string[],
   mayFail: boolean,
 ): TGranted {
-  async function settleOne(result: RateLimitResult, actual: number): Promise<void> {
-    try {
-      await limits.settle(result, actual);
-    } catch (error) {
-      const { name } = Object(error) as { name?: unknown };
-      if (mayFail || name !== "RateLimitStoreError") throw error;
-    }
-  }
+  const settleOne = (result: RateLimitResult, actual: number): Promise<void> =>
+    mayFail ? limits.settle(result, actual) : settleQuietly(limits, result, actual);
 
   async function settle(actual: number | Readonly<Record<string, number>>): Promise<void> {
     if (typeof names === "string") return settleOne(granted as RateLimitResult, actual as number);
@@ -47,6 +41,20 @@ export function withSettle<TGranted extends Granted>(
   }
 
   return Object.defineProperty(granted, "settle", { value: settle });
+}
+
+/** Settles, and leaves the estimate charged if the store fails. */
+export async function settleQuietly(
+  limits: Pick<UntypedOperations, "settle">,
+  result: Parameters<UntypedOperations["settle"]>[0],
+  actual: number,
+): Promise<void> {
+  try {
+    await limits.settle(result, actual);
+  } catch (error) {
+    const { name } = Object(error) as { name?: unknown };
+    if (name !== "RateLimitStoreError") throw error;
+  }
 }
 
 /** What is wrong with the counts, in plain JavaScript. A count that is ignored would stay charged. */

@@ -3,8 +3,14 @@ import { validateCount } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
-import { chargedNames, namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
+import {
+  chargedNames,
+  namesOf,
+  rejectUnknownOptions,
+  slotsAmong,
+} from "../limiter/known-options.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
+import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 
@@ -15,12 +21,16 @@ const TRANSACTION_OPTIONS = namesOf<Options>({
   count: true,
   config: true,
   reserve: true,
+  maxWait: true,
+  once: true,
 });
 const OPTIONS = namesOf<Options & ChargeOnErrorOptions>({
   key: true,
   count: true,
   config: true,
   reserve: true,
+  maxWait: true,
+  once: true,
   on: true,
   resetOnSuccess: true,
 });
@@ -38,6 +48,8 @@ export function validateRateLimited(
 ): void {
   const all = chargedNames(names, limits);
   const given = typeof options.config === "function" ? undefined : options.config;
+  const slots = slotsAmong(all, limits);
+  validateSlotOptions(slots, all, options, isTransaction);
   const closing = all.find((name) => (given ?? limits[name])?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {
     throw rolledBack(closing);
@@ -54,8 +66,11 @@ export function validateRateLimited(
   if (config !== undefined && typeof config !== "function") {
     validateConfig(config);
   }
+  validateOnce(limits, all, options);
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
   demandBoolean("resetOnSuccess", resetOnSuccess);
+  demandRefilling(limits, all, "reserve", reserve);
+  demandRefilling(limits, all, "resetOnSuccess", resetOnSuccess);
   if (on !== "call" && on !== "success" && on !== "error" && typeof on !== "function") {
     throw new RateLimitConfigError(
       "on",
@@ -63,6 +78,111 @@ export function validateRateLimited(
       '"call", "success", "error" or a function of the error',
     );
   }
+}
+
+/** Options that slots do not have, and those that only slots have. */
+function validateSlotOptions(
+  slots: string | undefined,
+  all: readonly string[],
+  { maxWait, ...options }: Options & ChargeOnErrorOptions,
+  isTransaction: boolean,
+): void {
+  if (maxWait !== undefined && slots === undefined) {
+    const message = `maxWait is for limits of kind "concurrency", got ${describe(maxWait)}; leave it out`;
+    throw new RateLimitConfigError("maxWait", maxWait, { message });
+  }
+  if (maxWait !== undefined && !(maxWait >= 0)) {
+    throw new RateLimitConfigError("maxWait", maxWait, "a number of ms of at least 0");
+  }
+  if (slots === undefined) return;
+  if (isTransaction) {
+    const message =
+      `rateLimited.transaction() cannot hold a slot of ${describe(slots)}, which is held and released ` +
+      "outside of the transaction; use rateLimited() for this limit, before the transaction";
+    throw new RateLimitConfigError("names", slots, { message });
+  }
+  if (options.once !== undefined) {
+    const message = `once is for limits of tokens, and ${describe(slots)} has slots; leave it out`;
+    throw new RateLimitConfigError("once", options.once, { message });
+  }
+  if (all.length > 1) return;
+  for (const option of ["count", "reserve", "on", "resetOnSuccess"] as const) {
+    if (options[option] === undefined) continue;
+    const message =
+      `${option} is for limits of tokens, and ${describe(slots)} has slots; leave it out, or charge ` +
+      "a limit of tokens with it";
+    throw new RateLimitConfigError(option, options[option], { message });
+  }
+}
+
+const FIRST_OPTIONS = namesOf<RateLimitedFirstOptions<object, unknown>>({
+  key: true,
+  count: true,
+  config: true,
+  split: true,
+  on: true,
+});
+
+/**
+ * Checks the arguments of `rateLimited.first`.
+ *
+ * @throws RateLimitConfigError and RateLimitInputError as above, and for a limit that is a shadow.
+ */
+export function validateFirst(
+  limits: LimitConfigs,
+  names: readonly string[],
+  options: RateLimitedFirstOptions<object, unknown>,
+): void {
+  rejectUnknownOptions(options, FIRST_OPTIONS, "rateLimited.first()");
+  if (!Array.isArray(names)) {
+    const message = `rateLimited.first() needs a list of limits, got ${describe(names)}`;
+    throw new RateLimitConfigError("names", names, { message });
+  }
+  const { split, ...others } = options;
+  demandBoolean("split", split);
+  validateRateLimited(limits, names, others, false);
+  const slots = slotsAmong(names, limits);
+  if (slots !== undefined) {
+    const message = `rateLimited.first() cannot ask ${describe(slots)}, which has slots and no tokens; leave it out`;
+    throw new RateLimitConfigError("names", slots, { message });
+  }
+  const shadow = (names as readonly string[]).find((name) => limits[name]?.shadow);
+  if (shadow === undefined) return;
+  const message =
+    `rateLimited.first() cannot ask ${describe(shadow)}, which is a shadow: it denies no call, so ` +
+    "no limit after it would ever pay; leave shadow out";
+  throw new RateLimitConfigError("names", shadow, { message });
+}
+
+function demandRefilling(
+  limits: LimitConfigs,
+  names: readonly string[],
+  option: string,
+  value: unknown,
+): void {
+  if (value !== true) return;
+  const name = names.find((each) => limits[each]?.rate === 0);
+  if (name === undefined) return;
+  const message =
+    `${option} does not go with the credits ${describe(name)}, got true: ` +
+    (option === "reserve" ? "no tokens are still to come" : "it would delete what was bought");
+  throw new RateLimitConfigError(option, value, { message });
+}
+
+/** One id for all calls would let one of them be charged, so it has to be a function. */
+function validateOnce(
+  limits: LimitConfigs,
+  names: readonly string[],
+  { once }: Pick<Options, "once">,
+): void {
+  if (once === undefined) return;
+  if (typeof once !== "function") {
+    throw new RateLimitConfigError("once", once, "a function, such as ({ input }) => input.nonce");
+  }
+  const sharded = names.find((name) => (limits[name]?.shards ?? 1) > 1);
+  if (sharded === undefined) return;
+  const message = `once does not go with shards, and ${describe(sharded)} has them: leave one of the two out`;
+  throw new RateLimitConfigError("once", once, { message });
 }
 
 /** A denial is thrown, which rolls the transaction back, and with it what would close the bucket. */

@@ -6,12 +6,12 @@ import { RateLimitConfigError } from "../../../core/errors.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import type { SqlDriver, SqlRow } from "../sql/driver.js";
 import type { TableName } from "../sql/sql.js";
-import type { SqlStoreOptions } from "../sql-store.js";
+import { type SqlStoreOptions, tableOf } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import { type D1DatabaseLike, type D1StatementLike, isD1, isD1Session } from "./d1-client.js";
 
 /** The options of `d1Store`. */
-export type D1StoreOptions = Pick<SqlStoreOptions, "table">;
+export type D1StoreOptions = Pick<SqlStoreOptions, "table" | "overridesTable">;
 
 const EXPECTED = "a binding to D1, such as env.DB";
 
@@ -26,10 +26,9 @@ const EXPECTED = "a binding to D1, such as env.DB";
  * @throws RateLimitConfigError when `db` is no binding to D1, or `isolation` is given.
  */
 export function d1Store(db: D1DatabaseLike, options: D1StoreOptions = {}): RateLimitStore<never> {
-  const { table: name = "RateLimit" } = options;
   const problem = problemOf(db);
   if (problem !== undefined) throw new RateLimitConfigError("db", db, problem);
-  return createD1Store(db, { name }, (options as SqlStoreOptions).isolation);
+  return createD1Store(db, tableOf(options), (options as SqlStoreOptions).isolation);
 }
 
 /** @param isolation what the caller has given; it is refused. */

@@ -4,6 +4,7 @@
  */
 import type { RateLimitState } from "../../../core/calculate.js";
 import { planWrites } from "../plan-writes.js";
+import { quotedTable, type TableName } from "../sql/sql.js";
 import { type Decision, rowKey, type RowId } from "../store.js";
 import type { DurableStorageLike } from "./durable-storage.js";
 
@@ -73,4 +74,15 @@ export function durableRows(
 
 function idOf({ name, key, shard }: RowId): [string, string, number] {
   return [name, key, shard];
+}
+
+/** Creates the table of overrides, if there is none of its name. */
+export function createDurableOverrides(
+  exec: (text: string, params: readonly unknown[]) => Cursor,
+  table: TableName,
+): void {
+  // As in the package's migration for SQLite.
+  const columns = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '', "rule" TEXT NOT NULL,
+    "until" REAL NOT NULL, "setAt" REAL NOT NULL, PRIMARY KEY ("name", "key")`;
+  exec(`CREATE TABLE IF NOT EXISTS ${quotedTable(table)} (${columns})`, []);
 }

@@ -7,18 +7,22 @@ import { checkTable } from "../sql/check-table.js";
 import { createDatabaseClock } from "../sql/database-clock.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
 import { pruneSql } from "../sql/prune.js";
+import { overridesBeside, sqlOverrideTable } from "../sql/override-table.js";
+import { tableOf } from "../sql-store.js";
 import { quotedTable } from "../sql/sql.js";
 import { sqlite } from "../sql/sqlite.js";
 import { isMissingTable, storeError } from "../sql/store-error.js";
 import { type Call, expiredError, type RateLimitStore } from "../store.js";
 import { isD1 } from "./d1-client.js";
-import { DecisionError, durableRows } from "./durable-rows.js";
+import { createDurableOverrides, DecisionError, durableRows } from "./durable-rows.js";
 import type { DurableStorageLike } from "./durable-storage.js";
 
 /** The options of `durableStore`. */
 export interface DurableStoreOptions {
   /** The table's name. @default "RateLimit" */
   table?: string | undefined;
+  /** The name of the table of overrides. @default that of the table with "Override" after it */
+  overridesTable?: string | undefined;
 }
 
 /**
@@ -34,7 +38,7 @@ export function durableStore(
   storage: DurableStorageLike,
   options: DurableStoreOptions = {},
 ): RateLimitStore<never> {
-  const { table: name = "RateLimit", ...others } = options;
+  const { table: _, overridesTable: __, ...others } = options;
   const problem = problemOf(storage);
   if (problem !== undefined) throw new RateLimitConfigError("storage", storage, problem);
   const [other] = Object.keys(others);
@@ -42,7 +46,7 @@ export function durableStore(
     const expected = "left out: decisions of a Durable Object run one after the other";
     throw new RateLimitConfigError(other, (others as Record<string, unknown>)[other], expected);
   }
-  const tableName = { name };
+  const tableName = tableOf(options);
   const table = quotedTable(tableName);
   const clock = createDatabaseClock();
   const dialect = sqlite(tableName, clock);
@@ -103,6 +107,9 @@ export function durableStore(
   return {
     apply,
     list,
+    overrides: sqlOverrideTable("sqlite", connection, tableName, clock, undefined, () =>
+      createDurableOverrides(exec, overridesBeside(tableName)),
+    ),
     async *names() {
       try {
         await prepare();

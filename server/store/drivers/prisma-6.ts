@@ -11,6 +11,27 @@ export function isBefore7(version: string | undefined): boolean {
   return version !== undefined && Number.parseInt(version, 10) < 7;
 }
 
+/**
+ * Commits inside of the body of a transaction. If COMMIT fails, for example by a serialization
+ * failure, Prisma 6 never returns the connection to its pool. A pool of ten is used up by ten such
+ * failures. If the body fails, it rolls back and returns the connection. The COMMIT that Prisma then
+ * sends is a warning on PostgreSQL and nothing on MySQL. See {@link mayCommitTwice}.
+ */
+export function committing<TTransaction, TResult>(
+  run: (tx: TTransaction) => Promise<TResult>,
+): (tx: TTransaction) => Promise<TResult> {
+  return async (tx) => {
+    const result = await run(tx);
+    await (tx as PrismaRaw).$executeRawUnsafe("COMMIT");
+    return result;
+  };
+}
+
+/** Whether a second COMMIT does no harm. On SQLite and on CockroachDB it is an error. */
+export function mayCommitTwice(provider: string | undefined): boolean {
+  return provider === "postgresql" || provider === "mysql";
+}
+
 export function prisma6Connection(client: PrismaRaw, dialect: DialectName): SqlConnection {
   const send = dialect === "postgresql" ? castNumbered : castInTurn(CASTS[dialect]);
   return {
@@ -77,7 +98,7 @@ function castInTurn(placeholder: string) {
 
 /** What a statement returns: the columns before the first FROM, or after RETURNING. */
 const RETURNED = /^\s*(?:SET STATEMENT \S+ = \d+ FOR\s+)?SELECT\b[^]*?\bFROM\b|\bRETURNING\b[^]*$/;
-const TEXT_COLUMN = /(?<!AS )(?:t\.)?`(name|key)`/g;
+const TEXT_COLUMN = /(?<!AS )(?:t\.)?`(name|key|rule)`/g;
 const SUFFIX = "_text";
 
 const textColumns = new Map<string, string>();

@@ -29,8 +29,19 @@ export function isPrisma8(client: object): client is Prisma8Like {
   return "contract" in client && "runtime" in client && !("$queryRawUnsafe" in client);
 }
 
+/** @throws RateLimitConfigError when the contract lacks the model of limits. */
+export function prisma8Tables(client: Prisma8Like, model: string, overrides: string): TableName {
+  const limits = prisma8Table(client, model);
+  try {
+    return { ...limits, overrides: prisma8Table(client, overrides) };
+  } catch {
+    // Only a limiter with overrides needs it, and finds then that the table is missing.
+    return { ...limits, overrides: { ...limits, name: overrides } };
+  }
+}
+
 /** @throws RateLimitConfigError when the contract has no such model. */
-export function prisma8Table({ contract }: Prisma8Like, model: string): TableName {
+function prisma8Table({ contract }: Prisma8Like, model: string): TableName {
   const { namespaces = {} } = contract.domain as Prisma8Domain;
   const all = Object.entries(namespaces);
   for (const [namespace, { models = {} }] of all) {

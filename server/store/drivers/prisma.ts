@@ -13,8 +13,8 @@ import { mysqlDriver, promisePool } from "./mysql.js";
 import type { MysqlCallbackPoolLike, MysqlPoolLike } from "./mysql-client.js";
 import { pgDriver, type PgDriverOptions } from "./pg.js";
 import type { PgPoolLike } from "./pg-client.js";
-import { isBefore7, prisma6Connection } from "./prisma-6.js";
-import { isPrisma8, prisma8Driver, prisma8Table } from "./prisma-8.js";
+import { committing, isBefore7, mayCommitTwice, prisma6Connection } from "./prisma-6.js";
+import { isPrisma8, prisma8Driver, prisma8Tables } from "./prisma-8.js";
 import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
 import { leavingBusy } from "./prisma-libsql.js";
 import { poolOf, throughPoolOf } from "./prisma-pool.js";
@@ -28,6 +28,11 @@ export interface PrismaStoreOptions {
    * @default "RateLimit"
    */
   model?: string;
+  /**
+   * The name of the model of overrides. Only a limiter with `overrides` uses it.
+   * @default that of the model, with "Override" after it: "RateLimitOverride"
+   */
+  overridesModel?: string;
   /**
    * `"serializable"`: decisions run in transactions of that level, one per batch, and conflicts are
    * retried. Decisions are exact without it too. Use it where a policy or an audit requires it. It
@@ -85,13 +90,14 @@ export function prismaStore(
   options: PrismaStoreOptions = {},
 ): RateLimitStore {
   const { model = "RateLimit", isolation, pool, prepare } = options;
+  const { overridesModel = `${model}Override` } = options;
   const { driver, table, provider } = isPrisma8(prisma)
     ? {
         driver: prisma8Driver(prisma),
-        table: prisma8Table(prisma, model),
+        table: prisma8Tables(prisma, model, overridesModel),
         provider: prisma.contract.target,
       }
-    : openPrisma(prisma, model);
+    : openPrisma(prisma, model, overridesModel);
   const how = prepare === undefined ? {} : { prepare };
   const found = pool === undefined && !isPrisma8(prisma) ? poolOf(prisma) : undefined;
   const single = pool
@@ -127,7 +133,11 @@ function isD1Client(prisma: object): boolean {
 }
 
 /** A client of Prisma 6 or 7. */
-function openPrisma<TClient extends PrismaLike>(prisma: TClient, model: string) {
+function openPrisma<TClient extends PrismaLike>(
+  prisma: TClient,
+  model: string,
+  overridesModel: string,
+) {
   const internals = prisma as ClientInternals;
   const { _activeProvider: provider, _runtimeDataModel: schema } = internals;
   const dialect = DIALECTS.get(provider);
@@ -143,10 +153,11 @@ function openPrisma<TClient extends PrismaLike>(prisma: TClient, model: string) 
       `one of the Prisma schema's models (${Object.keys(models).join(", ")})`,
     );
   }
-  const table: TableName = {
-    name: models?.[model]?.dbName ?? model,
-    schema: models?.[model]?.schema ?? schemaOfAdapter(internals),
-  };
+  const named = (name: string) => ({
+    name: models?.[name]?.dbName ?? name,
+    schema: models?.[name]?.schema ?? schemaOfAdapter(internals),
+  });
+  const table: TableName = { ...named(model), overrides: named(overridesModel) };
   return { driver: prismaDriver(prisma, dialect), table, provider };
 }
 
@@ -160,10 +171,10 @@ function prismaDriver<TClient extends PrismaLike>(
   prisma: TClient,
   dialect: DialectName,
 ): SqlDriver<TransactionOf<TClient>> {
-  const { _engineConfig: config, _clientVersion: version } = prisma as ClientInternals;
-  const connect = isBefore7(version)
-    ? (client: PrismaRaw) => prisma6Connection(client, dialect)
-    : connectionOf;
+  const internals = prisma as ClientInternals;
+  const { _engineConfig: config, _clientVersion: version, _activeProvider: provider } = internals;
+  const isOld = isBefore7(version);
+  const connect = isOld ? (client: PrismaRaw) => prisma6Connection(client, dialect) : connectionOf;
   const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
@@ -180,7 +191,8 @@ function prismaDriver<TClient extends PrismaLike>(
         ...(timeout !== undefined && { timeout: Math.min(timeout, MAX_TIMEOUT) }),
         ...(maxWait !== undefined && { maxWait: Math.min(maxWait, MAX_TIMEOUT) }),
       };
-      return transact.call(prisma, run, options);
+      const body = isOld && mayCommitTwice(provider) ? committing(run) : run;
+      return transact.call(prisma, body, options);
     },
   };
   if (!isD1Client(prisma)) return driver;

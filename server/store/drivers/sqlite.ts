@@ -2,7 +2,7 @@
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { isD1, isD1Session } from "./d1-client.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
-import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
+import { sqlStore, type SqlStoreOptions, tableOf } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import { isBunSql } from "./bun-sql-client.js";
 import type {
@@ -43,7 +43,7 @@ export function sqliteStore<TClient extends SqliteDatabaseLike | LibsqlClientLik
   db: TClient,
   options: SqliteStoreOptions<TClient> = {},
 ): RateLimitStore<SqliteTransactionOf<TClient>> {
-  const { table: name = "RateLimit", schema, isolation, open } = options;
+  const { isolation, open } = options;
   const problem = problemOf(db);
   if (problem !== undefined) throw new RateLimitConfigError("db", db, problem);
   if (open !== undefined && (isLibsql(db) || typeof open !== "function")) {
@@ -57,7 +57,7 @@ export function sqliteStore<TClient extends SqliteDatabaseLike | LibsqlClientLik
     db,
     open as (() => SqliteDatabaseLike) | undefined,
   );
-  const store = createSqlStore(transactions, { table: { name, schema }, isolation }, single);
+  const store = createSqlStore(transactions, { table: tableOf(options), isolation }, single);
   return {
     ...store,
     ...(open === undefined && { transaction: refuseTransaction }),

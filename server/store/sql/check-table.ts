@@ -40,7 +40,29 @@ interface FoundTable {
   elsewhere: string[];
 }
 
-const COLUMNS = ["name", "key", "shard", "value", "ts"];
+/** What a table must have. Both tables of the package are keyed by texts, and hold doubles. */
+export interface TableShape {
+  columns: readonly string[];
+  doubles: readonly string[];
+  /** The columns of the primary key, in order. */
+  key: readonly string[];
+  /** What the table is for, for messages. */
+  of: string;
+}
+
+export const LIMITS: TableShape = {
+  columns: ["name", "key", "shard", "value", "ts"],
+  doubles: ["value", "ts"],
+  key: ["name", "key", "shard"],
+  of: "rate limits",
+};
+
+export const OVERRIDES: TableShape = {
+  columns: ["name", "key", "rule", "until", "setAt"],
+  doubles: ["until", "setAt"],
+  key: ["name", "key"],
+  of: "overrides of rate limits",
+};
 
 /** 64-bit floating point. Other types would round, and then no guard would ever be true. */
 const DOUBLE: Record<DialectName, RegExp> = {
@@ -58,7 +80,8 @@ export function missingTableHint({ name, madeBy }: TableName, dialect: DialectNa
     return `table "${name}" must be in the Drizzle schema, as in docs/drizzle.md, and pushed or migrated`;
   }
   const folder = dialect === "sqlite" ? "" : `${dialect}/`;
-  const renamed = name === "RateLimit" ? "" : `with "${name}" in place of "RateLimit", `;
+  const isUsual = name === "RateLimit" || name === "RateLimitOverride";
+  const renamed = isUsual ? "" : `with "${name}" in place of "RateLimit", `;
   return (
     `create it by the SQL in node_modules/trpc-rate-limit/prisma/${folder}migrations, ${renamed}` +
     "or by a migration of your own with the same columns"
@@ -75,6 +98,7 @@ export async function checkTable(
   connection: SqlConnection,
   table: TableName,
   clock: DatabaseClock,
+  shape: TableShape = LIMITS,
 ): Promise<string> {
   const mark = dialect === "mysql" ? "`" : '"';
   const report = `${REPORT[dialect]} AS ${mark}version${mark}`;
@@ -83,7 +107,7 @@ export async function checkTable(
       const columns = withClock ? `${report}, ${CLOCK[dialect]}` : report;
       return connection.query(text.replace("{more}", columns), params);
     });
-  const found = await LOOK_UP[dialect](query, table).catch(async (error: unknown) => {
+  const found = await LOOK_UP[dialect](query, table, shape).catch(async (error: unknown) => {
     // Another engine may not know the catalogs of the one whose language it speaks, and an old
     // SQLite lacks what it is asked for.
     const asked = `SELECT ${VERSION[dialect]} AS ${mark}version${mark}`;
@@ -92,7 +116,7 @@ export async function checkTable(
     throw error;
   });
   if (found.version !== undefined) checkEngine(dialect, found.version);
-  checkColumns(dialect, table, found);
+  checkColumns(dialect, table, found, shape);
   return found.version ?? "";
 }
 
@@ -100,6 +124,7 @@ function checkColumns(
   dialect: DialectName,
   table: TableName,
   { columns, lacksKey, searched, elsewhere }: FoundTable,
+  shape: TableShape,
 ): void {
   const shown = `table "${table.name}"`;
   if (columns.length === 0) {
@@ -114,17 +139,17 @@ function checkColumns(
       hint,
     );
   }
-  const missing = COLUMNS.filter((name) => !columns.some((column) => column.name === name));
+  const missing = shape.columns.filter((name) => !columns.some((column) => column.name === name));
   if (missing.length > 0) {
     throw new TableError(
       "foreign",
-      `${shown} in ${searched} is not a table of rate limits: it has no column ` +
+      `${shown} in ${searched} is not a table of ${shape.of}: it has no column ` +
         `${missing.join(", ")}; another package may use this name, so give the model of the ` +
         "limits another one, and name it by the option model (or table)",
     );
   }
   for (const { name, type, collation, folds } of columns) {
-    if ((name === "value" || name === "ts") && !DOUBLE[dialect].test(type)) {
+    if (shape.doubles.includes(name) && !DOUBLE[dialect].test(type)) {
       throw new TableError(
         "type",
         `column ${name} of ${shown} has the type ${type}; it must be a double`,
@@ -141,8 +166,8 @@ function checkColumns(
   if (lacksKey !== undefined) {
     throw new TableError(
       "key",
-      `${shown} has no ${lacksKey} on exactly (name, key, shard), without which a bucket could ` +
-        "have several rows; delete its rows, and ADD PRIMARY KEY (name, key, shard), as in the " +
+      `${shown} has no ${lacksKey} on exactly (${shape.key.join(", ")}), without which a bucket could ` +
+        `have several rows; delete its rows, and ADD PRIMARY KEY (${shape.key.join(", ")}), as in the ` +
         "package's migrations",
     );
   }
@@ -152,11 +177,11 @@ function checkColumns(
  * The condition, on a table `k`, that it has a unique index on these columns, in any order. Views
  * and foreign tables show none of theirs.
  */
-const HAS_KEY = `(k.relkind IN ('v', 'f') OR EXISTS (
+const hasKey = (key: readonly string[]) => `(k.relkind IN ('v', 'f') OR EXISTS (
   SELECT 1 FROM pg_index AS u WHERE u.indrelid = k.oid AND u.indisunique AND u.indisvalid
-    AND u.indimmediate AND u.indpred IS NULL AND u.indnkeyatts = 3 AND 3 = (
+    AND u.indimmediate AND u.indpred IS NULL AND u.indnkeyatts = ${key.length} AND ${key.length} = (
       SELECT count(*) FROM pg_attribute AS p WHERE p.attrelid = k.oid
-        AND p.attnum = ANY (u.indkey) AND p.attname IN ('name', 'key', 'shard'))))`;
+        AND p.attnum = ANY (u.indkey) AND p.attname IN ('${key.join("', '")}'))))`;
 
 /** The columns of the primary key of a table `c`, in order. Parts of columns show their length. */
 const PRIMARY_KEY =
@@ -167,13 +192,15 @@ const PRIMARY_KEY =
 /** @param text with `{more}` where the columns of the version and the clock stand. */
 type Query = (text: string, params: unknown[]) => Promise<SqlRow[]>;
 
-const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<FoundTable>> = {
-  async postgresql(query, table) {
+type LookUp = (query: Query, table: TableName, shape: TableShape) => Promise<FoundTable>;
+
+const LOOK_UP: Record<DialectName, LookUp> = {
+  async postgresql(query, table, { key }) {
     const { name, schema } = table;
     const rows = await query(
       `SELECT n.nspname::text AS "schema", a.attname::text AS "name", y.typname::text AS "type",
          c.collname::text AS "collation", to_jsonb(c) ->> 'collisdeterministic' AS "deterministic",
-         ${HAS_KEY} AS "hasKey",
+         ${hasKey(key)} AS "hasKey",
          k.oid = to_regclass($1) AS "found", array_to_string(current_schemas(false), ', ') AS "searched",
          current_setting('server_encoding', true) AS "encoding", {more}
        FROM pg_class AS k JOIN pg_namespace AS n ON n.oid = k.relnamespace
@@ -205,7 +232,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
     };
   },
 
-  async mysql(query, { name, schema = null }) {
+  async mysql(query, { name, schema = null }, { key }) {
     const rows = await query(
       "SELECT c.COLUMN_NAME AS `name`, c.DATA_TYPE AS `type`, c.COLLATION_NAME AS `collation`, " +
         "@@character_set_client AS `sent`, @@character_set_results AS `received`, " +
@@ -229,7 +256,7 @@ const LOOK_UP: Record<DialectName, (query: Query, table: TableName) => Promise<F
     });
     return {
       columns,
-      lacksKey: primary === "name,key,shard" ? undefined : "primary key",
+      lacksKey: primary === key.join(",") ? undefined : "primary key",
       version: versionOf(rows),
       searched: "this database",
       elsewhere: [],

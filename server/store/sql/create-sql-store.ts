@@ -1,4 +1,5 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
+import { periodicLines } from "./current-window.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
@@ -22,6 +23,7 @@ import { knownTable } from "./known-table.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
 import { mysql } from "./mysql.js";
 import { postgresql } from "./postgresql.js";
+import { sqlOverrideTable } from "./override-table.js";
 import { pruneSql } from "./prune.js";
 import { sqlite } from "./sqlite.js";
 import type { TableName } from "./sql.js";
@@ -152,7 +154,7 @@ export function createSqlStore<TTransaction>(
     prepare: () => checkedTable.prepare(),
     read: (rows) => dialect.read(own, rows),
     write: (groups, isWanted) => writeGroups(dialect, own, groups, isWanted),
-    take: (...take) => dialect.take(single, ...take),
+    take: (lines, take) => dialect.take(single, periodicLines(lines, take.now), take),
     get mixesTerms() {
       return dialect.mixesTerms;
     },
@@ -179,6 +181,11 @@ export function createSqlStore<TTransaction>(
     ...(onPoolError && { onPoolError }),
     clock: clock.now,
     clockBehind: clock.behind,
+    clockAhead: clock.ahead,
+    overrides: sqlOverrideTable(driver.dialect, single, table, clock, {
+      within: (tx) => driver.within(tx),
+      isConflict,
+    }),
     list,
     async *names() {
       try {

@@ -39,6 +39,8 @@ export interface DatabaseClock {
   readonly isKnown: boolean;
   /** By how much `now` may be behind the database's clock, ms. */
   behind(): number;
+  /** By how much `now` may be ahead of the database's clock, ms. */
+  ahead(): number;
   /**
    * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
    * then be wrong by any time, until the clock was read.
@@ -113,6 +115,10 @@ export function createDatabaseClock(
       if (bounds === undefined) return 0;
       const drift = DRIFT * (monotonic() - bounds.at);
       return bounds.high + drift - offset + RESOLUTION;
+    },
+    ahead() {
+      if (bounds === undefined) return 0;
+      return offset - bounds.low + DRIFT * (monotonic() - bounds.at);
     },
     get isInDoubt() {
       return isInDoubt();

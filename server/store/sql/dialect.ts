@@ -1,6 +1,7 @@
 /** A dialect: the statements of one kind of database. */
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { Write, WriteGroup } from "../plan-writes.js";
+import type { PeriodicConfig } from "../../../core/config.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import type { RowId } from "../store.js";
 import type { DatabaseClock } from "./database-clock.js";
@@ -93,7 +94,7 @@ export interface Dialect {
   /** See `RowAccess.take`. */
   take(
     connection: SqlConnection,
-    lines: readonly TakeLine[],
+    lines: readonly TakeLine<PeriodicConfig>[],
     options: TakeOptions,
   ): Promise<Map<string, RateLimitState>>;
   /** See `RowAccess.mixesTerms`. It may only be known after `prepare`. */

@@ -2,7 +2,7 @@
  * The plain take on MariaDB, which can return the rows that a statement has written: an
  * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked.
  */
-import { capacityOf } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isLockTimeout, isOutOfRange } from "./database-errors.js";
 import type { TakeLine } from "../row-access.js";
@@ -144,7 +144,10 @@ export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"
   };
 }
 
-function numbersOf({ total, terms: { config, floor } }: TakeLine, now: number): Numbers {
+function numbersOf(
+  { total, terms: { config, floor } }: TakeLine<PeriodicConfig>,
+  now: number,
+): Numbers {
   const { kind, rate, period } = config;
   const isWindow = Number(kind === "fixed window");
   return { total, rate, period, capacity: capacityOf(config), floor, now, isWindow };

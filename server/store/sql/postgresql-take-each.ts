@@ -2,7 +2,7 @@
  * The plain take of many rows with terms of their own, on PostgreSQL. What follows `ON CONFLICT` sees
  * only the columns of the table, so each row looks its terms up by its name and key.
  */
-import { capacityOf } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
 import type { TakeLine } from "../row-access.js";
 import { distinctTerms } from "../take-terms.js";
 import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
@@ -49,7 +49,7 @@ export function takeEachText(table: string, clockColumn: string): string {
     RETURNING ${of("t", STATE)} ${clockColumn}`;
 }
 
-export function takeEachParams(lines: readonly TakeLine[], now: number): unknown[] {
+export function takeEachParams(lines: readonly TakeLine<PeriodicConfig>[], now: number): unknown[] {
   const { terms, places } = distinctTerms(lines);
   const lineOf: Record<string, Record<string, number>> = Object.create(null);
   for (const [i, { row }] of lines.entries()) {

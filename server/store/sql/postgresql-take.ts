@@ -2,7 +2,7 @@
  * The plain take on PostgreSQL. It queues on the lock of each row: `ON CONFLICT DO UPDATE` evaluates
  * its condition on the newest version of the row, with the lock held.
  */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../../core/config.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import { rowKey } from "../store.js";
 import { sharedTerms } from "../take-terms.js";
@@ -96,7 +96,7 @@ async function take(
   clock: DatabaseClock,
   texts: readonly [without: Takes, withClock: Takes],
   connection: SqlConnection,
-  lines: readonly TakeLine[],
+  lines: readonly TakeLine<PeriodicConfig>[],
   { now, mayWait, isWanted }: TakeOptions,
 ) {
   const queryAny = (textOf: (takes: Takes) => string, values: unknown[]) =>

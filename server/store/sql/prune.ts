@@ -6,7 +6,8 @@
  *
  * Measured and rejected: one DELETE per limit (it holds its locks until the last row).
  */
-import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../../core/config.js";
+import { isCredits } from "../../../core/credits.js";
 import { nextTick } from "../../timers/next-tick.js";
 import { pruneByList } from "../prune-by-list.js";
 import { retryConflicts } from "../retry-conflicts.js";
@@ -156,6 +157,10 @@ const PAGE = 1000;
  */
 const LARGEST = "1e60";
 
+function isPrunable(config: RateLimitConfig): config is PeriodicConfig {
+  return isCredits(config) || isInRangeOfSql(config);
+}
+
 export interface SqlPruneOptions {
   dialectName: DialectName;
   table: TableName;
@@ -174,6 +179,7 @@ export async function* pruneSql(
   const column = (name: string) => `t.${quoted(name, syntax.quote)}`;
 
   function isFull(made: Params, config: PeriodicConfig): string {
+    if (isCredits(config)) return `${column("value")} = 0`;
     const { rate, period, kind } = config;
     const capacity = capacityOf(config);
     const held = heldSql(dialectName, kind, {
@@ -209,7 +215,7 @@ export async function* pruneSql(
   }
 
   for (const [given, all] of configs) {
-    if (!all.every(isInRangeOfSql)) {
+    if (!all.every(isPrunable)) {
       yield* pruneByList(store, { configs: new Map([[given, all]]), before });
       continue;
     }

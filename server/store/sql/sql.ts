@@ -15,6 +15,8 @@ export interface TableName {
   schema?: string | undefined;
   /** How an application makes the table with this store, for messages. @default in SQL */
   madeBy?: "Prisma" | "Drizzle" | undefined;
+  /** The table of overrides. @default in the same schema, see `overridesName` */
+  overrides?: Pick<TableName, "name" | "schema"> | undefined;
 }
 
 export function quotedTable({ schema, name }: TableName, mark: '"' | "`" = '"'): string {

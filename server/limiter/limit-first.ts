@@ -1,0 +1,168 @@
+/** `limitFirst`: the first of several limits that has the tokens pays for a call, or all in order. */
+import { isSatisfiable, validateCount } from "../../core/count.js";
+import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { type Context, report } from "./context.js";
+import { decideFirst, type FirstDecided, isPayable } from "./decide-first.js";
+import { denialError } from "./denial-error.js";
+import { openedBy } from "./fail-open.js";
+import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
+import type {
+  LimitFirstItem,
+  LimitFirstOptions,
+  LimitFirstResult,
+  PaidCount,
+} from "./limit-first-options.js";
+import type { LimitRequest } from "./limit-request.js";
+import { rememberPayment } from "./payment.js";
+import { remember } from "./taken.js";
+import { rowKey } from "../store/store.js";
+
+export async function limitFirst(
+  context: Context,
+  items: readonly (string | LimitFirstItem)[],
+  options: LimitFirstOptions = {},
+): Promise<LimitFirstResult> {
+  rejectUnknownOptions(options, FIRST_OPTIONS, "limitFirst()");
+  const { count = 1, split = false } = options;
+  validateCount(count);
+  const requests = requestsOf(context, items, options);
+  // Nothing is split into nothing: the first limit says whether it is in debt.
+  const together = split && count > 0;
+  validatePayable(requests, count, together);
+  let decided: FirstDecided;
+  try {
+    const decision = decideFirst(requests, together ? count : undefined, context.environment);
+    [decided] = (await context.apply([decision])) as [FirstDecided];
+  } catch (error) {
+    return openFirst(context, requests, error);
+  }
+  return decided.ok
+    ? paidBy(context, requests, decided)
+    : deniedBy(context, requests, decided, options.throws);
+}
+
+function paidBy(
+  context: Context,
+  requests: readonly LimitRequest[],
+  { asked }: FirstDecided,
+): LimitFirstResult {
+  const { environment } = context;
+  const paid: PaidCount[] = [];
+  const results = asked.map(({ result, paid: count }, i) => {
+    if (count === undefined) return result;
+    const { limit } = requests[i]!;
+    paid.push({ name: limit.name, ...(limit.key !== undefined && { key: limit.key }), count });
+    const own = remember(result, { limit, count, environment, readOnly: false });
+    report(context, "limit", { limit, count }, own, count > 0);
+    return own;
+  });
+  const payers = results.filter(({ ok }) => ok);
+  const { limit } = requests[0]!;
+  return rememberPayment({ ok: true, paid, results }, { first: limit, payers, environment });
+}
+
+function deniedBy(
+  context: Context,
+  requests: readonly LimitRequest[],
+  { asked, retryAfter, now }: FirstDecided,
+  throws: boolean = false,
+): LimitFirstResult {
+  const results = asked.map(({ result }) => result);
+  for (const [i, result] of results.entries())
+    report(context, "limit", requests[i]!, result, false);
+  const waits = results.map((result) => result.retryAfter ?? 0);
+  const soonest = waits.indexOf(Math.min(...waits));
+  const { name } = requests[soonest]!.limit;
+  if (throws) {
+    const denials = results.map(({ value }, i) => {
+      const { limit } = requests[i]!;
+      return { name: limit.name, retryAfter: waits[i]!, value, config: limit.config };
+    });
+    throw denialError(requests[soonest]!, { ...results[soonest]!, retryAfter }, now, denials);
+  }
+  return { ok: false, retryAfter, name, results };
+}
+
+/** The answer instead of a failure of the store, if one of the limits lets calls through then. */
+function openFirst(
+  context: Context,
+  requests: readonly LimitRequest[],
+  error: unknown,
+): LimitFirstResult {
+  const { environment } = context;
+  for (const request of requests) {
+    const { limit } = request;
+    const opened = openedBy(error, limit, context);
+    if (opened === undefined) continue;
+    report(context, "limit", request, opened, false);
+    const result = remember(opened, { limit, count: 0, environment, readOnly: false });
+    const payment = { first: requests[0]!.limit, payers: [result], environment };
+    return rememberPayment({ ok: true, paid: [], results: [result] }, payment);
+  }
+  throw error;
+}
+
+function requestsOf(
+  { resolve }: Context,
+  items: readonly (string | LimitFirstItem)[],
+  options: LimitFirstOptions,
+): LimitRequest[] {
+  if (!Array.isArray(items) || items.length === 0) {
+    const message = "limitFirst() needs a list of at least one limit";
+    throw new RateLimitConfigError("items", items, { message });
+  }
+  const { count = 1, split = false } = options;
+  const rows = new Set<string>();
+  return items.map((given: string | LimitFirstItem) => {
+    const item: LimitFirstItem = typeof given === "string" ? { name: given } : given;
+    rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, "an item of limitFirst()");
+    if (split && item.count !== undefined) throw notSplit("count", item.count, OWN_COUNT);
+    // A key that is there and undefined is a mistake, in the item as in the call.
+    const limit = resolve(item.name, {
+      ...("key" in item ? { key: item.key } : "key" in options && { key: options.key }),
+      config: item.config,
+    });
+    // An override that exempts a caller shows as a shadow, and pays for every call.
+    if (limit.config.shadow && limit.answer === undefined) throw shadowed(limit.name);
+    const row = rowKey(limit.rows[0]);
+    if (rows.has(row)) throw twice(limit.name);
+    rows.add(row);
+    const own = item.count ?? count;
+    validateCount(own);
+    return { limit, count: own, reserve: false, maxWait: undefined };
+  });
+}
+
+const OWN_COUNT = "the limits pay for one count together; give it to the call, and not to an item";
+
+function notSplit(option: string, value: unknown, reason: string): RateLimitConfigError {
+  const message = `${option} of an item does not go with split, got ${String(value)}: ${reason}`;
+  return new RateLimitConfigError(option, value, { message });
+}
+
+function shadowed(name: string): RateLimitConfigError {
+  const message =
+    `limitFirst() cannot ask "${name}", which is a shadow: it denies no call, so no limit after it ` +
+    "would ever pay; leave shadow out, or ask it beside this call with limit()";
+  return new RateLimitConfigError("shadow", true, { message });
+}
+
+function twice(name: string): RateLimitConfigError {
+  const message = `limitFirst() asks each limit once, and "${name}" is there twice with one key`;
+  return new RateLimitConfigError("items", name, { message });
+}
+
+/** One limit that can hold the tokens is enough. The others are never asked in vain for long. */
+function validatePayable(requests: readonly LimitRequest[], count: number, split: boolean): void {
+  const isPossible = split
+    ? isPayable(requests, count)
+    : requests.some(({ limit, count: own }) => isSatisfiable(limit.config, own, false));
+  // What an override answers does not depend on the count.
+  if (isPossible || requests.some(({ limit }) => limit.answer !== undefined)) return;
+  const names = requests.map(({ limit }) => `"${limit.name}"`).join(", ");
+  const message = split
+    ? `count ${count} can never be granted by ${names} together: their capacities are less`
+    : `no call for ${requests.map((request) => request.count).join(", ")} tokens can ever be ` +
+      `granted by ${names}: the capacity of each is less`;
+  throw new RateLimitInputError("unsatisfiable", message);
+}

@@ -1,0 +1,115 @@
+/** The keys of a limit that have rows, in order, and what these hold; for the pages of `list`. */
+import { calculateRateLimit } from "../../core/calculate.js";
+import type { RateLimitConfig } from "../../core/config.js";
+import { describe, RateLimitInputError } from "../../core/errors.js";
+import { withListedStarts } from "../../core/with-calendar.js";
+import { problemOf } from "../../core/validate-key.js";
+import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../store/store.js";
+import type { Context } from "./context.js";
+import type { Executor } from "./executor.js";
+import type { LimitItem } from "./limiter-types.js";
+import type { Overriding } from "./overrides/open-overrides.js";
+import { readState } from "./read.js";
+import { type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
+import type { Slots } from "./slots/create-slots.js";
+import { unsupported } from "./unsupported.js";
+
+/** The most rows of one round trip, so that each takes a small part of the time-out. */
+export const MAX_ROWS = 2000;
+
+export interface ListContext {
+  store: RateLimitStore;
+  configs: ReadonlyMap<string, RateLimitConfig>;
+  /** The limits of slots, if there are any. */
+  slots: Slots | undefined;
+  clock(): number;
+  executor: Pick<Executor, "apply">;
+  leases: Context["leases"];
+  /** Absent without overrides. */
+  overriding?: Pick<Overriding, "applied" | "blockedKeys"> | undefined;
+  /** Bounds one round trip. */
+  bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
+}
+
+interface Configs {
+  config: RateLimitConfig;
+  inline: RateLimitConfig | undefined;
+}
+
+/** Not from the cache of resolved limits: a list of many keys would replace those in use. */
+export function limitOf(
+  { overriding }: Pick<ListContext, "overriding">,
+  name: string,
+  stored: string,
+  { config, inline }: Configs,
+): ResolvedLimit {
+  const key = stored === "" ? undefined : stored;
+  const limit = resolveLimit(name, key, key, config);
+  return overriding?.applied(limit, inline) ?? limit;
+}
+
+/** The first `count` stored keys after `last` that have rows; `""` is the shared bucket. */
+export async function listKeys(
+  { store, bound }: ListContext,
+  name: string,
+  last: string | undefined,
+  count: number,
+  shards: number,
+): Promise<string[]> {
+  if (store.list === undefined) throw unsupported(store, "list");
+  const keys: string[] = [];
+  let after = last === undefined ? undefined : rowId(name, last, LAST_SHARD);
+  for (;;) {
+    const wanted = Math.min((count - keys.length) * shards, MAX_ROWS);
+    const page: RowId[] = await bound(() => store.list!(name, after, wanted));
+    // The shards of a key follow each other.
+    for (const { key } of page) if (key !== keys.at(-1)) keys.push(key);
+    if (keys.length >= count || page.length < wanted) return keys.slice(0, count);
+    after = rowId(name, keys.at(-1)!, LAST_SHARD);
+  }
+}
+
+export async function readItems(
+  { clock, executor, leases }: ListContext,
+  limits: readonly ResolvedLimit[],
+): Promise<LimitItem[]> {
+  const items: LimitItem[] = [];
+  // A key that is exempt or blocked has one row.
+  const shards = Math.max(1, ...limits.map(({ config }) => config.shards ?? 1));
+  const perTrip = Math.max(1, Math.floor(MAX_ROWS / shards));
+  for (let from = 0; from < limits.length; from += perTrip) {
+    const some = limits.slice(from, from + perTrip);
+    const states = await executor.apply(some.map((limit) => readState(limit, { clock }, leases)));
+    for (const [i, { now, ...state }] of states.entries()) {
+      const { key, config, override } = some[i]!;
+      const { value, ts } = calculateRateLimit(state, config, now);
+      const shown = withListedStarts(config, value, now);
+      items.push({ key, value, ts, config: shown, now, ...(override && { override }) });
+    }
+  }
+  return items;
+}
+
+/** Before the key, because the shared bucket has an empty one. */
+const MARK = "k";
+
+/** The last key of a page, in the characters of a URL. */
+export function cursorOf(key: string, mark: string = MARK): string {
+  return mark + encodeURIComponent(key);
+}
+
+export function keyOfCursor(cursor: unknown, mark: string = MARK): string {
+  const key = typeof cursor === "string" ? decoded(cursor.slice(MARK.length)) : undefined;
+  const isValid = key !== undefined && (key === "" || problemOf(key) === undefined);
+  if (isValid && cursorOf(key, mark) === cursor) return key;
+  const message = `after must be the next of another page, got ${describe(cursor)}`;
+  throw new RateLimitInputError("key", message);
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
+ * there is no instant at which one is there without the other. Only grants are remembered.
+ */
+import { answerAgain, isMarked, markerOf } from "../../core/once.js";
+import type { RateLimitState } from "../../core/calculate.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
+import type { Decision, Outcome, RowId } from "../store/store.js";
+import { markerKey } from "../store/marker-keys.js";
+import { type MarkedAction, markerRow, ONCE_ROWS } from "./once-rows.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
+import { validateSideName } from "./side-rows.js";
+
+/** The marker of one call. */
+export interface Marker {
+  readonly row: RowId;
+  /** How long it says that its id was charged, ms. */
+  readonly onceFor: number;
+}
+
+/** Makes the marker of a call with an id. */
+export type MarkerFor = (limit: ResolvedLimit, id: string, action?: MarkedAction) => Marker;
+
+/**
+ * @param toStoredKey hashes ids as it hashes keys.
+ * @param defaultFor of limits that do not set `onceFor`, ms.
+ * @returns a function that throws a `RateLimitInputError` for an id that is not valid, and a
+ * `RateLimitConfigError` for a limit that cannot have any.
+ */
+export function createMarkers(
+  toStoredKey: (key: string | undefined) => string | undefined,
+  defaultFor: number,
+): MarkerFor {
+  return (limit, id, action = "take") => {
+    const { name, config, rows, onceFor = defaultFor } = limit;
+    if ((config.shards ?? 1) > 1) throw sharded(limit, id);
+    validateSideName(ONCE_ROWS, name, "once");
+    const problem = problemOf(id);
+    if (problem !== undefined) throw invalid(problem, id);
+    const key = markerKey(rows[0].key, toStoredKey(id));
+    if (key.length > MAX_KEY_LENGTH) {
+      const most = MAX_KEY_LENGTH - 1;
+      throw invalid(
+        `have at most ${most} characters together with the key, as they are stored`,
+        id,
+      );
+    }
+    return { row: markerRow(name, key, onceFor, action), onceFor };
+  };
+}
+
+/**
+ * Remembers in a marker what a decision of one limit has granted, or answers from it.
+ *
+ * @param states of the limit's rows.
+ * @param known the state of the marker.
+ * @param decide decides on a call whose id was not charged.
+ */
+export function decideOnce(
+  { limit: { part }, marker: { onceFor } }: { limit: ResolvedLimit; marker: Marker },
+  states: readonly (RateLimitState | null)[],
+  known: RateLimitState | null | undefined,
+  now: number,
+  decide: () => Outcome<RateLimitResult>,
+): Outcome<RateLimitResult> {
+  if (isMarked(known, onceFor, now)) return { result: answerAgain(known, states[0], part, now) };
+  const { result, writes } = decide();
+  if (writes === undefined) return { result };
+  // A denial that closes the bucket leaves no marker.
+  const own = states.map((_, i) => writes[i]);
+  return { result, writes: [...own, result.ok ? markerOf(result, now) : undefined] };
+}
+
+/** Deletes the marker of a call in the decision that gives all of its tokens back. */
+export function forgettingMarker<TResult>(
+  decision: Decision<TResult>,
+  marker: RowId,
+  ts: number,
+): Decision<TResult> {
+  const rows = [...decision.rows, marker];
+  return {
+    rows,
+    decide(states) {
+      const { result, writes } = decision.decide(states.slice(0, -1));
+      const left = states.at(-1);
+      // It may have lapsed, and have been written for a later call.
+      if (left === null || left === undefined || left.ts !== ts)
+        return { result, writes: writes && [...writes, undefined] };
+      const own = writes ?? decision.rows.map(() => undefined);
+      return { result, writes: [...own, null] };
+    },
+  };
+}
+
+function sharded({ name, config }: ResolvedLimit, id: string): RateLimitConfigError {
+  const message =
+    `once does not go with shards, and "${name}" has ${config.shards}: a call with once is one ` +
+    "decision on one row, so leave shards out of this limit, or once out of the call";
+  return new RateLimitConfigError("once", id, { message });
+}
+
+function invalid(problem: string, id: unknown): RateLimitInputError {
+  return new RateLimitInputError("once", `once must ${problem}, got ${describe(id)}`);
+}

@@ -1,0 +1,192 @@
+/**
+ * The overrides that this process knows: the whole table, in memory. It is read when a call needs it
+ * and it is older than `overridesFor`. Under steady load it is read again before that, beside the
+ * calls, so that none of them waits. News from the channel make it old at once.
+ */
+import type { ChangeChannel } from "../../changes/change-channel.js";
+import type { RateLimitLogger } from "../../report/logger.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import type { OverrideRow, OverrideTable } from "../../store/override-table.js";
+import { startTimer } from "../../timers/timer.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+import { OVERRIDES_DIGEST } from "../../changes/overrides-digest.js";
+import { overrideOf } from "./override-rule.js";
+import type { RateLimitOverride } from "./override-types.js";
+
+/** The part of `overridesFor` after which the table is read beside the calls. */
+const REFRESH_AT = 1 / 2;
+/** How often a process that listens to a channel looks whether it still has to, ms. */
+const SWEEP = 60_000;
+
+/** An override, and what was resolved by it. */
+export interface KnownOverride {
+  readonly override: RateLimitOverride;
+  /** By the limit as it is without the override. */
+  readonly resolved: WeakMap<ResolvedLimit, ResolvedLimit>;
+}
+
+/** The overrides of one limit. */
+export interface OverridesOfLimit {
+  all: KnownOverride | undefined;
+  readonly byKey: Map<string, KnownOverride>;
+}
+
+export interface KnownOverridesOptions {
+  table: OverrideTable;
+  /** How old the table may be, ms. */
+  overridesFor: number;
+  channel: ChangeChannel | undefined;
+  logger: RateLimitLogger;
+  /** Bounds one round trip. */
+  bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
+}
+
+export class KnownOverrides {
+  private byName = new Map<string, OverridesOfLimit>();
+  /** When the last read began, by the monotonic clock, ms. */
+  private readAt = -Infinity;
+  /** How often the table has changed, as far as this process was told. */
+  private news = 0;
+  /** The value of `news` when the last read began. */
+  private newsRead = 0;
+  private reading: Promise<void> | undefined;
+  private isUsed = false;
+  private unsubscribe: (() => void) | undefined;
+  private hasWarned = false;
+  private readonly sharesReads = !requestsOwnIo();
+
+  constructor(private readonly options: KnownOverridesOptions) {}
+
+  /**
+   * What a call has to wait for; `undefined` for nothing.
+   *
+   * @param readWithin reads the table by the connection of the call's transaction.
+   */
+  fresh(readWithin?: () => Promise<OverrideRow[]>): Promise<void> | undefined {
+    this.isUsed = true;
+    const { overridesFor } = this.options;
+    const age = performance.now() - this.readAt;
+    if (age >= overridesFor || this.newsRead < this.news) {
+      return readWithin === undefined ? this.readAgain() : this.useWithin(readWithin);
+    }
+    // No request can wait for the read of another one, or go on after its answer.
+    if (age < overridesFor * REFRESH_AT || !this.sharesReads) return undefined;
+    // A failure is one of the calls that have to wait.
+    this.read().catch(() => {});
+    return undefined;
+  }
+
+  /** Reads the table, if need be more than once, until what was news before this call is known. */
+  async readAgain(): Promise<void> {
+    const { news } = this;
+    do await this.read();
+    while (this.newsRead < news);
+  }
+
+  /** What a transaction sees can be older than a read that began before, so it counts as none. */
+  private async useWithin(readWithin: () => Promise<OverrideRow[]>): Promise<void> {
+    const { readAt } = this;
+    const rows = await readWithin();
+    if (this.readAt === readAt) this.use(rows);
+    // So that later calls need not read it within their transactions.
+    if (this.sharesReads) this.read().catch(() => {});
+  }
+
+  /** The table has changed: what was read before this is old. */
+  changed(): void {
+    this.news++;
+  }
+
+  /** The overrides of a limit; `undefined` if it has none, or has not had one for a while. */
+  of(name: string): OverridesOfLimit | undefined {
+    return this.byName.get(name);
+  }
+
+  /** All overrides of a limit. */
+  *ofName(name: string): Generator<RateLimitOverride, void, undefined> {
+    const found = this.byName.get(name);
+    if (found === undefined) return;
+    if (found.all !== undefined) yield found.all.override;
+    for (const { override } of found.byKey.values()) yield override;
+  }
+
+  private read(): Promise<void> {
+    this.listen();
+    if (!this.sharesReads) return this.readTable();
+    this.reading ??= this.readTable().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readTable(): Promise<void> {
+    const { table, bound } = this.options;
+    const { news } = this;
+    const sentAt = performance.now();
+    const rows = await bound(() => table.read());
+    // Where reads are not shared, an earlier one may be answered later.
+    if (sentAt < this.readAt) return;
+    this.use(rows);
+    this.readAt = sentAt;
+    this.newsRead = news;
+  }
+
+  private use(rows: readonly OverrideRow[]): void {
+    const byName = new Map<string, OverridesOfLimit>();
+    for (const row of rows) {
+      const override = overrideOf(row);
+      if (override === undefined) {
+        this.warn(row);
+        continue;
+      }
+      let ofLimit = byName.get(row.name);
+      if (ofLimit === undefined) {
+        byName.set(row.name, (ofLimit = { all: undefined, byKey: new Map() }));
+      }
+      const known = this.known(row, override);
+      if (row.key === "") ofLimit.all = known;
+      else ofLimit.byKey.set(row.key, known);
+    }
+    this.byName = byName;
+  }
+
+  /** The same object as before, if nothing has changed: it has what was resolved by it. */
+  private known({ name, key }: OverrideRow, override: RateLimitOverride): KnownOverride {
+    const before = this.byName.get(name);
+    const known = key === "" ? before?.all : before?.byKey.get(key);
+    if (known !== undefined && JSON.stringify(known.override) === JSON.stringify(override)) {
+      return known;
+    }
+    return { override, resolved: new WeakMap() };
+  }
+
+  private warn({ name }: OverrideRow): void {
+    if (this.hasWarned) return;
+    this.hasWarned = true;
+    this.options.logger.warn(
+      `trpc-rate-limit: an override of "${name}" in the table is not valid, and is left out; set or ` +
+        "clear it anew. A newer version of this package may have written it. This is reported once.",
+    );
+  }
+
+  /** Listens while calls need the overrides, because a listener keeps a connection open. */
+  private listen(): void {
+    const { channel } = this.options;
+    if (channel === undefined || this.unsubscribe !== undefined) return;
+    this.unsubscribe = channel.subscribe((digest) => {
+      if (digest === OVERRIDES_DIGEST) this.changed();
+    });
+    this.sweepLater();
+  }
+
+  private sweepLater(): void {
+    const sweep = () => {
+      if (this.isUsed) return this.sweepLater();
+      this.unsubscribe?.();
+      this.unsubscribe = undefined;
+      // What is told from now on is not heard, so the next call reads the table.
+      this.changed();
+    };
+    this.isUsed = false;
+    // It does not keep the process alive.
+    startTimer(sweep, SWEEP).unref();
+  }
+}

@@ -1,0 +1,69 @@
+/** What a limiter has besides its tokens: the limits of slots that it names. */
+import type { ConcurrencyConfig, RateLimitConfig } from "../../../core/config.js";
+import { leaseOf, MOST_SLOT_LEASE, slotBucket } from "../../../core/slots.js";
+import type { KeyOptions } from "../call-options.js";
+import type { Context } from "../context.js";
+import type { createOperations } from "../operations.js";
+import { enter, type EnterContext } from "./enter.js";
+import type { EnterOptions } from "./enter-options.js";
+import {
+  createSlotsResolver,
+  lineName,
+  noTokens,
+  seatBucket,
+  validateLineName,
+} from "./slots-limit.js";
+import { withSlots } from "./with-slots.js";
+
+export type Slots = ReturnType<typeof createSlots>;
+
+/**
+ * @param toStoredKey what `createStoredKey` returned.
+ * @throws RateLimitConfigError when a name is too long.
+ */
+export function createSlots(
+  configs: ReadonlyMap<string, ConcurrencyConfig>,
+  toStoredKey: (key: string | undefined) => string | undefined,
+) {
+  for (const name of configs.keys()) validateLineName(name);
+  const resolve = createSlotsResolver(configs, toStoredKey);
+  const has = (name: string) => configs.has(name);
+
+  return {
+    has,
+    /** The limit's own config; `undefined` where it is one of tokens. */
+    get: (name: string) => configs.get(name),
+    enter: (context: Omit<EnterContext, "resolveSlots">, name: string, options?: EnterOptions) =>
+      enter({ ...context, resolveSlots: resolve }, name, options),
+    operations: (operations: ReturnType<typeof createOperations>, context: Context) =>
+      withSlots(operations, context, has, resolve),
+
+    /** The same resolver, which refuses the names of slots. */
+    refusing<TResolved>(resolveTokens: (name: string, options: KeyOptions) => TResolved) {
+      return (name: string, options: KeyOptions): TResolved => {
+        if (has(name)) throw noTokens(name);
+        return resolveTokens(name, options);
+      };
+    },
+
+    /** What header fields and denials say of the limit: as many tokens as slots, in each lease. */
+    configOf(name: string, options: KeyOptions): RateLimitConfig {
+      const { slots } = resolve(name, options);
+      const period = leaseOf(slots);
+      return { kind: "fixed window", rate: slots.slots, period, start: 0, slots: slots.slots };
+    },
+
+    /**
+     * By the names of rows, when they are full: those of the slots and of their lines, too. A call may
+     * have a config with a longer lease than the limit, so a slot is pruned after the longest one.
+     */
+    withRows(tokens: ReadonlyMap<string, RateLimitConfig>): ReadonlyMap<string, RateLimitConfig> {
+      const all = new Map(tokens);
+      for (const [name, config] of configs) {
+        const longest = { ...config, lease: { ms: MOST_SLOT_LEASE } };
+        all.set(name, slotBucket(longest)).set(lineName(name), seatBucket(config));
+      }
+      return all;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/** `enter`: takes a slot, alone or together with tokens, at once or after a wait in line. */
+import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../../../core/errors.js";
+import { MAX_NONCE, slotsConfig } from "../../../core/slots.js";
+import type { LimitAllResult } from "../call-options.js";
+import { type Context, report } from "../context.js";
+import { namesOf, rejectUnknownOptions } from "../known-options.js";
+import { answerAll, decideAll, limitAll, requestsOf } from "../limit-all.js";
+import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
+import { HeldSlot, type SlotsContext } from "./hold.js";
+import { type LineContext, waitInLine } from "./line.js";
+import { EnterDecision, type Entered } from "./slot-decisions.js";
+import type { ResolveSlots, SlotsLimit } from "./slots-limit.js";
+import { type SlotAndTokens, withTokens } from "./with-tokens.js";
+
+const ENTER_OPTIONS = namesOf<EnterOptions>({
+  key: true,
+  config: true,
+  maxWait: true,
+  signal: true,
+  onPlace: true,
+  with: true,
+  throws: true,
+});
+
+export interface EnterContext extends SlotsContext, LineContext {
+  /** For the tokens that are taken together with a slot. */
+  readonly limiter: Context;
+  readonly resolveSlots: ResolveSlots;
+}
+
+type Denied = Extract<Entered, { kind: "denied" }>;
+
+/**
+ * @throws RateLimitError for a denied call with `throws`.
+ * @throws the signal's reason when the signal is aborted; then no slot is held.
+ */
+export async function enter(
+  context: EnterContext,
+  name: string,
+  options: EnterOptions = {},
+): Promise<EnterResult> {
+  rejectUnknownOptions(options, ENTER_OPTIONS, "enter()");
+  const { maxWait, signal, onPlace, with: items = [], throws = false } = options;
+  if (maxWait !== undefined && !(maxWait >= 0)) {
+    throw new RateLimitConfigError("maxWait", maxWait, "a number of ms of at least 0");
+  }
+  if (onPlace !== undefined && typeof onPlace !== "function") {
+    throw new RateLimitConfigError("onPlace", onPlace, "a function");
+  }
+  const limit = context.resolveSlots(name, options);
+  signal?.throwIfAborted();
+
+  const { limiter, environment } = context;
+  const nonce = 1 + Math.floor(environment.random() * MAX_NONCE);
+  const decision = new EnterDecision(limit, nonce, environment);
+  let sentAt = performance.now();
+  let entered: Entered;
+  let tokens: LimitAllResult = { ok: true, results: [] };
+  if (items.length === 0) {
+    entered = await new Promise<Entered>((done, failed) => limiter.submit(decision, done, failed));
+  } else {
+    const requests = requestsOf(limiter, items);
+    const both = withTokens(decision, decideAll(requests, environment, undefined));
+    const [{ slot, tokens: decided }] = (await context.apply([both])) as [SlotAndTokens];
+    entered = slot;
+    // Tokens that are there are not taken without a slot.
+    if (entered.kind === "entered" || !decided.ok) {
+      tokens = answerAll(limiter, requests, decided, { throws });
+    }
+    if (!tokens.ok) return refused(tokens);
+  }
+
+  let held: HeldSlot | undefined;
+  if (entered.kind === "line" || (entered.kind === "denied" && maxWait !== undefined)) {
+    const wait = { maxWait: maxWait ?? 0, signal, onPlace };
+    ({ entered, sentAt } = await waitInLine(context, limit, nonce, wait));
+    if (entered.kind === "entered" && items.length > 0) {
+      held = hold(context, limit, entered, sentAt);
+      try {
+        tokens = await limitAll(limiter, items, { throws });
+      } catch (error) {
+        await held.release();
+        throw error;
+      }
+      if (!tokens.ok) {
+        await held.release();
+        return refused(tokens);
+      }
+    }
+  }
+  if (entered.kind !== "entered") return denied(context, limit, entered as Denied, throws);
+  held ??= hold(context, limit, entered, sentAt);
+  if (held.isLate) {
+    // The process stood still, or the store was slow.
+    await held.release();
+    const message = `the rate limit store answered after the lease of a slot of "${name}" had ended`;
+    throw new RateLimitStoreError(message, { isOutage: false });
+  }
+  held.results = tokens.results;
+  const { value, ts } = held;
+  report(limiter, "limit", requestOf(limit), { ok: true, value, ts }, true);
+  return held;
+}
+
+function hold(
+  context: EnterContext,
+  limit: SlotsLimit,
+  { holder, value, now }: Extract<Entered, { kind: "entered" }>,
+  sentAt: number,
+): HeldSlot {
+  return new HeldSlot(context, limit, holder, sentAt, value, now);
+}
+
+/** What `report` reads of a request: it is not one for tokens. */
+function requestOf(limit: SlotsLimit): Parameters<typeof report>[2] {
+  return { limit: limit as never, count: 1 };
+}
+
+/** There are not enough tokens for the call. */
+function refused({
+  name,
+  retryAfter,
+  results,
+}: Extract<LimitAllResult, { ok: false }>): EnterDenied {
+  return new EnterDenied(name, retryAfter, 0, results);
+}
+
+/** There is no slot for the call. */
+function denied(
+  { limiter }: EnterContext,
+  limit: SlotsLimit,
+  { retryAfter, value, ends, now }: Denied,
+  throws: boolean,
+): EnterDenied {
+  const { name, slots } = limit;
+  report(limiter, "limit", requestOf(limit), { ok: false, retryAfter, value }, false);
+  if (!throws) return new EnterDenied(name, retryAfter, value, []);
+  const config = slotsConfig(slots, ends);
+  throw new RateLimitError({ kind: "RateLimited", name, retryAfter, value, config, now });
+}

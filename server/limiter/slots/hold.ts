@@ -1,0 +1,152 @@
+/**
+ * A slot while its caller holds it. Renews the lease by itself, and tells the caller by a signal when
+ * the lease is lost. The holder's own clock is monotonic and counts from before a write was sent, so
+ * it always ends before the row's lease does.
+ */
+import type { RateLimitResult } from "../../../core/decide.js";
+import { RateLimitStoreError } from "../../../core/errors.js";
+import type { Context } from "../context.js";
+import { handOver } from "./line-decisions.js";
+import { type Holder, release, renewal } from "./slot-decisions.js";
+import type { SlotsClock } from "./slots-clock.js";
+import type { SlotsLimit } from "./slots-limit.js";
+
+/** The part of the lease by which a holder ends it earlier, for clocks that differ. */
+const MARGIN = 0.1;
+/** How often a lease is renewed in its time. */
+const RENEWALS = 3;
+/** How soon a renewal that failed is tried again, as a part of the lease. */
+const AGAIN = 0.1;
+
+/** Its clock is the one of `slotsClock`. */
+export type SlotsContext = Pick<Context, "apply" | "onChange"> & SlotsClock;
+
+/** A slot that the caller holds until it releases it. */
+export class HeldSlot {
+  /** The caller may do its work. */
+  readonly ok = true;
+  /** One for each limit of tokens that was charged with the slot. */
+  results: readonly RateLimitResult[] = [];
+  readonly #abort = new AbortController();
+  #validUntil: number;
+  #watch: ReturnType<typeof setTimeout> | undefined;
+  #renew: ReturnType<typeof setTimeout> | undefined;
+  #released: Promise<void> | undefined;
+  readonly #context: SlotsContext;
+  readonly #limit: SlotsLimit;
+  readonly #holder: Holder;
+
+  /** @param sentAt when the call was sent that entered, by the monotonic clock, ms. */
+  constructor(
+    context: SlotsContext,
+    limit: SlotsLimit,
+    holder: Holder,
+    sentAt: number,
+    /** The slots that were free afterwards, as far as the call has seen them. */
+    readonly value: number,
+    /** The instant of `value`, epoch ms. */
+    readonly ts: number,
+  ) {
+    this.#context = context;
+    this.#limit = limit;
+    this.#holder = holder;
+    this.#validUntil = this.#endAfter(sentAt);
+    this.#schedule(limit.lease / RENEWALS);
+  }
+
+  /**
+   * Aborted when the slot is lost: its lease could not be renewed in time, or the slots were reset. Stop
+   * the work then, because another caller may have the slot. Not aborted by `release`.
+   */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Whether the answer of the store came so late that the slot may be another caller's. */
+  get isLate(): boolean {
+    return performance.now() >= this.#validUntil;
+  }
+
+  /**
+   * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
+   * this caller's, however late it comes. It does not reject when the store fails: the slot is free
+   * when its lease ends.
+   */
+  release(): Promise<void> {
+    return (this.#released ??= this.#release());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  async #release(): Promise<void> {
+    this.#stop();
+    try {
+      await this.#free();
+    } catch {
+      // Once more, when the store may answer again.
+      const again = setTimeout(() => void this.#free().catch(() => {}), this.#limit.lease * AGAIN);
+      (again as Partial<NodeJS.Timeout>).unref?.();
+    }
+  }
+
+  async #free(): Promise<void> {
+    const { apply, environment, onChange } = this.#context;
+    const [freed] = await apply([release(this.#limit, this.#holder)]);
+    if (freed === "line") await apply([handOver(this.#limit, this.#holder, environment)]);
+    if (freed === "not held") return;
+    this.#limit.seen[this.#holder.shard] = undefined;
+    onChange(this.#limit.name, this.#limit.key);
+  }
+
+  async #renewNow(): Promise<void> {
+    const { apply, environment } = this.#context;
+    const sentAt = performance.now();
+    // The process may have stood still.
+    if (sentAt >= this.#validUntil) return this.#lose();
+    try {
+      const [ts] = await apply([renewal(this.#limit, this.#holder, environment)]);
+      if (this.#isOver()) return undefined;
+      if (ts === undefined) return this.#lose();
+      this.#holder.writtenAt.splice(0, Infinity, ts);
+      this.#validUntil = this.#endAfter(sentAt);
+      this.#schedule(this.#limit.lease / RENEWALS);
+    } catch {
+      if (!this.#isOver()) this.#schedule(this.#limit.lease * AGAIN);
+    }
+  }
+
+  #isOver(): boolean {
+    return this.#released !== undefined || this.signal.aborted;
+  }
+
+  #endAfter(sentAt: number): number {
+    const { lease } = this.#limit;
+    // A process that knew the time badly may have written an instant that had passed.
+    const left = this.#holder.writtenAt.at(-1)! + lease - this.#context.latest();
+    return Math.min(sentAt + lease - lease * MARGIN, performance.now() + left);
+  }
+
+  #schedule(renewIn: number): void {
+    this.#stop();
+    this.#watch = setTimeout(() => this.#lose(), this.#validUntil - performance.now());
+    this.#renew = setTimeout(() => void this.#renewNow(), renewIn);
+    // A slot keeps no process alive: what is done with it does.
+    for (const timer of [this.#watch, this.#renew]) (timer as Partial<NodeJS.Timeout>).unref?.();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#watch);
+    clearTimeout(this.#renew);
+  }
+
+  #lose(): void {
+    if (this.#isOver()) return;
+    this.#stop();
+    const message =
+      `the slot of "${this.#limit.name}" was lost: its lease was not renewed in time, or its ` +
+      "slots were reset; stop the work, because another caller may have the slot";
+    this.#abort.abort(new RateLimitStoreError(message, { isOutage: false }));
+  }
+}

@@ -1,0 +1,44 @@
+/** The reads of a limit of slots: `check`, `getValue`, `snapshots` and an item of `list`. */
+import { slotsConfig, slotsHeld, waitForSlot } from "../../../core/slots.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { RateLimitSnapshot } from "../../../core/snapshot.js";
+import type { Decision } from "../../store/store.js";
+import type { LimitValue } from "../call-options.js";
+import type { SlotsLimit } from "./slots-limit.js";
+
+/** What a snapshot has besides its name. */
+export type SlotsState = Pick<RateLimitSnapshot, "value" | "ts" | "config" | "now">;
+
+/**
+ * Reads the slots of one key. `ts` is when one of them was last written, and not the present instant: a
+ * snapshot only changes with the slots.
+ */
+export function readSlots(
+  { rows, lease, slots, seen }: SlotsLimit,
+  clock: () => number,
+): Decision<SlotsState> {
+  return {
+    rows,
+    readOnly: true,
+    decide(states) {
+      const now = clock();
+      for (const [shard, state] of states.entries()) seen[shard] = state;
+      const { value, ts, ends } = slotsHeld(states, lease, now);
+      return { result: { value, ts, config: slotsConfig(slots, ends), now } };
+    },
+  };
+}
+
+/** The answer that `enter` would give to a caller who does not wait. */
+export function checkOf(
+  { value, config, now }: SlotsState,
+  { lease }: SlotsLimit,
+): RateLimitResult {
+  if (value >= 1) return { ok: true, value, ts: now };
+  const { starts = [] } = config as { starts?: readonly number[] };
+  return { ok: false, retryAfter: waitForSlot(starts, lease, now), value };
+}
+
+export function valueOf({ value, now, config }: SlotsState): LimitValue {
+  return { value, ts: now, config };
+}

@@ -1,0 +1,158 @@
+/**
+ * The decisions on slots where no caller waits in line: to enter, to renew and to release. Each of
+ * them is pure, apart from noting the instants that it wrote: an answer may be lost, and the holder
+ * has to know its own row again.
+ */
+import type { RateLimitState } from "../../../core/calculate.js";
+import {
+  heldValue,
+  isFree,
+  isHolder,
+  isMarked,
+  nonceOfTake,
+  SLOT_FLOOR,
+  slotsHeld,
+  tokensToEnter,
+  waitForSlot,
+} from "../../../core/slots.js";
+import type { Decision, Outcome, PlainTake, RowId } from "../../store/store.js";
+import type { Environment } from "../context.js";
+import type { SlotsLimit } from "./slots-limit.js";
+
+/** A slot that a caller holds. */
+export interface Holder {
+  /** The index of the slot. */
+  shard: number;
+  nonce: number;
+  /** The instants at which it may have written its row, epoch ms. The row has one of them. */
+  writtenAt: number[];
+}
+
+/** What a caller gets that wants to enter. */
+export type Entered =
+  | { kind: "entered"; holder: Holder; value: number; now: number }
+  | { kind: "denied"; retryAfter: number; value: number; ends: readonly number[]; now: number }
+  /** A slot is free, but callers may wait for it: the line has to be read. */
+  | { kind: "line" }
+  | { kind: "waiting"; place: number };
+
+/**
+ * Enters a slot, or is denied. It tries one slot that is believed to be free, as a plain take. Only if
+ * that one is held, all slots are read.
+ */
+export class EnterDecision implements Decision<Entered>, PlainTake<Entered> {
+  readonly rows: readonly RowId[];
+  readonly count: number;
+  readonly floor = SLOT_FLOOR;
+  readonly #isPlain: boolean;
+
+  constructor(
+    private readonly limit: SlotsLimit,
+    private readonly nonce: number,
+    private readonly environment: Pick<Environment, "clock" | "random">,
+  ) {
+    this.count = tokensToEnter(nonce);
+    const { rows, seen, lease } = limit;
+    const now = environment.clock();
+    const believed = rows.filter((_, i) => {
+      const row = seen[i] ?? null;
+      // A plain take never enters a slot with the mark.
+      return isFree(row, lease, now) && !isMarked(row);
+    });
+    this.#isPlain = believed.length > 0;
+    const first = believed[Math.floor(environment.random() * believed.length)];
+    this.rows =
+      first === undefined || rows.length === 1
+        ? rows
+        : [first, ...rows.filter((row) => row !== first)];
+  }
+
+  get plain(): this | undefined {
+    return this.#isPlain ? this : undefined;
+  }
+
+  get config() {
+    return this.limit.bucket;
+  }
+
+  get clock(): () => number {
+    return this.environment.clock;
+  }
+
+  granted(next: RateLimitState, _later: number, now: number): Entered {
+    const { shard } = this.rows[0]!;
+    const { seen, rows, lease } = this.limit;
+    seen[shard] = next;
+    // The other slots were not read. What is known of them is a guess.
+    const value = rows.filter((_, i) => isFree(seen[i] ?? null, lease, now)).length;
+    return {
+      kind: "entered",
+      holder: this.#holder(shard, next.ts, nonceOfTake(next.value)),
+      value,
+      now,
+    };
+  }
+
+  decide(states: readonly (RateLimitState | null)[]): Outcome<Entered> {
+    const { seen, lease } = this.limit;
+    const now = this.environment.clock();
+    for (const [i, { shard }] of this.rows.entries()) seen[shard] = states[i]!;
+    const { value, ends } = slotsHeld(states, lease, now);
+    if (value === 0) {
+      const retryAfter = waitForSlot(ends, lease, now);
+      return { result: { kind: "denied", retryAfter, value, ends, now } };
+    }
+    // A slot with the mark may belong to a caller who waits.
+    const i = states.findIndex((state) => isFree(state, lease, now) && !isMarked(state));
+    if (i === -1) return { result: { kind: "line" } };
+    const { shard } = this.rows[i]!;
+    const next = { value: heldValue(this.nonce, false), ts: now };
+    seen[shard] = next;
+    return {
+      result: {
+        kind: "entered",
+        holder: this.#holder(shard, now, this.nonce),
+        value: value - 1,
+        now,
+      },
+      writes: states.map((_, at) => (at === i ? next : undefined)),
+    };
+  }
+
+  #holder(shard: number, ts: number, nonce: number): Holder {
+    return { shard, nonce, writtenAt: [ts] };
+  }
+}
+
+/** Writes the present instant to the row of a holder. The result is `false` where the slot is lost. */
+export function renewal(
+  { rows }: SlotsLimit,
+  { shard, nonce, writtenAt }: Holder,
+  { clock }: Pick<Environment, "clock">,
+): Decision<number | undefined> {
+  return {
+    rows: [rows[shard]!],
+    decide([state]) {
+      if (!isHolder(state!, nonce, writtenAt)) return { result: undefined };
+      // Time never runs backwards, or another holder's instant could come again.
+      const ts = Math.max(clock(), state.ts);
+      writtenAt.push(ts);
+      return { result: ts, writes: [{ value: state.value, ts }] };
+    },
+  };
+}
+
+/** Deletes the row of a holder. `"line"`: callers may wait for the slot, so the line has to be read. */
+export function release(
+  { rows }: SlotsLimit,
+  { shard, nonce, writtenAt }: Holder,
+): Decision<"released" | "not held" | "line"> {
+  return {
+    rows: [rows[shard]!],
+    decide([state]) {
+      if (!isHolder(state!, nonce, writtenAt)) return { result: "not held" };
+      if (isMarked(state)) return { result: "line" };
+      return { result: "released", writes: [null] };
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/** Resolves the name of a limit of slots and perhaps a key to the rows of its slots and of its line. */
+import type { RateLimitState } from "../../../core/calculate.js";
+import type {
+  ConcurrencyConfig,
+  FixedWindowConfig,
+  RateLimitConfig,
+} from "../../../core/config.js";
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import { leaseOf, slotBucket, slotsConfig } from "../../../core/slots.js";
+import { validateConfig } from "../../../core/validate-config.js";
+import { MAX_KEY_LENGTH } from "../../../core/validate-key.js";
+import { rowId, type RowId } from "../../store/store.js";
+
+/** The slots of one limit for one key, resolved and checked. */
+export interface SlotsLimit {
+  readonly name: string;
+  /** As the caller gave it. The rows may have another one; see `hashKey`. */
+  readonly key: string | undefined;
+  /** What a denial says of the limit. */
+  readonly config: FixedWindowConfig & { period: number };
+  readonly slots: ConcurrencyConfig;
+  /** ms. */
+  readonly lease: number;
+  /** One slot as a bucket. */
+  readonly bucket: RateLimitConfig & { period: number };
+  /** One row per slot. */
+  readonly rows: readonly RowId[];
+  /** One row per seat of the line. */
+  readonly seats: readonly RowId[];
+  /** How long a caller in line may be silent before its seat is free, ms. */
+  readonly seatLease: number;
+  /** What this process knows of each slot. It only decides which slot is tried first. */
+  readonly seen: (RateLimitState | null | undefined)[];
+}
+
+/** The most callers that wait in line for the slots of one key. */
+export const MAX_SEATS = 100;
+/** The longest that a caller in line may be silent, ms: a caller that was killed holds up the line. */
+const SEAT_LEASE = 5000;
+/** The most rows of resolved limits in the cache. */
+const MAX_CACHED = 100_000;
+
+const LINE = "trpc-rate-limit:line:";
+
+/** The name of the seats of a limit. */
+export function lineName(name: string): string {
+  return `${LINE}${name}`;
+}
+
+/** When a seat says no more than a missing one, for `prune` and for stores that forget rows. */
+export function seatBucket(config: ConcurrencyConfig): RateLimitConfig {
+  const rate = 2 ** 64;
+  return { kind: "fixed window", rate, capacity: rate, period: leaseOf(config), start: 0 };
+}
+
+/** @throws RateLimitConfigError when the name of the seats would be too long for a database. */
+export function validateLineName(name: string): void {
+  const most = MAX_KEY_LENGTH - LINE.length;
+  if (name.length <= most) return;
+  const message =
+    `limits.${name} of kind "concurrency" needs a name of at most ${most} characters, because the ` +
+    `rows of its line have a longer one; got ${describe(name)}`;
+  throw new RateLimitConfigError(`limits.${name}`, name, { message });
+}
+
+export type ResolveSlots = ReturnType<typeof createSlotsResolver>;
+
+/** @returns a function that throws as the resolver of other limits does. */
+export function createSlotsResolver(
+  configs: ReadonlyMap<string, ConcurrencyConfig>,
+  toStoredKey: (key: string | undefined) => string | undefined,
+) {
+  const cache = new Map<string, Map<string | undefined, SlotsLimit>>();
+  let cached = 0;
+
+  return (name: string, options: { key?: string | undefined; config?: unknown }): SlotsLimit => {
+    const { key, config: inline } = options;
+    const own = configs.get(name);
+    if (own === undefined) throw noSlots(name);
+    if (key === undefined && "key" in options) throw missingKey();
+    if (inline !== undefined) {
+      const given = inline as ConcurrencyConfig;
+      validateConfig(given);
+      if (given.kind === "concurrency") return resolve(name, key, toStoredKey(key), given);
+      const problem = `a config of kind "concurrency", because ${describe(name)} is one`;
+      throw new RateLimitConfigError("config", given, problem);
+    }
+    const known = cache.get(name)?.get(key);
+    if (known !== undefined) return known;
+    const limit = resolve(name, key, toStoredKey(key), own);
+    cached += limit.rows.length;
+    if (cached > MAX_CACHED) {
+      cache.clear();
+      cached = limit.rows.length;
+    }
+    const ofName = cache.get(name);
+    if (ofName === undefined) cache.set(name, new Map([[key, limit]]));
+    else ofName.set(key, limit);
+    return limit;
+  };
+}
+
+/** @param storedKey the key of its rows. */
+export function resolve(
+  name: string,
+  key: string | undefined,
+  storedKey: string | undefined,
+  config: ConcurrencyConfig,
+): SlotsLimit {
+  const bucket = slotBucket(config);
+  const lease = leaseOf(config);
+  const rowsOf = (rowName: string, count: number, of: RateLimitConfig) =>
+    Array.from({ length: count }, (_, shard) => rowId(rowName, storedKey ?? "", shard, of));
+  let seats: RowId[] | undefined;
+  return {
+    name,
+    key,
+    config: slotsConfig(config, []),
+    slots: config,
+    lease,
+    bucket,
+    rows: rowsOf(name, config.slots, bucket),
+    /** Few limits have a line, so their rows are made when they are asked for. */
+    get seats() {
+      return (seats ??= rowsOf(lineName(name), MAX_SEATS, seatBucket(config)));
+    },
+    seatLease: Math.min(lease, SEAT_LEASE),
+    seen: [],
+  };
+}
+
+/** The error of a call that wants tokens of a limit of slots. */
+export function noTokens(name: string): RateLimitConfigError {
+  const message =
+    `${describe(name)} is of kind "concurrency", which has slots and no tokens; use enter(), and ` +
+    "check(), getValue() or reset() to read and to free its slots";
+  return new RateLimitConfigError("name", name, { message });
+}
+
+/** The error of a call that wants a slot of a limit that has none. */
+export function noSlots(name: string): RateLimitInputError {
+  const message =
+    `enter() needs the name of a limit of kind "concurrency", got ${describe(name)}; ` +
+    "add it to the limiter's limits";
+  return new RateLimitInputError("name", message);
+}
+
+function missingKey(): RateLimitInputError {
+  const message =
+    "key must not be undefined: leave it out for the slots that all callers share, " +
+    "and give visitors without a user another key, such as ipKey(address)";
+  return new RateLimitInputError("key", message);
+}

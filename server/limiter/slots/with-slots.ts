@@ -1,0 +1,70 @@
+/**
+ * The operations of a limiter that also has limits of slots. The other operations want tokens, and
+ * refuse the names of slots. A limiter without slots does not come here.
+ */
+import type { RateLimitSnapshot } from "../../../core/snapshot.js";
+import { denialError } from "../denial-error.js";
+import type { KeyOptions, LimitOptions } from "../call-options.js";
+import type { Context } from "../context.js";
+import { KEY_OPTIONS, LIMIT_OPTIONS, rejectUnknownOptions } from "../known-options.js";
+import type { createOperations } from "../operations.js";
+import { deleteRow } from "../reset.js";
+import { checkOf, readSlots, type SlotsState, valueOf } from "./read-slots.js";
+import type { ResolveSlots } from "./slots-limit.js";
+
+type Operations = ReturnType<typeof createOperations>;
+
+export function withSlots(
+  operations: Operations,
+  context: Context,
+  isSlots: (name: string) => boolean,
+  resolve: ResolveSlots,
+): Operations {
+  const { apply, environment } = context;
+  const read = async (name: string, options: KeyOptions) => {
+    const limit = resolve(name, options);
+    const [state] = (await apply([readSlots(limit, environment.clock)])) as [SlotsState];
+    return { limit, state };
+  };
+  return {
+    ...operations,
+    async check(name: string, options: LimitOptions = {}) {
+      if (!isSlots(name)) return operations.check(name, options);
+      rejectUnknownOptions(options, LIMIT_OPTIONS, "check()");
+      const { limit, state } = await read(name, options);
+      const result = checkOf(state, limit);
+      if (result.ok || !options.throws) return result;
+      const request = { limit: { name, config: state.config } as never };
+      throw denialError(request as never, result, state.now);
+    },
+    async getValue(name: string, options: KeyOptions = {}) {
+      if (!isSlots(name)) return operations.getValue(name, options);
+      rejectUnknownOptions(options, KEY_OPTIONS, "getValue()");
+      return valueOf((await read(name, options)).state);
+    },
+    async reset(name: string, options: KeyOptions = {}) {
+      if (!isSlots(name)) return operations.reset(name, options);
+      rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
+      const limit = resolve(name, options);
+      // Those who wait join anew.
+      await apply([...limit.rows, ...limit.seats].map(deleteRow));
+      limit.seen.length = 0;
+      context.onChange(name, limit.key);
+    },
+    async snapshots<TName extends string>(items: readonly (KeyOptions & { name: TName })[]) {
+      const ofTokens = items.filter(({ name }) => !isSlots(name));
+      const limits = items
+        .filter(({ name }) => isSlots(name))
+        .map((item) => resolve(item.name, item));
+      const [tokens, states] = await Promise.all([
+        ofTokens.length === 0 ? [] : operations.snapshots(ofTokens),
+        apply(limits.map((limit) => readSlots(limit, environment.clock))),
+      ]);
+      const [nextTokens, nextSlots] = [tokens.values(), states.values()];
+      return items.map(({ name }): RateLimitSnapshot<TName> => {
+        if (!isSlots(name)) return nextTokens.next().value!;
+        return { name, ...nextSlots.next().value! };
+      });
+    },
+  };
+}

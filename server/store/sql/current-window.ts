@@ -1,0 +1,46 @@
+/**
+ * Lets the statements of the plain path take from windows of a time zone, whose bounds they could not
+ * calculate. They get the present window as numbers, and the text of the statements stays the same.
+ */
+import { capacityOf, type FixedWindowConfig, type PeriodicConfig } from "../../../core/config.js";
+import { windowAt } from "../../../core/windows.js";
+import type { TakeLine, TakeTerms } from "../row-access.js";
+
+/**
+ * What a row of an earlier window would be refilled with: so little that no take passes, and its calls
+ * are decided by `core`. Row and terms hold less than 2^154, and are far from overflow.
+ */
+const REFUSED = -(2 ** 200);
+
+/** The lines as statements can take them. */
+export function periodicLines(
+  lines: readonly TakeLine[],
+  now: number,
+): readonly TakeLine<PeriodicConfig>[] {
+  return lines.every(isPeriodic)
+    ? lines
+    : lines.map((line) => (isPeriodic(line) ? line : inCurrentWindow(line, now)));
+}
+
+/** Whether the windows of a line can be calculated from a period in ms. */
+export function isPeriodic(line: TakeLine): line is TakeLine<PeriodicConfig> {
+  return typeof line.terms.config.period === "number";
+}
+
+function inCurrentWindow(line: TakeLine, now: number): TakeLine<PeriodicConfig> {
+  return { ...line, terms: currentWindowTerms(line.terms, now) };
+}
+
+/**
+ * Terms of windows by which a row of the present window, or of a later instant, has had no window
+ * since: it holds what it held. A row that is a whole ms older has had one at least, and is refused.
+ */
+export function currentWindowTerms(
+  { config, floor }: TakeTerms,
+  now: number,
+): TakeTerms<PeriodicConfig> {
+  const window = config as FixedWindowConfig;
+  const period = now - windowAt(window, now) + 1;
+  const capacity = capacityOf(config);
+  return { config: { kind: "fixed window", rate: REFUSED, period, capacity }, floor };
+}

@@ -1,0 +1,128 @@
+/** The table of overrides in a SQL database: four statements that all drivers can run. */
+import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
+import { checkTable, OVERRIDES } from "./check-table.js";
+import type { DatabaseClock } from "./database-clock.js";
+import type { DialectName, SqlConnection } from "./driver.js";
+import { shownText, storedText } from "./mysql-text.js";
+import { quoted, quotedTable, type TableName } from "./sql.js";
+import { isMissingTable, storeError } from "./store-error.js";
+
+/** Where the table of overrides is, if the table of limits has this name. */
+export function overridesBeside(table: TableName): TableName {
+  const { overrides, ...limits } = table;
+  return { ...limits, ...(overrides ?? { name: overridesName(table.name) }) };
+}
+
+interface Joining {
+  within(tx: never): SqlConnection;
+  isConflict(error: unknown): boolean;
+}
+
+/**
+ * @param limits the table of the limits.
+ * @param clock learns the time of the database from the check of the table. The end of an override
+ * goes by it, and calls that overrides answer make no trip that could tell.
+ * @param joining joins transactions of the caller; absent where there are none.
+ * @param prepare creates the table, where a store does that itself.
+ */
+export function sqlOverrideTable(
+  dialect: DialectName,
+  connection: SqlConnection,
+  limits: TableName,
+  clock: DatabaseClock,
+  joining?: Joining,
+  prepare: () => void = () => {},
+): OverrideTable {
+  const table = overridesBeside(limits);
+  const sql = statements(dialect, table);
+  const [stored, read] = dialect === "mysql" ? [storedText, shownText] : [asItIs, asItIs];
+  let isReady = false;
+
+  async function run<TResult>(work: () => Promise<TResult>): Promise<TResult> {
+    try {
+      // After a suspension, the clock is behind, and calls that overrides answer do not tell.
+      if (!isReady || clock.isInDoubt) {
+        prepare();
+        await checkTable(dialect, connection, table, clock, OVERRIDES);
+      }
+      isReady = true;
+      return await work();
+    } catch (error) {
+      const wrapped = storeError(error, table, dialect);
+      if (isMissingTable(wrapped)) isReady = false;
+      throw wrapped;
+    }
+  }
+
+  async function readBy(reader: SqlConnection): Promise<OverrideRow[]> {
+    const rows = await reader.query(sql.read, []);
+    return rows.map(({ name, key, rule, until, setAt }): OverrideRow => {
+      const id = { name: read(String(name)), key: read(String(key)) };
+      return { ...id, rule: String(rule), until: Number(until), setAt: Number(setAt) };
+    });
+  }
+
+  return {
+    read: () => run(() => readBy(connection)),
+    ...(joining && {
+      async readWithin(tx: unknown) {
+        try {
+          return await readBy(joining.within(tx as never));
+        } catch (error) {
+          // Only the owner of the transaction can retry.
+          throw joining.isConflict(error) ? error : storeError(error, table, dialect);
+        }
+      },
+    }),
+    write: ({ name, key, rule, until, setAt }) =>
+      run(async () => {
+        await connection.execute(sql.write, [
+          stored(name),
+          stored(key),
+          rule,
+          String(until),
+          String(setAt),
+        ]);
+      }),
+    remove: (name, key) =>
+      run(async () => (await connection.execute(sql.remove, [stored(name), stored(key)])) > 0),
+    removeEnded: (before) => run(() => connection.execute(sql.removeEnded, [String(before)])),
+  };
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+/** Numbers are sent as text, because some drivers type a parameter by its value. */
+function statements(dialect: DialectName, tableName: TableName) {
+  const mark = dialect === "mysql" ? "`" : '"';
+  const column = (name: string) => quoted(name, mark);
+  const table = quotedTable(tableName, mark);
+  let count = 0;
+  const isNumbered = dialect === "postgresql";
+  const text = () => (isNumbered ? `$${++count}::text` : "?");
+  const number = () =>
+    isNumbered ? `${text()}::float8` : `CAST(? AS ${dialect === "mysql" ? "DOUBLE" : "REAL"})`;
+  const started = <TText>(make: () => TText): TText => {
+    count = 0;
+    return make();
+  };
+  const [name, key, rule, until, setAt] = ["name", "key", "rule", "until", "setAt"].map(column);
+  const replace = [rule, until, setAt].map((each) =>
+    dialect === "mysql" ? `${each} = VALUES(${each})` : `${each} = EXCLUDED.${each}`,
+  );
+  const onConflict =
+    dialect === "mysql" ? "ON DUPLICATE KEY UPDATE" : `ON CONFLICT (${name}, ${key}) DO UPDATE SET`;
+  return {
+    read: `SELECT ${[name, key, rule, until, setAt].join(", ")} FROM ${table}`,
+    write: started(
+      () =>
+        `INSERT INTO ${table} (${[name, key, rule, until, setAt].join(", ")}) ` +
+        `VALUES (${[text(), text(), text(), number(), number()].join(", ")}) ` +
+        `${onConflict} ${replace.join(", ")}`,
+    ),
+    remove: started(() => `DELETE FROM ${table} WHERE ${name} = ${text()} AND ${key} = ${text()}`),
+    removeEnded: started(() => `DELETE FROM ${table} WHERE ${until} <= ${number()}`),
+  };
+}

@@ -1,0 +1,37 @@
+/** Enters a slot for a procedure call, together with the tokens of its other limits. */
+import type { RateLimitResult } from "../../core/decide.js";
+import { keyOption } from "../../core/key-option.js";
+import type { LimitAllItem, LimitAllResult } from "../limiter/call-options.js";
+import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import type { EnterGranted, EnterOptions } from "../limiter/slots/enter-options.js";
+
+/** @throws RateLimitError for a denied call. */
+export async function enterForCall(
+  limiter: Pick<UntypedRateLimiter, "enter">,
+  names: string | readonly string[],
+  slots: string,
+  items: readonly LimitAllItem[],
+  { maxWait, signal }: { maxWait: number | undefined; signal: AbortSignal | undefined },
+): Promise<{
+  slot: EnterGranted;
+  rateLimit: RateLimitResult | LimitAllResult;
+  /** One per item, in their order. */
+  results: readonly RateLimitResult[];
+}> {
+  const own = items.find(({ name }) => name === slots)!;
+  const slot = (await limiter.enter(slots, {
+    ...keyOption(own.key),
+    config: own.config as EnterOptions["config"],
+    with: items.filter((item) => item !== own),
+    maxWait,
+    signal,
+    throws: true,
+  })) as EnterGranted;
+  const entered = { ok: true, value: slot.value, ts: slot.ts } as const;
+  const tokens = slot.results.values();
+  const results = items.map((item) => (item === own ? entered : tokens.next().value!));
+  const rateLimit = typeof names === "string" ? { ...entered } : { ok: true as const, results };
+  // Not enumerable, so that a procedure can still return the decision to its client.
+  Object.defineProperty(rateLimit, "signal", { value: slot.signal });
+  return { slot, rateLimit, results };
+}

@@ -1,0 +1,37 @@
+/** Notes what the limits of a procedure call have left, for the header fields of the response. */
+import { keyOption } from "../../core/key-option.js";
+import type { RateLimitResult } from "../../core/decide.js";
+import type { LimitAllItem } from "../limiter/call-options.js";
+import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import { noteDecisions, type NotedDecision } from "./decisions-of-call.js";
+
+interface Limits {
+  limiter: Pick<UntypedRateLimiter, "clock" | "configOf">;
+  /** The names that clients may not know. */
+  hidden: readonly string[];
+}
+
+/**
+ * Limits that clients may not know are left out. So are those whose tokens are not known: after a
+ * failure of the store, and for an id that was charged before.
+ *
+ * @param results of the first ones of the items, in their order.
+ * @returns what was noted, for `forgetDecisions`.
+ */
+export function noteResults(
+  { limiter, hidden }: Limits,
+  items: readonly LimitAllItem[],
+  results: readonly RateLimitResult[],
+  getRawInput: Parameters<typeof noteDecisions>[0],
+): readonly NotedDecision[] {
+  const now = limiter.clock();
+  const noted = results.flatMap((result, i) => {
+    const { name, key, config: given } = items[i]!;
+    const isUnknown = result.ok && (result.storeFailed || result.repeated);
+    if (hidden.includes(name) || isUnknown) return [];
+    const config = limiter.configOf(name, { ...keyOption(key), config: given });
+    return [{ name, value: result.value, now, config }];
+  });
+  noteDecisions(getRawInput, noted);
+  return noted;
+}

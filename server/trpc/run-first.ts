@@ -1,0 +1,44 @@
+/** `rateLimited.first`: the first of several limits that has the tokens pays for a procedure call. */
+import type { TRPCMiddlewareFunction } from "@trpc/server";
+import { keyOption } from "../../core/key-option.js";
+import type { LimitAllItem } from "../limiter/call-options.js";
+import type { LimitFirstResult } from "../limiter/limit-first-options.js";
+import { forgetDecisions } from "./decisions-of-call.js";
+import { noteResults } from "./note-results.js";
+import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types.js";
+import { type Call, type Charging, isCostly, itemsOf, throwingConcealed } from "./run-limited.js";
+import { settleQuietly } from "./settle.js";
+
+type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
+type Paid = LimitFirstResult & { ok: true };
+
+/** Has a call paid for, runs its procedure, and gives the tokens back if the call costs nothing. */
+export async function chargeFirst(
+  charging: Charging,
+  { split = false, on = "call" }: RateLimitedFirstOptions<object, unknown>,
+  call: Call,
+): ReturnType<Middleware> {
+  const { limiter } = charging;
+  const paid = await throwingConcealed(charging, async () => {
+    const items = await itemsOf(charging, call);
+    const { count } = items[0]!;
+    const given = items.map((item) => itemOf(item, split));
+    const options = { ...(split && { count }), split, throws: true };
+    const result = (await limiter.limitFirst(given, options)) as Paid;
+    return { result, noted: noteResults(charging, items, result.results, call.getRawInput) };
+  });
+  const settle = (actual: number) => settleQuietly(limiter, paid.result, actual);
+  const rateLimit = Object.defineProperty(paid.result, "settle", { value: settle });
+  const result = await call.next({ ctx: { rateLimit: rateLimit as FirstGranted<string> } });
+  if (on !== "call" && !isCostly(on, result)) {
+    forgetDecisions(call.getRawInput, paid.noted);
+    // A store that fails now must not change the answer of the procedure. The tokens stay taken.
+    await Promise.allSettled([limiter.settle(paid.result, 0)]);
+  }
+  return result;
+}
+
+/** Limits that pay together have one count, that of the call. */
+function itemOf({ name, key, config, count }: LimitAllItem, split: boolean) {
+  return { name, ...keyOption(key), config, ...(!split && { count }) };
+}
