@@ -1,4 +1,5 @@
 /** Denials: predicted from a snapshot, and turned back into a snapshot that explains them. */
+import { MAX_RETRY_AFTER } from "../core/config.js";
 import { denialsOf, type RateLimitDenial, type RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { windowAt, windowsSince } from "../core/windows.js";
@@ -63,13 +64,14 @@ export function snapshotOfDenial(
   } else {
     // A fixed window gets its tokens when a window starts, so the wait ends at such a start.
     const windows = { ...config };
-    if (config.period !== "month") windows.start = now + retryAfter;
+    if (!config.starts && config.period !== "month") windows.start = now + retryAfter;
     ts = windowAt(windows, now);
     refilled = (windowsSince(windows, ts, now + retryAfter) - 0.5) * rate;
   }
   const snapshot = { name, ...(key !== undefined && { key }), value, ts, config, now };
   // If `value` covers `count`, the call wanted more than is known here: keep the server's `value`.
-  if (availableAt(snapshot, count) === now + retryAfter || value >= count) return snapshot;
+  const wait = Math.min(availableAt(snapshot, count) - now, MAX_RETRY_AFTER);
+  if (wait === retryAfter || value >= count) return snapshot;
   const held = count - part * refilled;
   return { ...snapshot, value: Math.min(held, held / part) };
 }

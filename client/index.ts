@@ -7,9 +7,16 @@ export {
 } from "../core/index.js";
 export { inspectRateLimits } from "./inspect-rate-limits.js";
 export { createRateLimitObserver } from "./observer.js";
+export {
+  predictFirst,
+  type FirstPrediction,
+  type PredictableLimit,
+  type PredictFirstOptions,
+} from "./predict-first.js";
 export { rateLimitLink, type RateLimitLinkOptions } from "./rate-limit-link.js";
 export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
 export { shareStream, type ShareStreamOptions } from "./share-stream.js";
+export { withOnceId } from "./with-once-id.js";
 export { createTRPCTransport } from "./transport.js";
 export type {
   CheckedRateLimit,

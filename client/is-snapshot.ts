@@ -7,14 +7,16 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 export function isSnapshot(given: unknown): given is RateLimitSnapshot {
   const snapshot = Object(given) as RateLimitSnapshot;
   const { now, config, fullest = [snapshot] } = snapshot;
-  const { kind, rate, capacity = rate, shards = 1 } = Object(config) as typeof config;
+  const { kind, rate, capacity = rate, shards = 1, starts = [] } = Object(config) as typeof config;
   const period = longestPeriod(Object(config) as typeof config);
   return (
     (kind === "token bucket" || kind === "fixed window") &&
-    [now, rate, period, capacity, shards].every(Number.isFinite) &&
-    Math.min(rate, period, shards) > 0 &&
+    [starts, fullest].every(Array.isArray) &&
+    [now, rate, period, capacity, shards, ...starts].every(Number.isFinite) &&
+    // A rate of 0 is that of credits.
+    rate >= 0 &&
+    Math.min(period, shards) > 0 &&
     // The prediction needs at least one row.
-    Array.isArray(fullest) &&
     fullest.length > 0 &&
     [snapshot, ...fullest].every(isState)
   );

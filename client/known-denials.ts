@@ -21,7 +21,10 @@ export interface KnownDenials {
    * denial alone decides: such a call may reserve, and be granted where others are not.
    */
   find(use: LimitUse, isLearnt: boolean): RateLimitErrorData | undefined;
-  /** Claims a debit of the caller's. With one, the caller has already decided to send the call. */
+  /**
+   * Claims a debit of the caller's. With one, the caller has already decided to send the call. A call
+   * of 0 tokens claims none: no debit was made for it.
+   */
   claimDebit(use: LimitUse): boolean;
   /**
    * Debits the observers for a call that is about to be sent.
@@ -55,7 +58,7 @@ export function createKnownDenials(
     const count = use.on === "error" ? 0 : (use.count ?? 1);
     const settles = Array.from(observers, (observer) => {
       const settle = observer.debit(use, count);
-      observer.claimDebit(use);
+      if (count !== 0) observer.claimDebit(use);
       return settle;
     });
     let isSettled = false;
@@ -92,6 +95,7 @@ export function createKnownDenials(
     },
     // Every observer has to be asked, since each may hold a debit.
     claimDebit: (use) =>
+      use.count !== 0 &&
       Array.from(observers, (observer) => observer.claimDebit(use)).includes(true),
     debit,
     recordSend(use) {

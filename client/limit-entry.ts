@@ -38,6 +38,7 @@ export class Entry implements SeenConfigs {
   declare config?: string;
   declare streamed?: string;
   declare reopened?: string | undefined;
+  declare opened?: string | undefined;
   /**
    * Server time minus this machine's when the cache got its snapshot, ms. It tells the age of that
    * snapshot, and counts for no other limit. `NaN` where nothing was cached.
@@ -45,6 +46,8 @@ export class Entry implements SeenConfigs {
   cachedOffset = NaN;
   /** The sequence number of `serverSnapshot`, counted over all limits of the observer. */
   sequence = 0;
+  /** The sequence number of the last snapshot that no stream brought. */
+  answered = 0;
   /** The debits that `serverSnapshot` does not include yet, in order. */
   readonly debits = new Set<Debit>();
   /** Those of `debits` that no call has claimed. */
@@ -82,7 +85,9 @@ export class Entry implements SeenConfigs {
   ): boolean {
     // An equal config stays the same object, so that nothing renders because of it.
     this.serverSnapshot =
-      this.config === config ? { ...snapshot, config: this.serverSnapshot!.config } : snapshot;
+      this.config === config && !snapshot.config.starts
+        ? { ...snapshot, config: this.serverSnapshot!.config }
+        : snapshot;
     this.config = config;
     let isUnconfirmed = false;
     for (const debit of this.debits) {
@@ -214,7 +219,10 @@ export function idOf({ name, key }: RateLimitItem): string {
   return key === undefined ? name : `${name}\0${key}`;
 }
 
-/** The config of a snapshot, as text. The server writes equal configs alike. */
+/**
+ * The config of a snapshot, as text. The server writes equal configs alike. A list of windows is left
+ * out, because it begins with the present one, and so changes without another config.
+ */
 export function textOf({ config }: RateLimitSnapshot): string {
-  return JSON.stringify(config);
+  return JSON.stringify({ ...config, starts: 0 });
 }

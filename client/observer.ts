@@ -25,8 +25,9 @@ import { createStreamOrPoll } from "./stream-or-poll.js";
 
 /** Where a snapshot came from. */
 type SnapshotSource =
-  /** It came unasked: by the stream, or derived from a denial. */
   | { kind: "stream" }
+  /** The observer did not ask for it: the application refetched it, or a call was denied. */
+  | { kind: "received" }
   /** `askedAt` is the `sequence` when the request was sent. */
   | { kind: "answer"; askedAt: number };
 
@@ -76,7 +77,7 @@ export function createRateLimitObserver<TName extends string = string>(
       const entry = isSnapshot(snapshot) && find(snapshot);
       // The next answer has the state, too.
       if (entry && isReplaced(entry, textOf(snapshot))) return ask(snapshot);
-      receive(snapshot);
+      receive(snapshot, "stream");
     },
     async request(item) {
       const source = { kind: "answer", askedAt: sequence } as const;
@@ -129,8 +130,8 @@ export function createRateLimitObserver<TName extends string = string>(
     return entry;
   }
 
-  function receive(snapshot: RateLimitSnapshot): void {
-    if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now), { kind: "stream" });
+  function receive(snapshot: RateLimitSnapshot, kind: "stream" | "received"): void {
+    if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now), { kind });
   }
 
   /** @param isClockCorrected whether it corrected the server's time, which concerns all limits. */
@@ -140,22 +141,23 @@ export function createRateLimitObserver<TName extends string = string>(
     source: SnapshotSource,
   ): void {
     const entry = find(snapshot);
+    const isOtherConfig = entry?.config !== textOf(snapshot);
     // The status can be the same as before.
-    const isShownAnew =
-      entry && (entry.error || (entry.config && entry.config !== textOf(snapshot)));
-    // A push that came after the question wins within the same ms of the server, since it reports a
-    // change. It does not win against another config: the context of the answer is newer.
+    const isShownAnew = entry && (entry.error || (entry.config && isOtherConfig));
+    // A snapshot that came after the question is kept, also within the same ms of the server: a push
+    // reports a change. An answer with another config replaces a push: its context is newer.
     const isOld =
       source.kind === "answer" &&
-      entry?.config === textOf(snapshot) &&
-      entry.sequence > source.askedAt &&
+      entry?.config &&
+      (isOtherConfig ? entry.answered : entry.sequence) > source.askedAt &&
       entry.serverSnapshot!.now >= snapshot.now;
     if (entry && !isOld) {
       const { now, offset } = read();
       entry.sequence = ++sequence;
+      if (source.kind !== "stream") entry.answered = sequence;
       entry.error = undefined;
       const isUnconfirmed = entry.setServerSnapshot(snapshot, now + offset);
-      if (source.kind === "stream") {
+      if (source.kind !== "answer") {
         if (isUnconfirmed || isStreamOutdated(entry)) ask(snapshot);
       } else if (mustReopen(entry)) {
         // An answer was read after the charge, whatever the clocks say. So it is not asked for again.
@@ -255,13 +257,18 @@ export function createRateLimitObserver<TName extends string = string>(
         counts: Array.from(watchers, ({ count }) => count),
       })),
     }),
-    receive,
+    receive(snapshot) {
+      if (!isSnapshot(snapshot)) return;
+      // One that is older may have come late. The server's clock may also have been set back.
+      if (snapshot.now < (find(snapshot)?.serverSnapshot?.now ?? 0)) ask(snapshot);
+      else receive(snapshot, "received");
+    },
     recordDenial(item, data, count) {
       explainDenials({ ...item, count }, data, (snapshot, denial) => {
         // A link and a hook may both report the same denial.
         if (recorded.has(denial) || !find(snapshot)) return;
         recorded.add(denial);
-        receive(snapshot);
+        receive(snapshot, "received");
         ask(snapshot);
       });
     },

@@ -66,13 +66,6 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
     /** By limit and key. */
     const queues = new Map<string, CallQueue>();
 
-    function queueOf(use: LimitUse): CallQueue {
-      const id = idOf(use);
-      const queue = queues.get(id) ?? createCallQueue();
-      queues.set(id, queue);
-      return queue;
-    }
-
     return ({ op, next }) =>
       observable((observer) => {
         const given = declared(op);
@@ -122,7 +115,9 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
           const extra = Math.random() * jitter;
           let startAt = 0;
           let isGone = false;
-          const queue = queueOf(held);
+          const id = idOf(held);
+          const queue = queues.get(id) ?? createCallQueue();
+          queues.set(id, queue);
           const abort = () => observer.error(TRPCClientError.from(signal?.reason as Error));
           const unlisten = () => signal?.removeEventListener("abort", abort);
           stop = () => {
@@ -170,7 +165,7 @@ export function rateLimitLink<TRouter extends AnyTRPCRouter>(
         else {
           const data = denial();
           if (data && whenLimited === "reject") reject(data);
-          else if (whenLimited === "wait" && (data || queueOf(use).length() > 0)) hold(use);
+          else if (whenLimited === "wait" && (data || queues.get(idOf(use))?.length())) hold(use);
           else sendNow();
         }
         return () => stop();

@@ -2,6 +2,7 @@
  * How often and when a `QueryClient` retries a failed query. A denied query is not retried before it
  * could pass; any other failure is retried as TanStack Query does by default.
  */
+import { MAX_RETRY_AFTER } from "../core/config.js";
 import { MAX_TIMEOUT } from "../core/durations.js";
 import { isRateLimitError } from "../core/errors.js";
 
@@ -23,7 +24,11 @@ export function rateLimitRetry(
 ): (failureCount: number, error: unknown) => boolean {
   return (failureCount, error) =>
     failureCount < maxRetries &&
-    !(isRateLimitError(error) && error.data.rateLimit.retryAfter > maxWait);
+    // No wait helps where `retryAfter` is the longest one, such as where credits are used up.
+    !(
+      isRateLimitError(error) &&
+      error.data.rateLimit.retryAfter > Math.min(maxWait, MAX_RETRY_AFTER - 1)
+    );
 }
 
 /**

@@ -7,16 +7,33 @@
 export interface SeenConfigs {
   /** The config of the newest snapshot from anywhere. */
   config?: string;
+  /** More than 0 once there is a snapshot that no stream and no cache brought. */
+  answered: number;
   /** The config that the stream reported last. */
   streamed?: string;
-  /** The value of `streamed` because of which the stream was opened anew last. */
+  /**
+   * The value of `streamed` because of which the stream was opened anew last, until the stream has
+   * reported another one.
+   */
   reopened?: string | undefined;
+  /**
+   * The config that was the newest when the stream was opened anew, until the stream has reported
+   * a change. A slow stream reports it although answers have brought another one meanwhile.
+   */
+  opened?: string | undefined;
 }
 
-/** Takes the config of a streamed snapshot. Returns whether a newer answer has replaced it. */
+/**
+ * Takes the config of a streamed snapshot. Returns whether a newer answer has replaced it, as far as
+ * is known. The first report is no newer than an answer: another tab may have opened the stream.
+ */
 export function isReplaced(seen: SeenConfigs, config: string): boolean {
-  if (config === seen.streamed && config !== seen.config) return true;
+  const isSame = config === seen.streamed;
+  const isDoubtful = seen.streamed ? isSame || config === seen.opened : seen.answered > 0;
   seen.streamed = config;
+  if (isDoubtful && config !== seen.config) return true;
+  // The same may come from the old stream, which stays until the new one has delivered.
+  if (!isSame) seen.opened = seen.reopened = undefined;
   return false;
 }
 
@@ -26,11 +43,12 @@ export function isStreamOutdated({ config, streamed }: SeenConfigs): boolean {
 }
 
 /**
- * Whether the stream has to be opened anew. Once for a reported config: a new stream that reports
- * the same config again is left alone.
+ * Whether the stream has to be opened anew because of an answer. Once for a reported config: a new
+ * stream that reports the same config again is left alone.
  */
 export function mustReopen(seen: SeenConfigs): boolean {
   if (!isStreamOutdated(seen) || seen.streamed === seen.reopened) return false;
   seen.reopened = seen.streamed;
+  seen.opened = seen.config;
   return true;
 }

@@ -222,7 +222,10 @@ export interface RateLimitObserver<TName extends string = string> {
    * and notifies of nothing, so read it again to see changes.
    */
   inspect(): ObserverInspection;
-  /** Takes a snapshot that came some other way, such as with a mutation's answer. */
+  /**
+   * Takes a snapshot that came some other way, such as with a mutation's answer. Asks the server
+   * instead where that is older than what is known.
+   */
   receive(snapshot: RateLimitSnapshot): void;
   /**
    * Takes the facts of a denied call, `error.data.rateLimit`: the same call is denied until its

@@ -3,6 +3,7 @@
  * correct if decisions behave as if they ran one after the other. The tests look for the ways in
  * which stores, and the drivers under them, fail to do that.
  */
+import { testOverrides } from "./store-tests/overrides.js";
 import { testRows } from "./store-tests/rows.js";
 import { testSharing } from "./store-tests/sharing.js";
 import { testTakes } from "./store-tests/takes.js";
@@ -10,6 +11,8 @@ import { testTransactions } from "./store-tests/transactions.js";
 import { testUpkeep } from "./store-tests/upkeep.js";
 import type { StoreUnderTest } from "./store-under-test.js";
 import type { TestRunner } from "./test-runner.js";
+
+const TESTS = [testRows, testTakes, testSharing, testTransactions, testUpkeep, testOverrides];
 
 /**
  * Defines the tests of a store. It works with Vitest, Jest, and every runner that has functions of
@@ -37,7 +40,7 @@ export function describeStore(
       await close?.();
     });
 
-    for (const test of [testRows, testTakes, testSharing, testTransactions, testUpkeep]) {
+    for (const test of TESTS) {
       test(runner, () => opened!);
     }
   });

@@ -2,9 +2,12 @@
  * Limits for tests of components: a real observer of a server that does not exist. The test sets the
  * state of each limit. For `<RateLimitProvider observer={…}>`.
  */
-import { capacityOf, type RateLimitConfig } from "../core/config.js";
+import { capacityOf, type LimitConfig, type RateLimitConfig } from "../core/config.js";
+import { bucketConfig, type CreditsConfig, isCredits } from "../core/credits.js";
 import { describe } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
+import { slotsConfig } from "../core/slots.js";
+import { withCalendar, withListedStarts } from "../core/with-calendar.js";
 import { windowAt } from "../core/windows.js";
 import { snapshotOfDenial } from "../client/denial.js";
 import { idOf } from "../client/limit-entry.js";
@@ -18,7 +21,7 @@ export interface FakeRateLimitsOptions<TName extends string = string> {
    * names.
    * @default every name, each with one token a second and a capacity of one
    */
-  limits?: { readonly [TLimit in TName]?: RateLimitConfig };
+  limits?: { readonly [TLimit in TName]?: LimitConfig | CreditsConfig };
   /** This machine's time, epoch ms. A test runner's fake timers move the default. @default Date.now */
   clock?: () => number;
 }
@@ -26,7 +29,8 @@ export interface FakeRateLimitsOptions<TName extends string = string> {
 /** Every call is granted until the test changes a limit. Wrap changes in React's `act`. */
 export interface FakeRateLimits<TName extends string = string> extends RateLimitObserver {
   /**
-   * A limit denies calls from now until `retryAt`, epoch ms.
+   * A limit denies calls from now until `retryAt`, epoch ms. Credits are used up then, and no wait
+   * ends that.
    *
    * @param count calls for as many tokens or more. @default 1
    * @throws RangeError for a `retryAt` that has passed, for a `key` that is there and `undefined`, and for a
@@ -69,7 +73,8 @@ export function createFakeRateLimits<TLimiter extends NamedLimits>(
 ): FakeRateLimits<keyof TLimiter["limits"] & string>;
 export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeRateLimits {
   const { clock = () => Date.now() } = options;
-  const limits: Readonly<Record<string, RateLimitConfig | undefined>> | undefined = options.limits;
+  const limits: Readonly<Record<string, LimitConfig | CreditsConfig | undefined>> | undefined =
+    options.limits;
   const states = new Map<string, RateLimitSnapshot>();
 
   function stateOf(item: RateLimitItem): RateLimitSnapshot {
@@ -81,11 +86,13 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
   }
 
   function configOf(name: string): RateLimitConfig {
-    return limits?.[name] ?? { kind: "token bucket", rate: 1, period: 1000 };
+    const config = limits?.[name] ?? { kind: "token bucket", rate: 1, period: 1000 };
+    return config.kind === "concurrency" ? slotsConfig(config, []) : bucketConfig(config);
   }
 
   function filled({ name, key }: RateLimitItem, value?: number): RateLimitSnapshot {
-    const [config, now] = [configOf(name), clock()];
+    const now = clock();
+    const config = withListedStarts(withCalendar(configOf(name)), 0, now);
     const held = { value: value ?? capacityOf(config), ts: windowStart(config, now) };
     return { name, ...(key !== undefined && { key }), ...held, config, now };
   }
@@ -138,16 +145,31 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
     debit: (item, count) => observer.debit(followed(item), count),
     deny(limit, retryAt, count = 1) {
       const item = knownItem(limit);
-      const [config, now] = [configOf(item.name), clock()];
+      const now = clock();
+      const known = configOf(item.name);
+      // The leases of slots end then.
+      const config =
+        known.slots === undefined
+          ? known
+          : { ...known, starts: Array.from({ length: known.slots }, () => Math.ceil(retryAt)) };
       const retryAfter = Math.ceil(retryAt - now);
       if (!(retryAfter > 0)) {
         throw new RangeError(`retryAt must be after the clock's ${now}, got ${retryAt}`);
       }
-      const facts = { kind: "RateLimited" as const, name: item.name, value: 0, config, now };
+      const shown = configUntil(config, now, now + retryAfter);
+      if (isCredits(known)) return set(filled(item, 0));
+      const facts = { kind: "RateLimited" as const, name: item.name, value: 0, config: shown, now };
       set(snapshotOfDenial(item, { ...facts, retryAfter }, count));
     },
     fill: (limit, value) => set(filled(knownItem(limit), value)),
   };
+}
+
+/** With windows of a time zone, the next one starts at `retryAt`. */
+function configUntil(config: RateLimitConfig, now: number, retryAt: number): RateLimitConfig {
+  const shown = withListedStarts(withCalendar(config), 0, now);
+  if (!shown.starts) return shown;
+  return { ...shown, starts: [retryAt, ...shown.starts.filter((start) => start > retryAt)] };
 }
 
 function windowStart(config: RateLimitConfig, now: number): number {

@@ -1,5 +1,6 @@
 /** Numbers, durations and configs in words, for developers. */
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, isNever, type RateLimitConfig } from "../../core/config.js";
+import { isCredits, MOST_CREDITS } from "../../core/credits.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 
 /** Units by size, the largest first. */
@@ -33,7 +34,7 @@ export function formatAge(ms: number): string {
 
 /** How long it still is, in whole seconds, rounded up. */
 export function formatWait(ms: number): string {
-  if (ms === Infinity) return "never";
+  if (isNever(ms)) return "never";
   return `in ${formatDuration(Math.ceil(Math.max(ms, 1) / SECOND) * SECOND)}`;
 }
 
@@ -47,16 +48,28 @@ export function formatCount(count: number, of: string): string {
   return `${count} ${of}${count === 1 ? "" : "s"}`;
 }
 
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
 /** Such as `token bucket: 10 per 1 min, holds 3`. */
 export function formatConfig(config: RateLimitConfig): string {
   const { kind, rate, period, maxReserved, shards = 1, blockFor, afterBlock, shadow } = config;
+  const { timeZone, weekStart } = config;
+  const days = weekStart === undefined ? "" : ` from ${WEEKDAYS[weekStart]}`;
+  const zone = timeZone === undefined ? "" : ` of ${timeZone}`;
+  if (isCredits(config)) {
+    const capacity = capacityOf(config);
+    return `credits: ${capacity < MOST_CREDITS ? `holds ${capacity}` : "holds any number"}`;
+  }
   const parts = [
-    `${rate} per ${period === "month" ? "month" : formatDuration(period)}`,
+    `${rate} per ${typeof period === "string" ? period : formatDuration(period)}${days}${zone}`,
     `holds ${capacityOf(config)}`,
   ];
   if (maxReserved !== undefined) parts.push(`may owe ${maxReserved}`);
   if (shards > 1) parts.push(`${shards} shards`);
-  if (blockFor !== undefined) parts.push(`closes for ${formatDuration(blockFor)} after a denial`);
+  if (blockFor !== undefined) {
+    const all = [blockFor].flat().map(formatDuration).join(", then ");
+    parts.push(`closes for ${all} after a denial`);
+  }
   if (afterBlock === "new window") parts.push("then a new window");
   if (shadow) parts.push("shadow: denies no call");
   return `${kind}: ${parts.join(", ")}`;

@@ -18,7 +18,7 @@ import type { LiveMode, RateLimitObserver, RateLimitTransport } from "../types.j
 import { announce } from "./announce.js";
 import { hydrationCache } from "./hydration-cache.js";
 import { RateLimitCountdown } from "./rate-limit-countdown.js";
-import { Meter, type MeterProps } from "./rate-limit-meter.js";
+import { type MeterProps, useMeter } from "./rate-limit-meter.js";
 import { HydrationContext, useCountdown } from "./use-countdown.js";
 import {
   type RateLimitContextValue,
@@ -192,17 +192,8 @@ export function createRateLimitReact<
   }
 
   /** The tokens that remain of a limit, as a bar. Only the bar renders for refills. */
-  function RateLimitMeter({
-    name,
-    limitKey,
-    ...meter
-  }: RateLimitMeterProps<LimitNames<TRouter, TPath>>) {
-    return (
-      <Meter
-        limit={useLimit(useRateLimitContext("RateLimitMeter"), name, { key: limitKey })}
-        {...meter}
-      />
-    );
+  function RateLimitMeter(props: RateLimitMeterProps<LimitNames<TRouter, TPath>>) {
+    return useMeter(useRateLimitContext("RateLimitMeter"), props);
   }
 
   return {

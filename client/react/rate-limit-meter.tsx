@@ -2,7 +2,8 @@
 "use client";
 import type { CSSProperties } from "react";
 import { capacityOf } from "../../core/config.js";
-import type { UseRateLimitResult } from "./use-limit.js";
+import { fillSmoothly } from "./fill-smoothly.js";
+import { type RateLimitContextValue, useLimit } from "./use-limit.js";
 
 export interface MeterProps {
   /** The name of the bar for screen readers, such as "Messages left". */
@@ -12,6 +13,13 @@ export interface MeterProps {
    * @default "2 of 3", "unknown"
    */
   text?: ((value: number | undefined, capacity: number) => string) | undefined;
+  /**
+   * Fills between whole tokens, too, in time with the refill: by one animation for each change of the
+   * limit, without a render. Screen readers still hear whole tokens. Fills in steps where visitors
+   * prefer reduced motion, and for fixed windows, slots, credits and more than two shards.
+   * @default false
+   */
+  smooth?: boolean | undefined;
   /** The CSS class of the bar. @default none */
   className?: string | undefined;
   /**
@@ -22,17 +30,30 @@ export interface MeterProps {
 }
 
 /** Whole tokens out of the whole capacity; empty while the limit is in debt. */
-export function Meter({
-  limit,
-  label,
-  text = formatRemaining,
-  className,
-  style,
-}: MeterProps & { limit: UseRateLimitResult }) {
-  const { value, config } = limit;
+export function useMeter(
+  context: RateLimitContextValue,
+  {
+    name,
+    limitKey: key,
+    label,
+    text = formatRemaining,
+    smooth = false,
+    className,
+    style,
+  }: MeterProps & { name: string; limitKey?: string | undefined },
+) {
+  const { value, config } = useLimit(context, name, { key });
   // A capacity below 1 never holds a whole token, and still needs a scale.
   const capacity = Math.max(1, Math.floor(config ? capacityOf(config) : 1));
   const remaining = Math.min(value ?? 0, capacity);
+  const width = `${(remaining / capacity) * 100}%`;
+  const full = useLimit(context, name, {
+    key,
+    // Such a call passes when the bar is full, so this renders for each change.
+    count: capacity,
+    // Windows bring their tokens at once.
+    enabled: smooth && config?.kind === "token bucket",
+  });
   return (
     <div
       role="meter"
@@ -44,7 +65,14 @@ export function Meter({
       className={className}
       style={{ ...TRACK, ...style }}
     >
-      <div style={{ ...FILL, width: `${(remaining / capacity) * 100}%` }} />
+      <div
+        // Another element, because an animation stays with its element.
+        key={Number(smooth)}
+        // A function that is new at each render, so that it is called after each change. Not called
+        // otherwise: a bar may have a transition of the application's.
+        ref={smooth ? (bar) => fillSmoothly(bar, full.check(), capacity, width) : undefined}
+        style={{ ...FILL, width }}
+      />
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** Sends one call under a limit, as often as that takes, and keeps the observer's debits right. */
+import { isNever } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
 import { denialsOf, isRateLimitError, RateLimitError } from "../../core/errors.js";
 import { denialNow } from "../denial.js";
@@ -50,7 +51,10 @@ export async function sendLimited<TData>(
       const settleThis = settle;
       // Enqueue again before the debit is undone, or a later call takes the tokens.
       const turn =
-        whenLimited === "wait" && isOwn && queue.enqueue(call, Date.now() + denial.retryAfter);
+        whenLimited === "wait" &&
+        isOwn &&
+        !isNever(denial.retryAfter) &&
+        queue.enqueue(call, Date.now() + denial.retryAfter);
       // A denied call was not charged, and a call without an answer most likely was not. Any other
       // answer comes from a procedure that was charged. The server corrects a wrong guess.
       if (denial || answer == null) settleThis();

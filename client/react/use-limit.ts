@@ -80,8 +80,10 @@ export function useLimit(
   );
   const getSnapshot = () => {
     const status = enabled ? observer.status(item, count) : undefined;
-    // Show what the server has rendered until the observer knows the limit.
-    if (!enabled || (status === undefined && initial.status)) return initial;
+    // Show what the server has rendered until the observer knows the limit. A component that is
+    // mounted later shows nothing that old: another user may be logged in.
+    const isRendered = last.current === initial && initial.status;
+    if (!enabled || (status === undefined && isRendered)) return initial;
     const next: Shown = {
       status,
       value: readsValue.current ? observer.remaining(item) : undefined,
@@ -92,7 +94,7 @@ export function useLimit(
     // React needs the same object while nothing in it has changed.
     return sameShown(last.current, next) ? last.current : (last.current = next);
   };
-  const shown = useSyncExternalStore(subscribe, getSnapshot, () => initial);
+  const shown = useSyncExternalStore(subscribe, getSnapshot, () => (last.current = initial));
   // What the server has rendered has its own value.
   const remaining = shown === initial ? undefined : observer.remaining;
   return useMemo(

@@ -4,7 +4,7 @@ import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";
 import { granted, read, row, take, times, write } from "./decisions.js";
 
-const ALONE = "this store has no peer: `open` returned none";
+export const ALONE = "this store has no peer: `open` returned none";
 
 const UNLOCKED =
   "this store has no transactions, and may be unable to guard a row that does not exist";

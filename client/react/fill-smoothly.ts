@@ -1,0 +1,35 @@
+/**
+ * Has a bar fill between whole tokens. The browser runs one animation for each change of the limit,
+ * so nothing renders and no code of the page runs while it fills, and a hidden page does not fill.
+ * Measured and rejected: animating the width, 9 % of a core for its layouts, against 0.2 %.
+ */
+import type { CheckedRateLimit } from "../types.js";
+
+/**
+ * Moves the bar of a token bucket from what is there now to full, in time with the refill. The bar is
+ * as wide as its track then, which cuts off what is outside. A debt is further outside, and so the bar
+ * comes in when the debt is repaid.
+ *
+ * @param held after a call for `scale` tokens, which are all that the bar shows.
+ * @param width of the bar where it stands still.
+ */
+export function fillSmoothly(
+  bar: HTMLElement | null,
+  held: CheckedRateLimit | undefined,
+  scale: number,
+  width: string,
+): void {
+  // Test environments have no animations.
+  if (!bar?.animate) return;
+  bar.getAnimations()[0]?.cancel();
+  bar.style.width = width;
+  if (held?.retryAt && !matchMedia("(prefers-reduced-motion)").matches) {
+    bar.style.width = "100%";
+    const isRtl = getComputedStyle(bar).direction === "rtl";
+    bar.animate(
+      { transform: `translateX(${(held.value / (isRtl ? -scale : scale)) * 100}%)`, offset: 0 },
+      // Credits never fill up by themselves. Their animation stands still.
+      Math.max(0, held.retryAt - Date.now()),
+    );
+  }
+}
