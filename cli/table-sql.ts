@@ -2,18 +2,34 @@
 import type { DialectName } from "../server/store/sql/driver.js";
 import mysql from "../prisma/mysql/migrations/20261121000000_rate_limit/migration.sql?raw";
 import postgresql from "../prisma/postgresql/migrations/20261121000000_rate_limit/migration.sql?raw";
+import mysqlOverrides from "../prisma/mysql/migrations/20261123000000_rate_limit_override/migration.sql?raw";
+import postgresqlOverrides from "../prisma/postgresql/migrations/20261123000000_rate_limit_override/migration.sql?raw";
+import sqliteOverrides from "../prisma/migrations/20261123000000_rate_limit_override/migration.sql?raw";
 import sqlite from "../prisma/migrations/20261121000000_rate_limit/migration.sql?raw";
 
-const SQL: Record<DialectName, string> = { mysql, postgresql, sqlite };
+const SQL: Record<DialectName, readonly [limits: string, overrides: string]> = {
+  mysql: [mysql, mysqlOverrides],
+  postgresql: [postgresql, postgresqlOverrides],
+  sqlite: [sqlite, sqliteOverrides],
+};
 
 export function tableSql(dialect: DialectName): string {
-  return `-- The table of trpc-rate-limit.\n${SQL[dialect].replace(/^-- CreateTable\n/, "").trimEnd()}\n`;
+  const [limits, overrides] = SQL[dialect].map((sql) => {
+    return sql.replace(/^-- CreateTable\n/, "").trimEnd();
+  });
+  const note = "-- What counts instead of a limit; only a limiter with `overrides: true` uses it.";
+  return `-- The tables of trpc-rate-limit.\n${limits}\n\n${note}\n${overrides}\n`;
 }
 
 /** Where the package has it, in an application that has installed the package. */
-export function packagedSql(dialect: DialectName): string {
+export function packagedSql(dialect: DialectName, migration = "20261121000000_rate_limit"): string {
   const folder = dialect === "sqlite" ? "" : `${dialect}/`;
-  return `node_modules/trpc-rate-limit/prisma/${folder}migrations/20261121000000_rate_limit/migration.sql`;
+  return `node_modules/trpc-rate-limit/prisma/${folder}migrations/${migration}/migration.sql`;
+}
+
+/** The same of the table of overrides. */
+export function packagedOverridesSql(dialect: DialectName): string {
+  return packagedSql(dialect, "20261123000000_rate_limit_override");
 }
 
 /**

@@ -2,6 +2,7 @@
 import { checkTable, TableError } from "../../server/store/sql/check-table.js";
 import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { checkOverrides } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";
 import { checkPooler } from "./check-pooler.js";
 import { checkPrismaPool } from "./check-prisma-pool.js";
@@ -110,6 +111,8 @@ async function checkConnected(
       );
     }
   }
+  const check = () => checkOverrides({ root, schema: folder }, dialect, connection, table);
+  findings.push(...(await tried("overrides", check)));
   findings.push(clockFinding(difference));
   findings.push(...(await tried("server", () => checkServer(connection, url))));
   findings.push(...(await tried("prisma-pool", () => checkPrismaPool(root, dialect))));

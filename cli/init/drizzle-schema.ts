@@ -1,4 +1,5 @@
 /** Finds the application's Drizzle schema, and adds the table of the limits to it once. */
+import { MAX_RULE, overridesName } from "../../server/store/override-table.js";
 import { indentUnit } from "./anchors.js";
 import { appended, codeOf, matchesInCode, usesName } from "./code.js";
 import { codeStyleOf, inStyle } from "./code-style.js";
@@ -46,11 +47,20 @@ export async function planDrizzle(
 }
 
 /** The table of the limits, if the application has a Drizzle schema with one. */
-export async function findOurTable(root: string): Promise<string | undefined> {
+export function findOurTable(root: string): Promise<string | undefined> {
+  return findTable(root, PRESENT);
+}
+
+/** The table of overrides, if the application has a Drizzle schema with one. */
+export function findOverridesTable(root: string): Promise<string | undefined> {
+  return findTable(root, OVERRIDES);
+}
+
+async function findTable(root: string, pattern: RegExp): Promise<string | undefined> {
   const named = await namedPlace(root);
   for (const file of named === undefined ? PLACES : await withNeighbours(root, named)) {
     const text = (await readText(root, file)) ?? "";
-    const [, , create, table] = matchesInCode(text, PRESENT)[0] ?? [];
+    const [, , create, table] = matchesInCode(text, pattern)[0] ?? [];
     if (table === undefined) continue;
     const prefix = /TableCreator\(\s*\(name\) => `(\w*)\$\{name\}`/.exec(text)?.[1] ?? "";
     return create === matchesInCode(text, CREATOR)[0]?.[1] ? prefix + table : table;
@@ -87,6 +97,9 @@ const CREATOR = /^export const (\w+) = (pg|mysql|sqlite)TableCreator\(/m;
 const PRESENT =
   /^export const (\w+) = (\w+)\(\s*["']([^"']+)["'],(?:(?!^export)[\s\S])*?\bshard\s*:/m;
 
+const OVERRIDES =
+  /^export const (\w+) = (\w+)\(\s*["']([^"']+)["'],(?:(?!^export)[\s\S])*?\bsetAt\s*:/m;
+
 async function planFile(root: string, file: string, before: string): Promise<DrizzleTable> {
   const existing = matchesInCode(before, PRESENT)[0]?.[1];
   if (existing !== undefined) {
@@ -110,7 +123,7 @@ async function planFile(root: string, file: string, before: string): Promise<Dri
   ];
   const rest = before.slice(0, found.index) + before.slice(found.index + found[0].length);
   const missing = wanted.filter((each) => !namesOf(found[1]!).includes(each));
-  const made = [name, ...(core === "mysql" ? ["bytes"] : [])];
+  const made = [name, overridesName(name), ...(core === "mysql" ? ["bytes"] : [])];
   const clash = [...missing, ...made].find((each) => usesName(rest, each));
   if (clash !== undefined) return unknown(file, `it uses the name ${clash} for something else`);
   const table = tableText(core, {
@@ -207,6 +220,19 @@ export const ${name} = ${create}(
     ts: ${double}.notNull(),
   }),
   (t) => [primaryKey({ columns: [t.name, t.key, t.shard] })],
+);
+
+/** What counts instead of a limit, for one key or for all of them; see \`overrides\` of trpc-rate-limit. */
+export const ${overridesName(name)} = ${create}(
+  "${overridesName(table)}",
+  (d) => ({
+    name: ${text}.notNull(),
+    key: ${text}.notNull().default(""),
+    rule: ${core === "mysql" ? `d.varchar({ length: ${MAX_RULE} })` : text}.notNull(),
+    until: ${double}.notNull(),
+    setAt: ${double}.notNull(),
+  }),
+  (t) => [primaryKey({ columns: [t.name, t.key] })],
 );
 `;
 }

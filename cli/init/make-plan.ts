@@ -101,7 +101,7 @@ async function addOther(plan: Plan, app: Application): Promise<LimitsFile> {
   if (storage.kind === "memory") {
     plan.notes.push(
       "No database client was found, so the limits are in the memory of one process; " +
-        "docs/limiter.md of trpc-rate-limit lists the other stores.",
+        "docs/stores.md of trpc-rate-limit lists the other stores.",
     );
     return limits;
   }

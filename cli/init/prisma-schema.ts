@@ -1,4 +1,5 @@
 /** Finds the application's Prisma schema, and adds the table of the limits to it once. */
+import { MAX_RULE, overridesName } from "../../server/store/override-table.js";
 import { CliError } from "../cli-error.js";
 import { indentUnit } from "./anchors.js";
 import { appended, matchesInCode } from "./code.js";
@@ -65,13 +66,14 @@ export async function planPrisma(root: string): Promise<PrismaTable | undefined>
   }
   const holderOf = (...names: string[]) =>
     blocks.find((block) => names.some((name) => block.names.includes(name.toLowerCase())));
-  const holder = holderOf(NAME);
-  const otherHolder = holder && holderOf(OTHER_NAME, OTHER_TABLE);
+  const holder = holderOf(NAME, overridesName(NAME));
+  const others = [OTHER_NAME, OTHER_TABLE];
+  const otherHolder = holder && holderOf(...others, ...others.map(overridesName));
   if (otherHolder !== undefined) {
     throw new CliError(
       `the Prisma schema has ${shown(holder!)} and ${shown(otherHolder)}, so init has no name for ` +
         "the model of the limits. Add it under a name of yours, with the " +
-        "columns that the README of trpc-rate-limit shows, and run init again",
+        "columns that docs/table.md of trpc-rate-limit shows, and run init again",
     );
   }
   const name = holder === undefined ? NAME : OTHER_NAME;
@@ -143,6 +145,12 @@ export async function findOurModel(root: string): Promise<string | undefined> {
   return schema && blocksOf(schema).find(({ isOurs }) => isOurs)?.table;
 }
 
+/** The table of overrides, if the application has a Prisma schema with one. */
+export async function findOverridesModel(root: string): Promise<string | undefined> {
+  const schema = await readSchema(root);
+  return schema && blocksOf(schema).find(({ isOfOverrides }) => isOfOverrides)?.table;
+}
+
 /** What has a name of its own in a schema. */
 interface Block {
   keyword: string;
@@ -152,11 +160,14 @@ interface Block {
   /** Its own name and that of its table, in lower case: some databases do not tell the case. */
   names: string[];
   isOurs: boolean;
+  isOfOverrides: boolean;
 }
 
 const DATASOURCE = /^\s*datasource\s+\w+\s*\{([\s\S]*?)^\s*\}/m;
 const BLOCK = /^\s*(model|view|enum|type)\s+(\w+)\s*\{([^\n{}]*\}|[\s\S]*?^\s*\})/gm;
 const KEY = /@@(?:id|unique)\(\s*(?:fields\s*:\s*)?\[\s*name\s*,\s*key\s*,\s*shard\s*\]/;
+
+const OVERRIDES = /^\s*rule\s[\s\S]*^\s*setAt\s/m;
 
 function blocksOf(schema: Schema): Block[] {
   return [...schema].flatMap(([file, text]) =>
@@ -169,6 +180,7 @@ function blocksOf(schema: Schema): Block[] {
         table,
         names: [name!.toLowerCase(), table.toLowerCase()],
         isOurs: keyword === "model" && KEY.test(body!),
+        isOfOverrides: keyword === "model" && OVERRIDES.test(body!),
       };
     }),
   );
@@ -217,17 +229,42 @@ function modelText({ name, provider, inSchema, unit }: ModelOptions): string {
     ...attributes.map((attribute) => unit + attribute),
     "}",
     "",
+    ...overridesText({ name, provider, inSchema, unit }),
   ].join("\n");
+}
+
+function overridesText({ name, provider, inSchema, unit }: ModelOptions): string[] {
+  const text = provider === "mysql" ? ` @db.VarChar(${LENGTH})` : "";
+  const attributes = [
+    "@@id([name, key])",
+    ...(name === NAME ? [] : [`@@map("${overridesName(OTHER_TABLE)}")`]),
+    ...(inSchema === undefined ? [] : [`@@schema("${inSchema}")`]),
+  ];
+  return [
+    "/// What counts instead of a limit, for one key or for all of them; see `overrides` of trpc-rate-limit.",
+    `model ${overridesName(name)} {`,
+    `${unit}name  String${text}`,
+    `${unit}key   String @default("")${text}`,
+    `${unit}rule  String${provider === "mysql" ? ` @db.VarChar(${MAX_RULE})` : ""}`,
+    `${unit}until Float`,
+    `${unit}setAt Float`,
+    "",
+    ...attributes.map((attribute) => unit + attribute),
+    "}",
+    "",
+  ];
 }
 
 /** What MySQL's migration needs, which Prisma's schema language cannot say. */
 export function collationSql(table: string): string {
   const type = `VARCHAR(${LENGTH}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL`;
-  return [
-    `ALTER TABLE \`${table}\``,
-    `    MODIFY \`name\` ${type},`,
-    `    MODIFY \`key\` ${type} DEFAULT '';`,
-  ].join("\n");
+  return [table, overridesName(table)]
+    .flatMap((each) => [
+      `ALTER TABLE \`${each}\``,
+      `    MODIFY \`name\` ${type},`,
+      `    MODIFY \`key\` ${type} DEFAULT '';`,
+    ])
+    .join("\n");
 }
 
 /** The name of the table that the model becomes, unless the author has changed it. */

@@ -53,7 +53,7 @@ export async function makeWorkspacePlan(workspace: Workspace, version: string): 
   if (db === undefined) {
     plan.notes.push(
       "No schema of Drizzle or Prisma was found in a package, so the limits are in the memory of " +
-        "one process; docs/limiter.md of trpc-rate-limit lists the other stores.",
+        "one process; docs/stores.md of trpc-rate-limit lists the other stores.",
     );
   }
   plan.next.push(...nextSteps({ workspace, table, limits, client }));

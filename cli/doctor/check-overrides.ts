@@ -1,0 +1,65 @@
+/** Whether the table of overrides is there, where the application uses them. */
+import { checkTable, OVERRIDES, TableError } from "../../server/store/sql/check-table.js";
+import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
+import { overridesBeside } from "../../server/store/sql/override-table.js";
+import type { TableName } from "../../server/store/sql/sql.js";
+import { findOurTable, findOverridesTable } from "../init/drizzle-schema.js";
+import { findOurModel, findOverridesModel } from "../init/prisma-schema.js";
+import { commandOf, packagedOverridesSql } from "../table-sql.js";
+import { envFileToLoad } from "./database-url.js";
+import { failure, type Finding, ok } from "./finding.js";
+import type { Places } from "./places.js";
+import { readSources } from "./sources.js";
+
+/** @param limits the table of the limits. */
+export async function checkOverrides(
+  { root, schema }: Pick<Places, "root" | "schema">,
+  dialect: DialectName,
+  connection: SqlConnection,
+  limits: TableName,
+): Promise<Finding[]> {
+  if (!(await usesOverrides(root))) return [];
+  const named = (await findOverridesModel(schema)) ?? (await findOverridesTable(schema));
+  const beside = overridesBeside(limits);
+  const table = named === undefined ? beside : { ...beside, name: named };
+  try {
+    await checkTable(dialect, connection, table, createDatabaseClock(), OVERRIDES);
+    return [ok("overrides", `table "${table.name}" is one of overrides`)];
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    const { reason, fact, message } = error;
+    if (reason === "missing") {
+      const advice = await missingAdvice(schema, dialect, named !== undefined);
+      return [failure("overrides-missing", `overrides: true is set, and ${fact}`, advice)];
+    }
+    const advice = "migrate it to the columns, the key and the collations of docs/table.md";
+    return [failure(`overrides-${reason}`, message, advice)];
+  }
+}
+
+const LIMITER = /\bcreateRateLimiter\s*[(<]/;
+
+/** In a file that makes a limiter, so that `overrides: true` is its option. */
+async function usesOverrides(root: string): Promise<boolean> {
+  for (const text of (await readSources(root)).values()) {
+    if (LIMITER.test(text) && /\boverrides\s*:\s*true\b/.test(text)) return true;
+  }
+  return false;
+}
+
+async function missingAdvice(
+  root: string,
+  dialect: DialectName,
+  isInSchema: boolean,
+): Promise<string> {
+  const add = isInSchema ? "" : "add it to the schema, as docs/table.md shows, and ";
+  if ((await findOurModel(root)) !== undefined) {
+    return `${add}run npx prisma migrate dev, or npx prisma db push`;
+  }
+  if ((await findOurTable(root)) !== undefined) {
+    return `${add}run npx drizzle-kit push, or generate and migrate`;
+  }
+  const sql = packagedOverridesSql(dialect);
+  return `run the SQL that makes it: ${commandOf(dialect, sql, await envFileToLoad(root))}`;
+}
