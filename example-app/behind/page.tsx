@@ -1,4 +1,5 @@
 /** What lies behind the other parts: the rows, this page's connection, and the server's processes. */
+import code from "code:./minimal.tsx";
 import { useMutation } from "@tanstack/react-query";
 import { Part } from "../shared/page/pieces.js";
 import { useTRPC } from "../shared/page/trpc.js";
@@ -10,7 +11,11 @@ import { Rows } from "./rows.js";
 export default function Behind() {
   const processes = useProcesses();
   return (
-    <Part title="Behind it" lead="A bucket is one row: how many tokens it held, and when that was.">
+    <Part
+      title="Behind it"
+      code={code}
+      lead="A bucket is one row: how many tokens it held, and when that was."
+    >
       <div className="behind">
         <Rows />
         <PageFacts />
@@ -24,15 +29,17 @@ export default function Behind() {
 /** @param canReset `undefined` while the server has not said so. */
 function Reset({ canReset }: { canReset: boolean | undefined }) {
   const reset = useMutation(useTRPC().behind.reset.mutationOptions());
+  const isReady = canReset === true && !reset.isPending;
   return (
     <section className="card reset" aria-labelledby="reset-title">
       <h2 id="reset-title">Start again</h2>
       <p>
         {canReset === false
           ? "In production, the server does not let visitors reset their limits."
-          : "Deletes your rows. A bucket without a row is full."}
+          : "Deletes your rows, and your credits with them. A bucket without a row is full."}
       </p>
-      <button disabled={canReset !== true || reset.isPending} onClick={() => reset.mutate()}>
+      {/* It is never really disabled, so that it keeps the focus. */}
+      <button aria-disabled={!isReady} onClick={() => isReady && reset.mutate()}>
         Reset my limits
       </button>
       <p role="status">

@@ -78,7 +78,9 @@ function Now({ row: { value, ts, config, now } }: { row: Row }) {
   const part = Math.min(1, Math.max(0, held / capacity));
   return (
     <>
-      {formatTokens(held)} of {capacity}
+      <span className="figures">
+        {formatTokens(held)} of {capacity.toLocaleString("en")}
+      </span>
       <span className="held" aria-hidden="true">
         <span style={{ width: `${part * 100}%` }} />
       </span>
@@ -86,8 +88,13 @@ function Now({ row: { value, ts, config, now } }: { row: Row }) {
   );
 }
 
+/** A tenth of a token matters where there are few. */
 function formatTokens(value: number): string {
-  return (Math.floor(value * 10 + 1e-6) / 10).toFixed(1);
+  const digits = Math.abs(value) < 1000 ? 1 : 0;
+  const unit = 10 ** digits;
+  return (Math.floor(value * unit + 1e-6) / unit).toLocaleString("en", {
+    minimumFractionDigits: digits,
+  });
 }
 
 function formatAge(ms: number): string {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TRPCError } from "@trpc/server";
 import { LIMITS } from "../shared/server/limiter.js";
-import { type App, chosenConfig } from "../shared/server/trpc.js";
+import { type App, chosenConfig, keysOf } from "../shared/server/trpc.js";
 
 const NAMES = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 /** How many rows of each limit are shown. */
@@ -56,7 +56,7 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
           id: idOf(name, key),
           name,
           key: key === undefined ? null : shorten(key),
-          mine: key === ctx.visitor,
+          mine: key !== undefined && keysOf(ctx.visitor).includes(key),
           value,
           ts,
           config,
@@ -88,8 +88,9 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
 
     reset: t.procedure.mutation(async ({ ctx }) => {
       if (!canReset) throw new TRPCError({ code: "FORBIDDEN" });
-      // Limit: deletes the visitor's rows. A bucket without a row is full.
-      return { process: ctx.process, rows: await limiter.forget(ctx.visitor) };
+      // Limit: deletes the visitor's rows, credits too. A bucket without a row is full.
+      const deleted = await Promise.all(keysOf(ctx.visitor).map((key) => limiter.forget(key)));
+      return { process: ctx.process, rows: deleted.reduce((sum, rows) => sum + rows) };
     }),
   });
 }

@@ -14,7 +14,8 @@ export function createStatistics() {
   return {
     counts,
     onDecision({ action, name, result }: DecisionEvent): void {
-      if (action === "check") return;
+      // A purchase of credits is no call that a limit has granted.
+      if (action === "check" || action === "credit") return;
       const of = result.ok ? counts.granted : counts.denied;
       of[name] = (of[name] ?? 0) + 1;
     },

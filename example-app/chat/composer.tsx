@@ -1,7 +1,8 @@
 /** The form to write in. Its button shows how long to wait, and the meter what is left. */
 import type { KeyboardEvent, RefObject, SubmitEvent } from "react";
-import { Stable } from "../shared/page/pieces.js";
-import { RateLimitCountdown, RateLimitMeter } from "../shared/page/trpc.js";
+import { IS_FRAME } from "../shared/page/seat.js";
+import { RateLimitMeter } from "../shared/page/trpc.js";
+import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import type { Outbox } from "./use-outbox.js";
 
 const MAX_LENGTH = 500;
@@ -11,34 +12,33 @@ const HINT = `Enter sends. Each line is a message; paste up to ${MAX_MESSAGES}.`
 
 export function Composer({
   field,
-  text,
-  onText,
   outbox,
   isLost,
 }: {
   field: RefObject<HTMLTextAreaElement | null>;
-  text: string;
-  onText: (text: string) => void;
   outbox: Outbox;
   /** Whether the page has lost its connection. */
   isLost: boolean;
 }) {
   // Limit: the button waits until `canSendAt`, behind the messages that are held.
-  const { canSend, canSendAt, held, limit, hasFailed } = outbox;
+  const { text, setText, canSend, canSendAt, held, limit, hasFailed } = outbox;
   const lines = text
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const problem = problemOf(lines);
-  // Several messages are accepted at any time, since they wait for their turn.
-  const mustWait = held > 0 || (!canSend && lines.length < 2);
-  const isDisabled = mustWait || lines.length === 0 || problem !== undefined;
+  // Several messages are accepted at any time, since they wait for their turn. Without a connection,
+  // so is one: it goes by itself, too.
+  const mustWait = !isLost && (held > 0 || (!canSend && lines.length < 2));
+  const isReady = lines.length > 0 && problem === undefined;
+  const { line: notYet, sayNotYet } = useNotYet(mustWait ? canSendAt : undefined);
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (isDisabled) return;
+    if (!isReady) return;
+    if (mustWait) return sayNotYet();
     outbox.send(lines);
-    onText("");
+    setText("");
     // The button may be disabled now, and would take the focus with it.
     field.current?.focus();
   }
@@ -58,37 +58,33 @@ export function Composer({
           ref={field}
           rows={1}
           value={text}
-          onChange={(event) => onText(event.target.value)}
+          onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
           placeholder="Say something"
           enterKeyHint="send"
           autoComplete="off"
-          autoFocus
+          // Two frames must not take the focus from each other.
+          autoFocus={!IS_FRAME}
           aria-describedby="composer-note"
         />
       </label>
-      <button type="submit" className="primary" disabled={isDisabled}>
-        <Stable
-          texts={[`Send ${MAX_MESSAGES} messages`]}
-          shown={
-            mustWait ? (
-              <>
-                Wait <RateLimitCountdown retryAt={canSendAt} />
-              </>
-            ) : lines.length > 1 ? (
-              `Send ${lines.length} messages`
-            ) : (
-              "Send"
-            )
-          }
-        />
-      </button>
+      <WaitButton
+        type="submit"
+        className="primary"
+        retryAt={mustWait ? canSendAt : undefined}
+        isWaiting={mustWait}
+        isReady={isReady}
+        texts={[`Send ${MAX_MESSAGES} messages`]}
+      >
+        {lines.length > 1 ? `Send ${lines.length} messages` : "Send"}
+      </WaitButton>
       <div className="left">
-        <RateLimitMeter name="sendMessage" label="Messages left" className="meter" />
+        <RateLimitMeter name="sendMessage" label="Messages left" className="meter" smooth />
         <span aria-hidden="true">{limit.value === undefined ? " " : `${limit.value} left`}</span>
       </div>
       <p id="composer-note" className="note" role="status">
         {problem ??
+          notYet ??
           (hasFailed
             ? "The server did not take it. The text is in the field again."
             : isLost

@@ -20,6 +20,8 @@ export function createChatFeed(prisma: Pick<PrismaClient, "message">, interval: 
   const emitter = new EventEmitter<{ added: [readonly Message[]] }>().setMaxListeners(0);
   /** The newest messages, in the order of their ids. */
   let recent: readonly Message[] = [];
+  /** The highest id that was read. Messages before one that was published may not have been. */
+  let lastRead = 0;
   let isPolling = false;
   let starting: Promise<void> | undefined;
 
@@ -33,10 +35,11 @@ export function createChatFeed(prisma: Pick<PrismaClient, "message">, interval: 
 
   async function read(): Promise<void> {
     const messages = await prisma.message.findMany({
-      where: { id: { gt: (recent.at(-1)?.id ?? 0) - OVERLAP } },
+      where: { id: { gt: lastRead - OVERLAP } },
       orderBy: { id: "desc" },
       take: SHOWN,
     });
+    lastRead = Math.max(lastRead, messages[0]?.id ?? 0);
     add(messages.reverse());
   }
 

@@ -1,37 +1,44 @@
 /** The chat: the messages of all visitors, live, and the form to write in. */
-import { useRef, useState } from "react";
+import code from "code:./minimal.tsx";
+import { useRef } from "react";
 import { Part } from "../shared/page/pieces.js";
 import { Composer } from "./composer.js";
+import { KeptOutbox, useKeptOutbox } from "./kept-outbox.js";
 import { Messages } from "./messages.js";
 import "./page.css";
 import { useMessages } from "./use-messages.js";
-import { useOutbox } from "./use-outbox.js";
+import type { Outbox } from "./use-outbox.js";
 
-export function Chat() {
-  const [text, setText] = useState("");
+/** The outbox goes on while another part is shown, where something above keeps it. */
+export default function Chat() {
+  const kept = useKeptOutbox();
+  if (kept) return <Conversation outbox={kept} />;
+  return (
+    <KeptOutbox>
+      <Chat />
+    </KeptOutbox>
+  );
+}
+
+function Conversation({ outbox }: { outbox: Outbox }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const { messages, add, isLost } = useMessages();
-  // Limit: the outbox sends what it allows, and holds the rest.
-  const outbox = useOutbox({
-    onSent: (message) => add([message]),
-    // What could not be sent is in the field again, as a line of its own.
-    onReturned: (returned) => setText((typed) => (typed ? `${typed}\n${returned}` : returned)),
-  });
+  const { messages, isLost } = useMessages(outbox.sent);
 
   function cancel() {
     outbox.cancel();
-    // The button that was pressed is gone now.
+    // Not every browser gives the focus to a button that is pressed.
     field.current?.focus();
   }
 
   return (
     <Part
       title="Chat"
+      code={code}
       lead="Three messages at once, then one every six seconds. Several lines are several messages, which wait for their turn and go by themselves."
     >
       <div className="chat">
-        <Messages messages={messages} outbox={outbox} onCancel={cancel} />
-        <Composer field={field} text={text} onText={setText} outbox={outbox} isLost={isLost} />
+        <Messages messages={messages} outbox={outbox} field={field} onCancel={cancel} />
+        <Composer field={field} outbox={outbox} isLost={isLost} />
       </div>
     </Part>
   );

@@ -1,7 +1,7 @@
 /** The newest messages of all visitors. The server sends each new one; the page never asks. */
 import type { inferRouterOutputs } from "@trpc/server";
 import { useSubscription } from "@trpc/tanstack-react-query";
-import { useCallback, useState, useSyncExternalStore } from "react";
+import { useMemo, useState, useSyncExternalStore } from "react";
 import { useTRPC } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
 
@@ -10,27 +10,24 @@ export type Message = inferRouterOutputs<AppRouter>["chat"]["send"];
 /** The server sends as many after a lost connection, so the list has no gap. */
 const SHOWN = 100;
 
-export function useMessages() {
+/** @param own what this page has sent. Its answers can come before the stream has these messages. */
+export function useMessages(own: readonly Message[]) {
   const trpc = useTRPC();
-  const [messages, setMessages] = useState<readonly Message[]>();
-  const add = useCallback((added: readonly Message[]) => {
-    setMessages((known = []) => merge(known, added));
-  }, []);
+  const [received, setReceived] = useState<readonly Message[]>();
   // A hidden tab has no stream: over HTTP/1.1, a browser has six connections for all of its tabs.
   const isVisible = useSyncExternalStore(subscribeVisibility, () => !document.hidden);
   // After a lost connection, tRPC asks for what came after the last message that arrived.
   const { status } = useSubscription(
     trpc.chat.messages.subscriptionOptions(
       {},
-      { enabled: isVisible, onData: ({ data }) => add(data) },
+      { enabled: isVisible, onData: ({ data }) => setReceived((known = []) => merge(known, data)) },
     ),
   );
   return {
     /** `undefined` until the server has answered. */
-    messages,
-    add,
+    messages: useMemo(() => received && merge(received, own), [received, own]),
     /** Whether messages of others may be missing for the moment. */
-    isLost: messages !== undefined && status !== "pending",
+    isLost: received !== undefined && status !== "pending",
   };
 }
 

@@ -1,9 +1,10 @@
-/** The messages of this page that have no answer yet, and when each of them goes. */
+/** The messages of this page that have no answer yet, when each of them goes, and what is typed. */
 import { useMutationState } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { waitsInLine } from "trpc-rate-limit";
 import { isWaitCancelled } from "trpc-rate-limit/react";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { createInTurn } from "./in-turn.js";
 import type { Message } from "./use-messages.js";
 
 export interface Pending {
@@ -11,34 +12,40 @@ export interface Pending {
   text: string;
   /** Waits for its turn, as opposed to: is on its way. */
   isHeld: boolean;
-  /** Its place among the messages that were sent together, from 1. */
-  place: number;
   /** When a held message goes, epoch ms. */
   sentAt: number | undefined;
 }
 
 export type Outbox = ReturnType<typeof useOutbox>;
 
-export function useOutbox(options: {
-  onSent: (message: Message) => void;
-  /** Called with the text of each message that was cancelled or could not be sent. */
-  onReturned: (text: string) => void;
-}) {
+/** How many answers are kept. The stream brings these messages, too. */
+const KEPT = 10;
+
+export function useOutbox() {
   const trpc = useTRPC();
+  const [text, setText] = useState("");
+  const [sent, setSent] = useState<readonly Message[]>([]);
   const [hasFailed, setHasFailed] = useState(false);
+  const [inTurn] = useState(createInTurn);
+  const giveBack = useGivenBack(setText);
+  const options = trpc.chat.send.mutationOptions({
+    onSuccess: (message) => setSent((before) => [...before, message].slice(-KEPT)),
+    onError(error, { nonce, text: line }) {
+      giveBack(nonce, line);
+      if (isWaitCancelled(error)) return;
+      setHasFailed(true);
+      // What is held is later than this one.
+      reset();
+    },
+  });
   // Limit: sends what it allows, holds the rest, and sends each when its token is there.
   const { mutate, reset, canMutate, retryAt, held, limit } = useRateLimitedMutation("sendMessage", {
-    ...trpc.chat.send.mutationOptions({
-      onSuccess: options.onSent,
-      onError(error, { text }) {
-        if (!isWaitCancelled(error)) setHasFailed(true);
-        options.onReturned(text);
-      },
-    }),
+    ...options,
+    mutationFn: (message, context) => inTurn.send(() => options.mutationFn!(message, context)),
     whenLimited: "wait",
   });
-  /** How many messages were sent together, the last time. */
-  const [total, setTotal] = useState(0);
+  const { connection } = limit;
+  useEffect(() => inTurn.setOffline(connection === "offline"), [inTurn, connection]);
   const sending = useMutationState({
     filters: { mutationKey: trpc.chat.send.mutationKey(), status: "pending" },
     select: ({ state }) => state.variables as { text: string; nonce: string },
@@ -48,17 +55,20 @@ export function useOutbox(options: {
   const waits = then ? waitsInLine(then, Array<number>(held + 1).fill(1)) : [];
   /** When each held message goes, epoch ms, and last, when one more would. */
   const times = waits.map((wait) => retryAt! + wait);
-  const pending = sending.map(({ nonce, text }, i): Pending => {
+  const pending = sending.map(({ nonce, text: line }, i): Pending => {
     const ahead = i - (sending.length - held);
-    const isHeld = ahead >= 0;
-    const place = total - sending.length + i + 1;
-    return { nonce, text, isHeld, place, sentAt: times[ahead] };
+    return { nonce, text: line, isHeld: ahead >= 0, sentAt: times[ahead] };
   });
 
   return {
+    text,
+    setText,
+    /** The newest answers. */
+    sent,
     pending,
-    total,
     held,
+    /** When the first of the held messages goes, epoch ms. */
+    nextAt: times[0],
     limit,
     hasFailed,
     /** Whether one message would go at once. */
@@ -66,11 +76,38 @@ export function useOutbox(options: {
     /** When that is so again, epoch ms: behind the messages that are held. */
     canSendAt: times[held],
     send(texts: readonly string[]) {
-      setTotal(texts.length);
       setHasFailed(false);
-      for (const text of texts) mutate({ text, nonce: crypto.randomUUID() });
+      for (const line of texts) mutate({ text: line, nonce: newNonce() });
     },
     /** Cancels the messages that are held. */
     cancel: reset,
+  };
+}
+
+/** The order in which messages were sent, by their nonces. */
+const order = new Map<string, number>();
+
+function newNonce(): string {
+  const nonce = crypto.randomUUID();
+  order.set(nonce, order.size);
+  return nonce;
+}
+
+/**
+ * Puts texts that were not sent back into the field: in their order, and before what was typed since.
+ * All that fail together come back together.
+ */
+function useGivenBack(setText: (change: (typed: string) => string) => void) {
+  const given = useRef<{ nonce: string; line: string }[]>([]);
+  return (nonce: string, line: string) => {
+    given.current.push({ nonce, line });
+    if (given.current.length > 1) return;
+    setTimeout(() => {
+      const lines = given.current
+        .sort((a, b) => order.get(a.nonce)! - order.get(b.nonce)!)
+        .map((each) => each.line);
+      given.current = [];
+      setText((typed) => [...lines, typed].filter((each) => each !== "").join("\n"));
+    });
   };
 }

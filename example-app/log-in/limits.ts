@@ -2,9 +2,18 @@
 import { MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 
 export const logInLimits = {
-  /** Five failures. The sixth closes the account for half a minute. */
-  logIn: { kind: "token bucket", rate: 5, period: MINUTE, blockFor: 30 * SECOND },
+  /** Five failures. The sixth closes the account for half a minute, and later ones for longer. */
+  logIn: {
+    kind: "token bucket",
+    rate: 5,
+    period: MINUTE,
+    blockFor: [30 * SECOND, MINUTE, 2 * MINUTE],
+    forgiveAfter: 10 * MINUTE,
+  },
 } as const satisfies Record<string, RateLimitConfig>;
+
+/** The account of the demo. */
+export const ACCOUNT = "demo";
 
 /**
  * The bucket of the failed log-ins to an account. An application takes the account alone, so that a
@@ -17,5 +26,5 @@ export function logInKey(account: string, visitor: string): string {
 
 /** The key that a page asks for is the account. Only that of the demo may be read. */
 export function requestedLogInKey(account: string | undefined, visitor: string): string | null {
-  return account === "demo" ? logInKey(account, visitor) : null;
+  return account === ACCOUNT ? logInKey(account, visitor) : null;
 }

@@ -1,8 +1,10 @@
 /** A log-in whose failures cost. The page shows what is left, and the wait, before the next try. */
+import code from "code:./minimal.tsx";
 import { type ReactNode, type SubmitEvent, useRef, useState } from "react";
 import { isRateLimitError, type UseRateLimitResult } from "trpc-rate-limit/react";
-import { Part, Stable } from "../shared/page/pieces.js";
-import { RateLimitCountdown, useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { Part } from "../shared/page/pieces.js";
+import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import "./page.css";
 
 const ACCOUNT = "demo";
@@ -23,9 +25,12 @@ export default function LogIn() {
   const [password, setPassword] = useState("");
   const field = useRef<HTMLInputElement>(null);
   const logIn = useLogIn(() => setPassword(""));
-  const { canMutate, retryAt, isPending, isSuccess, error, limit } = logIn;
-  const isClosed = !canMutate && isRateLimitError(error);
+  const { canMutate, retryAt, isPending, isSuccess, limit } = logIn;
+  // Limit: a closed account owes tokens. The page sees that after a reload, too.
+  const isClosed = !canMutate && (limit.check(undefined, 0)?.value ?? 0) < 0;
   const isEmpty = password === "";
+  const isWaiting = !isSuccess && !canMutate;
+  const { line: notYet, sayNotYet } = useNotYet(isWaiting ? retryAt : undefined);
 
   function attempt() {
     if (isPending || isEmpty) return;
@@ -38,12 +43,14 @@ export default function LogIn() {
     event.preventDefault();
     if (isSuccess) logIn.reset();
     else if (canMutate) attempt();
+    else sayNotYet();
   }
 
   return (
     <Part
       title="Log in"
-      lead="Only a wrong password costs an attempt, and one comes back every 12 seconds. Trying without one closes the account for half a minute on top."
+      code={code}
+      lead="Only a wrong password costs an attempt, and one comes back every 12 seconds. Trying without one closes the account for half a minute on top, and for longer each time."
     >
       <div className="log-in">
         <form className="card" onSubmit={submit}>
@@ -70,32 +77,23 @@ export default function LogIn() {
           </p>
           <Attempts limit={limit} />
           <div className="buttons">
-            <button
+            <WaitButton
               type="submit"
               className="primary"
-              disabled={!isSuccess && (!canMutate || isEmpty)}
+              retryAt={isWaiting ? retryAt : undefined}
+              isWaiting={isWaiting}
+              isReady={isSuccess || !isEmpty}
+              texts={["Log out"]}
             >
-              <Stable
-                texts={["Log out", "Wait 30s"]}
-                shown={
-                  isSuccess ? (
-                    "Log out"
-                  ) : canMutate ? (
-                    "Log in"
-                  ) : (
-                    <>
-                      Wait <RateLimitCountdown retryAt={retryAt} />
-                    </>
-                  )
-                }
-              />
-            </button>
+              {isSuccess ? "Log out" : "Log in"}
+            </WaitButton>
             <button type="button" disabled={canMutate || isClosed || isEmpty} onClick={attempt}>
               Try anyway
             </button>
           </div>
           <p className="news" role="status">
-            {newsOf(logIn)}
+            {newsOf(logIn, isClosed)}
+            {notYet && <> {notYet}</>}
           </p>
         </form>
         <p className="cost">
@@ -122,19 +120,22 @@ function Attempts({ limit: { value, config } }: { limit: UseRateLimitResult }) {
   );
 }
 
-function newsOf({
-  canMutate,
-  isPending,
-  isSuccess,
-  error,
-}: ReturnType<typeof useLogIn>): ReactNode {
+function newsOf(
+  { canMutate, isPending, isSuccess, error }: ReturnType<typeof useLogIn>,
+  isClosed: boolean,
+): ReactNode {
   if (isPending) return <span className="late">Checking the password…</span>;
   if (isSuccess) return "You are logged in. The failed attempts are forgotten.";
-  if (!canMutate) {
+  if (isClosed) {
     return isRateLimitError(error)
       ? "That was one too many. The account is closed, even to the right password."
-      : "No attempt is left until one comes back. Trying anyway closes the account.";
+      : "The account is closed, even to the right password.";
   }
+  if (!canMutate)
+    return "No attempt is left until one comes back. Trying anyway closes the account.";
   if (!error || isRateLimitError(error)) return null;
-  return error.data ? "This password is wrong." : "The server did not answer. Try again.";
+  if (!error.data) return "The server did not answer. Try again.";
+  return error.data.code === "UNAUTHORIZED"
+    ? "This password is wrong."
+    : "The server could not check the password. Try again.";
 }

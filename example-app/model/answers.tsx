@@ -1,5 +1,7 @@
 /** The prompts in the order in which they were asked, which is the order of the queue. */
+import { useEffect, useRef } from "react";
 import { useCountdown } from "trpc-rate-limit/react";
+import { PassingButton } from "../shared/page/passing-button.js";
 import { Stable, timeOf } from "../shared/page/pieces.js";
 import { estimate, wordsOf } from "./prompt.js";
 import { useForecast } from "./use-forecast.js";
@@ -14,6 +16,21 @@ interface AnswersProps {
 }
 
 export function Answers({ prompts, news, isFull, onStop, onAskAgain }: AnswersProps) {
+  const list = useRef<HTMLOListElement>(null);
+  const isAskedAgain = useRef(false);
+
+  function askAgain(asked: AskedPrompt) {
+    if (isFull) return;
+    isAskedAgain.current = true;
+    onAskAgain(asked);
+  }
+
+  // The prompt moves to the end, without its button. The focus goes with it.
+  useEffect(() => {
+    if (isAskedAgain.current) (list.current?.lastElementChild as HTMLElement | null)?.focus();
+    isAskedAgain.current = false;
+  }, [prompts]);
+
   return (
     <div className="answers">
       <h2 className="hidden">Prompts</h2>
@@ -21,53 +38,61 @@ export function Answers({ prompts, news, isFull, onStop, onAskAgain }: AnswersPr
       <p role="status" className="hidden">
         {news && NEWS[news]}
       </p>
+      {prompts.length > 0 && <Queue prompts={prompts} />}
       {prompts.length === 0 && (
         <p className="card empty">
-          Ask for 1,000 words twice on the free tier: the second prompt queues, because the first
-          has taken most of the tokens. Ask four times, and the last one is denied.
+          Ask once. The answer is far shorter than its longest, so most of the tokens flow back at
+          its end. Then ask twice at once: the second prompt queues, because the first has taken
+          most of the tokens. Ask four times, and the last one is denied. With credits, it runs at
+          once.
         </p>
       )}
-      <ol>
+      <ol ref={list}>
         {prompts.map((asked) => (
-          <li key={asked.id} className="card" tabIndex={-1}>
-            <div className="asked">
-              <p className="prompt">{asked.prompt.text}</p>
-              {isOpen(asked) && (
-                <button
-                  onClick={({ currentTarget }) => {
-                    // The button goes away. It would take the focus with it.
-                    currentTarget.closest("li")?.focus();
-                    onStop(asked.id);
-                  }}
-                >
-                  {asked.state.kind === "running" ? "Stop" : "Cancel"}
-                  <span className="hidden">: {asked.prompt.text}</span>
-                </button>
-              )}
-              {asked.state.kind === "denied" && (
-                <button aria-disabled={isFull} onClick={() => onAskAgain(asked)}>
-                  Ask again
-                </button>
-              )}
-            </div>
-            {asked.state.kind === "denied" || asked.state.kind === "impossible" ? (
-              <Denied
-                isForever={asked.state.kind === "impossible"}
-                tokens={estimate(asked.prompt)}
-              />
-            ) : (
-              <Answer {...asked} />
-            )}
-          </li>
+          <Asked key={asked.id} {...{ asked, isFull, onStop }} onAskAgain={askAgain} />
         ))}
       </ol>
     </div>
   );
 }
 
+function Asked({
+  asked,
+  isFull,
+  onStop,
+  onAskAgain,
+}: Pick<AnswersProps, "isFull" | "onStop" | "onAskAgain"> & { asked: AskedPrompt }) {
+  const { id, prompt, state } = asked;
+  const item = useRef<HTMLLIElement>(null);
+  const isDenied = state.kind === "denied" || state.kind === "impossible";
+  return (
+    <li ref={item} className="card" tabIndex={-1}>
+      <div className="asked">
+        {/* Long ones scroll, also by the keyboard. */}
+        <p className="prompt" tabIndex={0}>
+          {prompt.text}
+        </p>
+        {isOpen(asked) && (
+          <PassingButton heir={item} onClick={() => onStop(id)}>
+            {state.kind === "running" ? "Stop" : "Cancel"}
+            <span className="hidden">: {prompt.text}</span>
+          </PassingButton>
+        )}
+        {isDenied && (
+          <button aria-disabled={isFull} onClick={() => onAskAgain(asked)}>
+            Ask again
+          </button>
+        )}
+      </div>
+      {isDenied ? <Denied tokens={estimate(prompt)} /> : <Answer {...asked} />}
+    </li>
+  );
+}
+
 const NEWS: Record<PromptState["kind"], string> = {
   sent: "The prompt is sent.",
   queued: "A prompt waits in the queue.",
+  waiting: "A prompt waits for a slot.",
   running: "A prompt is being answered.",
   bill: "An answer is complete.",
   stopped: "A prompt was stopped.",
@@ -108,24 +133,41 @@ function Answer({ prompt, state, words }: AskedPrompt) {
 
 const BEFORE: Partial<Record<PromptState["kind"], string>> = {
   sent: "Sent…",
+  waiting: "Its turn has come. It runs as soon as one of the other answers ends.",
   stopped: "Cancelled before its turn.",
 };
 
 const NOTES = {
   queued: "If you cancel it, what no later prompt relies on comes back.",
+  waiting: "If you cancel it, what was not refilled by then comes back.",
   running: "What it does not use comes back at its end, unless it was refilled by then.",
   stopped: "Stopped. What was not used comes back, unless refilled or needed by the queue.",
   lost: "The connection broke. What was used and given back is not known here.",
   allBack: "All that was not used has come back.",
   notAllBack: "The rest stays charged: it had been refilled, or the queue relies on it.",
+  creditsBack: "Paid by credits. All that was not used has come back.",
+  creditsNotAllBack: "Paid by credits. The rest did not fit: the balance is full.",
 };
 
 function noteOf(state: PromptState): string {
   if (state.kind === "bill") {
     const isBack = state.used + state.returned === state.estimated;
+    if (state.paid === "credits") return isBack ? NOTES.creditsBack : NOTES.creditsNotAllBack;
     return isBack ? NOTES.allBack : NOTES.notAllBack;
   }
   return state.kind in NOTES ? NOTES[state.kind as keyof typeof NOTES] : "";
+}
+
+/** The queue in one line. Only this line renders for each second. */
+function Queue({ prompts }: { prompts: readonly AskedPrompt[] }) {
+  const turns = prompts.flatMap(({ state }) => (state.kind === "queued" ? [state.until] : []));
+  const seconds = useCountdown(turns.length > 0 ? Math.min(...turns) : undefined);
+  const next = seconds > 0 ? `the next in ${seconds} s` : "the next goes now";
+  return (
+    <p className="queue">
+      {turns.length > 0 ? `${turns.length} waiting, ${next}` : "None waiting"}
+    </p>
+  );
 }
 
 function Queued({ since, until }: { since: number; until: number }) {
@@ -150,20 +192,28 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** What has changed since the denial, such as the tier, counts at once. */
-function Denied({ isForever, tokens }: { isForever: boolean; tokens: number }) {
+/** What is true now counts, such as after a change of the tier. */
+function Denied({ tokens }: { tokens: number }) {
   const { kind, seconds } = useForecast(tokens);
   const count = tokens.toLocaleString("en");
+  if (kind === "impossible") {
+    return (
+      <p className="denied">
+        Denied for ever: this tier never grants {count} tokens to one prompt, so no wait helps.{" "}
+        <span>Choose a shorter answer, or the paid tier.</span>
+      </p>
+    );
+  }
   return (
     <p className="denied">
-      {isForever
-        ? `Denied for ever: this tier never grants ${count} tokens to one prompt, so no wait helps.`
-        : `Denied: the queue has no room for ${count} more tokens. Nothing was taken.`}{" "}
+      {kind === "denied"
+        ? `Denied: the queue has no room for ${count} more tokens. Nothing was taken.`
+        : `It was denied. Nothing was taken.`}{" "}
       <span>
         {kind === "runs" && "It would run now."}
+        {kind === "credits" && "Your credits pay for it now, and it would run."}
         {kind === "queues" && "It would find a place in the queue now."}
         {kind === "denied" && `The queue has room for it in ${seconds} s.`}
-        {kind === "impossible" && "Choose a shorter answer, or the paid tier."}
       </span>
     </p>
   );

@@ -1,6 +1,8 @@
 /** The prompt, the longest answer, and what would happen to it now. */
-import { type SubmitEvent, useState } from "react";
-import { Stable, timeOf } from "../shared/page/pieces.js";
+import { type KeyboardEvent, type SubmitEvent, useState } from "react";
+import { timeOf } from "../shared/page/pieces.js";
+import { useRateLimit } from "../shared/page/trpc.js";
+import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import { estimate, LENGTHS, MAX_PROMPT, type Prompt, wordsOf } from "./prompt.js";
 import { type Forecast, useForecast } from "./use-forecast.js";
 import { MAX_OPEN } from "./use-prompts.js";
@@ -8,9 +10,16 @@ import { MAX_OPEN } from "./use-prompts.js";
 const LABELS: Record<Forecast["kind"], string> = {
   unknown: "Ask",
   runs: "Ask",
+  credits: "Ask",
   queues: "Join the queue",
   denied: "Ask anyway",
   impossible: "Ask anyway",
+};
+
+/** What a prompt is told that can be paid for, while no slot is free. */
+const WAITS = {
+  tokens: "It would wait for a slot, until one of the answers ends.",
+  credits: "Your credits pay for it, and it would wait for a slot.",
 };
 
 export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; isFull: boolean }) {
@@ -21,7 +30,21 @@ export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; is
   const tokens = estimate(prompt);
   const words = wordsOf(prompt.text).length;
   const next = useForecast(tokens);
+  // Limit: whether a slot is free.
+  const { status: slot } = useRateLimit("generations");
+  const isPaid = next.kind === "runs" || next.kind === "credits";
+  const needsSlot = isPaid && slot?.ok === false;
   const isReady = !isFull && words > 0;
+  const { line: notYet, sayNotYet } = useNotYet(next.kind === "denied" ? next.at : undefined);
+
+  /** Enter asks. If that would be denied, it says when instead. The button asks anyway. */
+  function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>) {
+    // While an input method composes a character, Enter chooses it.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    if (next.kind === "denied") sayNotYet();
+    else event.currentTarget.form?.requestSubmit();
+  }
 
   // The button is never really disabled, so that it keeps the focus.
   function submit(event: SubmitEvent<HTMLFormElement>) {
@@ -38,6 +61,7 @@ export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; is
           value={prompt.text}
           maxLength={MAX_PROMPT}
           onChange={({ target }) => setPrompt({ ...prompt, text: target.value })}
+          onKeyDown={onKeyDown}
         />
       </label>
       <fieldset className="choice">
@@ -62,18 +86,31 @@ export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; is
         <p>
           {isFull
             ? `This page asks ${MAX_OPEN} prompts at a time. Stop one, or wait.`
-            : describe(next)}
+            : needsSlot
+              ? WAITS[next.kind === "credits" ? "credits" : "tokens"]
+              : describe(next)}
         </p>
       </div>
-      <button className="primary" aria-describedby="forecast" aria-disabled={!isReady}>
-        <Stable shown={LABELS[next.kind]} texts={[...new Set(Object.values(LABELS))]} />
-      </button>
+      <WaitButton
+        className="primary"
+        aria-describedby="forecast"
+        retryAt={isReady && "at" in next ? next.at : undefined}
+        isWaiting={false}
+        isReady={isReady}
+        texts={[...new Set(Object.values(LABELS))]}
+      >
+        {LABELS[needsSlot ? "queues" : next.kind]}
+      </WaitButton>
+      <p role="status" className="not-yet">
+        {notYet}
+      </p>
     </form>
   );
 }
 
 function describe(next: ReturnType<typeof useForecast>): string {
   if (next.kind === "runs") return "It would run at once.";
+  if (next.kind === "credits") return "Your credits pay for it, and it would run at once.";
   if (next.kind === "queues") {
     return `It would queue, and run at ${timeOf(next.at)}, in ${next.seconds} s.`;
   }

@@ -1,48 +1,78 @@
-/** A language model that costs tokens: estimates, a queue of reservations, bills, and two tiers. */
+/** A language model that costs tokens: estimates, a queue of reservations, bills, two tiers, credits. */
+import code from "code:./minimal.tsx";
 import { useCountdown } from "trpc-rate-limit/react";
-import { Part } from "../shared/page/pieces.js";
+import { Part, timeOf } from "../shared/page/pieces.js";
 import { RateLimitMeter, useRateLimit } from "../shared/page/trpc.js";
 import { Answers } from "./answers.js";
 import { AskForm } from "./ask-form.js";
+import { Credits } from "./credits.js";
+import "../shared/page/choice.css";
 import "./page.css";
 import { Tiers } from "./tiers.js";
-import { isOpen, MAX_OPEN, usePrompts } from "./use-prompts.js";
+import { KeptPrompts, useKeptPrompts } from "./kept-prompts.js";
+import { estimate, type Prompt } from "./prompt.js";
+import { isForCredits } from "./use-forecast.js";
+import { isOpen, MAX_OPEN, type Prompts } from "./use-prompts.js";
 
+/** The prompts go on while another part is shown, where something above keeps them. */
 export default function Model() {
-  const { prompts, news, ask, stop } = usePrompts();
+  const kept = useKeptPrompts();
+  if (kept) return <AskedModel kept={kept} />;
+  return (
+    <KeptPrompts>
+      <Model />
+    </KeptPrompts>
+  );
+}
+
+function AskedModel({ kept: { prompts, news, ask, stop } }: { kept: Prompts }) {
+  const limits = { llmTokens: useRateLimit("llmTokens"), credits: useRateLimit("credits") };
+  const last = prompts.at(-1)?.state;
   const isFull = prompts.filter(isOpen).length >= MAX_OPEN;
+
+  function send(prompt: Prompt, replaced?: number) {
+    void ask(prompt, isForCredits(limits, estimate(prompt)), replaced);
+  }
 
   return (
     <Part
       title="Ask the model"
+      code={code}
       lead={
         <>
           A pretend model: it repeats your words, forwards and backwards. Every word is a token. A
           prompt takes its estimate first. What it has not used comes back at the end, except for
-          what the bucket has refilled by then.
+          what the bucket has refilled by then. Credits pay when the tier cannot. Two answers run at
+          a time, each in a slot.
         </>
       }
     >
       <div className="model">
         <div className="card ask">
           <Tiers />
-          <TokensLeft />
-          <AskForm onAsk={(prompt) => void ask(prompt)} isFull={isFull} />
+          <TokensLeft returned={last?.kind === "bill" ? last.returned : 0} />
+          <Credits />
+          <SlotsFree />
+          <AskForm onAsk={(prompt) => send(prompt)} isFull={isFull} />
         </div>
         <Answers
           prompts={prompts}
           news={news}
           isFull={isFull}
           onStop={stop}
-          onAskAgain={({ id, prompt }) => void ask(prompt, id)}
+          onAskAgain={({ id, prompt }) => send(prompt, id)}
         />
       </div>
     </Part>
   );
 }
 
-/** The tokens that remain, and how long the queue is. */
-function TokensLeft() {
+/**
+ * The tokens that remain, and how long the queue is.
+ *
+ * @param returned how many the last answer has given back.
+ */
+function TokensLeft({ returned }: { returned: number }) {
   // Limit: what is left, live.
   const { value, config } = useRateLimit("llmTokens");
   // A call for no tokens passes when nothing is owed to the queue any more.
@@ -52,12 +82,38 @@ function TokensLeft() {
 
   return (
     <div className="tokens-left">
-      <RateLimitMeter name="llmTokens" label="Tokens left" className="meter" />
+      <RateLimitMeter name="llmTokens" label="Tokens left" className="meter" smooth />
       <p>
         <span>
           <b>{format(value)}</b> of {format(config?.capacity ?? config?.rate)} tokens left
         </span>
-        <span>{queue > 0 ? `queue: ${queue} s` : "nothing queued"}</span>
+        <span>
+          {queue > 0
+            ? `queue: ${queue} s`
+            : returned > 0
+              ? `${format(returned)} came back`
+              : "nothing queued"}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+/** The slots that no answer holds. */
+function SlotsFree() {
+  // Limit: as for tokens, one of which is a slot.
+  const { value, config, status } = useRateLimit("generations");
+  const free = value?.toLocaleString("en") ?? "…";
+
+  return (
+    <div className="tokens-left">
+      <RateLimitMeter name="generations" label="Slots free" className="meter" />
+      <p>
+        <span>
+          <b>{free}</b> of {config?.slots ?? "…"} slots free
+        </span>
+        {/* The server renews the lease while the answer runs, and ends it with the answer. */}
+        {status?.retryAt !== undefined && <span>leased until {timeOf(status.retryAt)}</span>}
       </p>
     </div>
   );

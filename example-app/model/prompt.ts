@@ -1,9 +1,14 @@
-/** What a prompt costs. The page shows it before the server charges it, so both import this file. */
+/**
+ * What a prompt and credits cost. The page shows it before the server charges it, so both import
+ * this file.
+ */
 
 /** The most words that the visitor lets the model write. */
 export const LENGTHS = [100, 1_000, 10_000] as const;
 /** The longest prompt, in characters. */
 export const MAX_PROMPT = 400;
+/** The credits of one purchase. One credit is one token. */
+export const CREDITS_SOLD = 2_000;
 
 export interface Prompt {
   text: string;

@@ -3,9 +3,15 @@ import { setTimeout } from "node:timers/promises";
 import { calculateRateLimit, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 import type { LimitValue } from "trpc-rate-limit/server";
 
+/** What the limit has answered. */
+export interface Reservation {
+  value: number;
+  ts: number;
+  retryAfter?: number | undefined;
+}
+
 interface Turn {
-  /** What the limit has answered. */
-  reservation: { value: number; ts: number; retryAfter?: number | undefined };
+  reservation: Reservation;
   /** The config of the tier, which changes while the prompt waits. */
   config(): Promise<RateLimitConfig>;
   clock(): number;

@@ -1,37 +1,20 @@
 /**
- * A pretend language model, and the tokens that it costs. A prompt takes its estimate first. If the
- * tokens are not there yet, it reserves them and waits for its turn. It settles at its end.
+ * The procedures of a pretend language model, and the tokens that it costs. A prompt takes its
+ * estimate first. `ask` takes it from the tier, and reserves what is not there yet. `askNow` takes it
+ * from the tier or else from the credits, and never queues.
  */
-import type { LimitValue } from "trpc-rate-limit/server";
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
+import { answerPrompt } from "./answer-prompt.js";
 import { modelLimits, PAID } from "./limits.js";
-import { generate } from "./pretend-model.js";
-import { estimate, LENGTHS, MAX_PROMPT, wordsOf } from "./prompt.js";
-import { gained, untilTurn } from "./queue.js";
+import { CREDITS_SOLD, estimate, LENGTHS, MAX_PROMPT } from "./prompt.js";
 
-/** The news of one prompt, in the order in which they come. */
-export type ModelEvent =
-  /** It runs in `wait` ms. Sent again when that has changed. */
-  | { kind: "queued"; wait: number }
-  | { kind: "running" }
-  | { kind: "word"; word: string }
-  /** `returned`: how many of the tokens that were not used the bucket has taken back. */
-  | { kind: "bill"; estimated: number; used: number; returned: number };
-
-export function modelRouter({ t, rl, prisma, limiter, configOf }: App) {
+export function modelRouter(app: App) {
+  const { t, rl, prisma, limiter } = app;
   const promptInput = z.object({
     text: z.string().trim().min(1).max(MAX_PROMPT),
     length: z.literal(LENGTHS),
   });
-
-  async function tierOf(visitor: string) {
-    return (await configOf(visitor, "llmTokens")) ?? modelLimits.llmTokens;
-  }
-
-  async function tokensOf(visitor: string) {
-    return limiter.getValue("llmTokens", { key: visitor, config: await tierOf(visitor) });
-  }
 
   return t.router({
     /** Tokens a minute, by tier. */
@@ -47,35 +30,36 @@ export function modelRouter({ t, rl, prisma, limiter, configOf }: App) {
       .input(promptInput)
       // Limit: takes the estimate, and reserves what is not there yet.
       .use(rl.rateLimited("llmTokens", { count: ({ input }) => estimate(input), reserve: true }))
-      .mutation(async function* ({
-        ctx: { visitor, rateLimit },
-        input,
-        signal,
-      }): AsyncGenerator<ModelEvent, void> {
-        const turn = {
-          reservation: rateLimit,
-          config: () => tierOf(visitor),
-          clock: limiter.clock,
-        };
-        let used = 0;
-        let before: LimitValue;
-        try {
-          for await (const wait of untilTurn({ ...turn, signal })) yield { kind: "queued", wait };
-          yield { kind: "running" };
-          used = wordsOf(input.text).length;
-          for await (const word of generate(input, signal)) {
-            used++;
-            yield { kind: "word", word };
-          }
-          before = await tokensOf(visitor);
-        } finally {
-          // Limit: gives back what was not used, also to a client that has gone away.
-          await rateLimit.settle(used);
-        }
-        const estimated = estimate(input);
-        const unused = estimated - used;
-        const returned = Math.min(unused, gained(before, await tokensOf(visitor)));
-        yield { kind: "bill", estimated, used, returned };
+      .mutation(({ ctx: { visitor, rateLimit }, input, signal }) => {
+        const { settle } = rateLimit;
+        const reservation = rateLimit;
+        return answerPrompt(app, {
+          visitor,
+          input,
+          signal,
+          settle,
+          reservation,
+          paid: "llmTokens",
+        });
+      }),
+
+    askNow: t.procedure
+      .input(promptInput)
+      // Limit: the tier pays for all of it, or else the credits do.
+      .use(
+        rl.rateLimited.first(["llmTokens", "credits"], { count: ({ input }) => estimate(input) }),
+      )
+      .mutation(({ ctx: { visitor, rateLimit }, input, signal }) => {
+        const { settle, paid } = rateLimit;
+        return answerPrompt(app, { visitor, input, signal, settle, paid: paid[0]!.name });
+      }),
+
+    /** A pretend purchase. A shop takes the id from its payment service. */
+    buyCredits: t.procedure
+      .input(z.object({ id: z.string().min(1).max(100) }))
+      .mutation(async ({ ctx: { visitor: key }, input: { id } }) => {
+        // Limit: adds the credits of one id once, however often it is sent.
+        await limiter.credit("credits", { key, count: CREDITS_SOLD, once: id });
       }),
   });
 }

@@ -1,11 +1,15 @@
 /** Says before the press what a prompt would get: an answer, a place in the queue, or a denial. */
 import { calculateRateLimit } from "trpc-rate-limit";
+import { predictFirst } from "trpc-rate-limit/client";
 import { type UseRateLimitResult, useCountdown } from "trpc-rate-limit/react";
 import { useRateLimit } from "../shared/page/trpc.js";
+import type { Payer } from "./answer-prompt.js";
 
 export type Forecast =
   | { kind: "unknown" }
   | { kind: "runs" }
+  /** It runs, and the credits pay. */
+  | { kind: "credits" }
   /** `at` is when it would run; epoch ms on this machine's clock. */
   | { kind: "queues"; at: number }
   /** `at` is when the queue would have room for it. */
@@ -16,13 +20,24 @@ export type Forecast =
 /** @returns also the seconds until its instant, 0 where it has none. */
 export function useForecast(tokens: number): Forecast & { seconds: number } {
   // Limit: asked for as many tokens as the prompt wants.
-  const limit = useRateLimit("llmTokens", { count: tokens });
-  // Renders when what is owed changes. `limit` alone does not, for a count that is never held.
+  const llmTokens = useRateLimit("llmTokens", { count: tokens });
+  const credits = useRateLimit("credits", { count: tokens });
+  // Renders when what is owed changes. `llmTokens` does not, for a count that is never held.
   useRateLimit("llmTokens", { count: 0 });
-  const next = forecast(limit, tokens);
+  const next: Forecast = isForCredits({ llmTokens, credits }, tokens)
+    ? { kind: "credits" }
+    : forecast(llmTokens, tokens);
   // Renders at the end of the wait, too, when something else is true.
   const seconds = useCountdown("at" in next ? next.at : undefined);
   return { ...next, seconds };
+}
+
+/** Whether the tier has no tokens for a prompt now, and the credits can pay for it. */
+export function isForCredits(limits: Record<Payer, UseRateLimitResult>, tokens: number): boolean {
+  // Limit: the answer to `askNow`, whose limits are in this order.
+  const { llmTokens, credits } = limits;
+  const first = predictFirst({ llmTokens, credits }, { count: tokens });
+  return first?.status.ok === true && first.paid[0]?.name === "credits";
 }
 
 /**

@@ -1,9 +1,9 @@
 /** The prompts of this page, and what the server has said of each. */
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { useTRPCClient } from "../shared/page/trpc.js";
+import type { ModelEvent } from "./answer-prompt.js";
 import type { Prompt } from "./prompt.js";
-import type { ModelEvent } from "./server.js";
 
 /**
  * Each open prompt is an HTTP request. With HTTP/1.1, a browser has six connections for one server,
@@ -17,6 +17,8 @@ export type PromptState =
   | { kind: "sent" }
   /** `since` and `until` are epoch ms on this machine's clock. */
   | { kind: "queued"; since: number; until: number }
+  /** Its turn has come, and both slots are held. */
+  | { kind: "waiting" }
   | { kind: "running" }
   | Extract<ModelEvent, { kind: "bill" }>
   | { kind: "stopped" }
@@ -32,8 +34,10 @@ export interface AskedPrompt {
 }
 
 export function isOpen({ state: { kind } }: AskedPrompt): boolean {
-  return kind === "sent" || kind === "queued" || kind === "running";
+  return kind === "sent" || kind === "queued" || kind === "waiting" || kind === "running";
 }
+
+export type Prompts = ReturnType<typeof usePrompts>;
 
 /** `news` is what has happened last to any of them. */
 export function usePrompts() {
@@ -43,13 +47,20 @@ export function usePrompts() {
   const streams = useRef(new Map<number, AbortController>());
   const lastId = useRef(0);
 
-  // A visitor who leaves this part of the page does not wait for answers.
-  useEffect(() => {
-    const open = streams.current;
-    return () => open.forEach((stream) => stream.abort());
-  }, []);
+  /** What the credits pay for runs at once. If another tab was quicker, it queues after all. */
+  async function send(prompt: Prompt, isForCredits: boolean, signal: AbortSignal) {
+    if (isForCredits) {
+      try {
+        return await client.model.askNow.mutate(prompt, { signal });
+      } catch (error) {
+        if (!isRateLimitError(error)) throw error;
+      }
+    }
+    return client.model.ask.mutate(prompt, { signal });
+  }
 
-  async function ask(prompt: Prompt, replaced?: number) {
+  /** @param replaced the id of a denied prompt, which is asked again. */
+  async function ask(prompt: Prompt, isForCredits: boolean, replaced?: number) {
     if (streams.current.size >= MAX_OPEN) return;
     const id = ++lastId.current;
     const stream = new AbortController();
@@ -58,6 +69,8 @@ export function usePrompts() {
       ...latest(all.filter((asked) => asked.id !== replaced)),
       { id, prompt, state: { kind: "sent" }, words: [] },
     ]);
+    // A second denial is then said, too.
+    setNews("sent");
 
     function change(next: (asked: AskedPrompt) => Partial<AskedPrompt>) {
       setPrompts((all) =>
@@ -70,7 +83,7 @@ export function usePrompts() {
     }
 
     try {
-      const events = await client.model.ask.mutate(prompt, { signal: stream.signal });
+      const events = await send(prompt, isForCredits, stream.signal);
       for await (const event of events) {
         change((asked) => after(event, asked));
         if (event.kind !== "word") setNews(event.kind);

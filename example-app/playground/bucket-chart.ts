@@ -1,9 +1,12 @@
-/** Draws a bucket on a canvas with uPlot: the predicted line, and the server's points on it. */
+/**
+ * Draws a bucket on a canvas with uPlot: the predicted line, the server's points on it, and below
+ * them a strip with the denials.
+ */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { type BucketHistory, type Mark, SPAN } from "./bucket-history.js";
+import type { BucketHistory, Mark } from "./bucket-history.js";
+import { drawDenials, STRIP_HEIGHT } from "./denial-strip.js";
 
-const HEIGHT = 260;
 const FONT = "12px system-ui, sans-serif";
 /** The tokens of the page's colours. */
 const COLOURS = {
@@ -12,6 +15,7 @@ const COLOURS = {
   text: "--quiet",
   grid: "--line",
   page: "--card",
+  strip: "--raised",
   granted: "--good",
   denied: "--bad",
   snapshot: "--text",
@@ -21,10 +25,13 @@ type Colours = Record<keyof typeof COLOURS, string>;
 export function createBucketChart(host: HTMLElement) {
   let colours = readColours(host);
   let marks: Mark[] = [];
+  let denials: readonly number[] = [];
   let now = 0;
+  let span = 1;
   let capacity = 1;
   let lowest = 0;
   const colour = (name: keyof Colours) => () => colours[name];
+  const sizeOf = () => ({ width: host.clientWidth, height: host.clientHeight });
   const axis = {
     stroke: colour("text"),
     font: FONT,
@@ -34,18 +41,24 @@ export function createBucketChart(host: HTMLElement) {
 
   const plot = new uPlot(
     {
-      width: host.clientWidth,
-      height: HEIGHT,
+      ...sizeOf(),
       padding: [10, 12, 0, 0],
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        x: { time: false, range: [-SPAN / 1000, 0] },
+        x: { time: false, range: () => [-span / 1000, 0] },
         // Room for a mark at the capacity. Debts make room by whole capacities.
         y: { range: () => [lowest - 0.04 * capacity, 1.04 * capacity] },
       },
       axes: [
-        { ...axis, size: 28, values: (_, ticks) => ticks.map((s) => (s === 0 ? "now" : `${s} s`)) },
+        {
+          ...axis,
+          // The strip is between the plot and the numbers.
+          size: 28 + STRIP_HEIGHT,
+          gap: 5 + STRIP_HEIGHT,
+          space: 64,
+          values: (_, ticks) => ticks.map((s) => (s === 0 ? "now" : `${s} s`)),
+        },
         { ...axis, size: 52, space: 36 },
       ],
       series: [
@@ -58,7 +71,7 @@ export function createBucketChart(host: HTMLElement) {
           points: { show: false },
         },
       ],
-      hooks: { drawAxes: [drawCapacity], draw: [drawMarks] },
+      hooks: { drawAxes: [drawCapacity], draw: [drawMarks, drawStrip] },
     },
     [[], []],
     host,
@@ -80,45 +93,46 @@ export function createBucketChart(host: HTMLElement) {
     ctx.restore();
   }
 
-  /** Granted: a disc. Denied: a cross. Snapshot: a ring. The plot can be read without its colours. */
+  const xOf = (at: number) => plot.valToPos(Math.min(0, at - now) / 1000, "x", true);
+
+  /** Granted: a disc. Snapshot: a ring. The plot can be read without its colours. */
   function drawMarks({ ctx, valToPos }: uPlot): void {
     const size = 3.5 * uPlot.pxRatio;
     ctx.save();
     ctx.lineWidth = 1.75 * uPlot.pxRatio;
     for (const { at, value, kind } of marks) {
-      const x = valToPos(Math.min(0, at - now) / 1000, "x", true);
-      const y = valToPos(value, "y", true);
       ctx.strokeStyle = ctx.fillStyle = colours[kind];
       ctx.beginPath();
-      if (kind === "denied") {
-        ctx.moveTo(x - size, y - size);
-        ctx.lineTo(x + size, y + size);
-        ctx.moveTo(x - size, y + size);
-        ctx.lineTo(x + size, y - size);
-      } else {
-        ctx.arc(x, y, size, 0, 2 * Math.PI);
-        if (kind === "snapshot") ctx.fillStyle = colours.page;
-        ctx.fill();
-      }
-      if (kind !== "granted") ctx.stroke();
+      ctx.arc(xOf(at), valToPos(value, "y", true), size, 0, 2 * Math.PI);
+      if (kind === "snapshot") ctx.fillStyle = colours.page;
+      ctx.fill();
+      if (kind === "snapshot") ctx.stroke();
     }
     ctx.restore();
+  }
+
+  function drawStrip({ ctx, bbox }: uPlot): void {
+    drawDenials(ctx, bbox, denials.map(xOf), { ...colours, font: FONT, scale: uPlot.pxRatio });
   }
 
   return {
     /** @returns whether anything on the plot moves while time goes on. */
     draw(history: BucketHistory, at: number): boolean {
       now = at;
+      span = history.spanAt(now);
       const { at: instants, values } = history.line(now);
-      marks = history.marks(now);
+      const isShown = (instant: number) => instant > now - span;
+      marks = history.marks(now).filter((mark) => isShown(mark.at));
+      denials = history.denials(now).filter(isShown);
       const { rate = 1, capacity: held = rate } = history.config ?? {};
       capacity = held;
       const least = Math.min(0, ...values, ...marks.map(({ value }) => value));
       lowest = Math.floor(least / capacity) * capacity;
       plot.setData([instants.map((instant) => (instant - now) / 1000), values]);
-      return marks.length > 0 || values.some((value) => value !== values[0]);
+      const isLevel = values.every((value) => value === values[0]);
+      return marks.length > 0 || denials.length > 0 || !isLevel;
     },
-    resize: () => plot.setSize({ width: host.clientWidth, height: HEIGHT }),
+    resize: () => plot.setSize(sizeOf()),
     recolour() {
       colours = readColours(host);
       plot.redraw();

@@ -11,12 +11,20 @@ import {
   type RateLimitErrorData,
   type RateLimitSnapshot,
 } from "trpc-rate-limit";
+import { comparisonsOf, type Measured, NOTHING_MEASURED, sumUp } from "./measure-prediction.js";
 import { type KnownState, type Line, predictedLine } from "./predicted-line.js";
+import { createWaitingCalls } from "./waiting-calls.js";
 
-/** How far back the history goes, ms. */
+/** How far back the history goes at most, ms. */
 export const SPAN = 60_000;
+/** How far back the plot goes at first, ms: a first call is then easy to see. */
+const FIRST_SPAN = 15_000;
+/** How long before the first call the plot begins, ms. */
+const BEFORE_FIRST = 1_000;
 /** Two values that differ by less are one: sums of doubles are not exact. */
 const TOLERANCE = 1e-6;
+/** The longest time between a decision and the time in its answer, ms. */
+const ANSWERED_WITHIN = 1_000;
 
 /** The answer to a granted call. */
 interface Grant {
@@ -30,13 +38,15 @@ interface State extends KnownState {
   count?: number | undefined;
   /** The page has calculated it, see `granted`. */
   isPredicted?: boolean;
+  /** The last call that was sent before the answer came. Those up to it may have come first. */
+  sentBefore?: number;
 }
 
 /** A mark on the plot. */
 export interface Mark {
   at: number;
   value: number;
-  kind: "granted" | "denied" | "snapshot";
+  kind: "granted" | "snapshot";
 }
 
 interface Counts {
@@ -56,13 +66,19 @@ export type BucketHistory = ReturnType<typeof createBucketHistory>;
 
 export function createBucketHistory() {
   const listeners = new Set<() => void>();
+  const calls = createWaitingCalls();
   let config: RateLimitConfig | undefined;
   let counts = NONE;
   let states: State[] = [];
-  let denials: Mark[] = [];
+  /** The instants of denials. */
+  let denials: number[] = [];
+  /** The first call of those that the plot shows. */
+  let firstAt: number | undefined;
+  /** Of the states that are forgotten. */
+  let measuredBefore = NOTHING_MEASURED;
 
   function change(next: Partial<Counts> = {}): void {
-    counts = { ...counts, ...next };
+    counts = { ...counts, ...next, waiting: calls.size };
     for (const listener of listeners) listener();
   }
 
@@ -70,33 +86,52 @@ export function createBucketHistory() {
   function clear(): void {
     states = [];
     denials = [];
-    change({ ...NONE, waiting: counts.waiting });
+    firstAt = undefined;
+    measuredBefore = NOTHING_MEASURED;
+    change(NONE);
   }
 
   /** Keeps a minute, and the state with which it begins. */
   function forget(now: number): void {
     const first = states.findLastIndex(({ at }) => at <= now - SPAN);
-    if (first > 0) states = states.slice(first);
-    denials = denials.filter(({ at }) => at > now - SPAN);
+    if (first > 0) {
+      measuredBefore = sumUp(measuredBefore, comparisonsOf(states.slice(0, first + 1), after));
+      states = states.slice(first);
+    }
+    denials = denials.filter((at) => at > now - SPAN);
+    const isShown = denials.length > 0 || states.at(-1)!.at > now - SPAN;
+    if (!isShown) firstAt = undefined;
   }
 
   function add(state: State): void {
     // A hidden tab draws no line, and goes on learning.
-    forget(state.at);
+    if (states.length > 0) forget(state.at);
     const same = states.find(
       ({ value, ts }) => ts === state.ts && Math.abs(value - state.value) < TOLERANCE,
     );
     if (same) {
-      same.count ??= state.count;
+      if (same.count === undefined) Object.assign(same, { ...state, at: same.at });
       same.at = Math.min(same.at, state.at);
       return;
+    }
+    if (config?.blockFor !== undefined && state.value < 0) {
+      // What a denial has said of the bucket that it closed, with a time that is some ms late.
+      states = states.filter(({ count, value, ts }) => {
+        const isLater = ts > state.ts && ts <= state.ts + ANSWERED_WITHIN;
+        return count !== undefined || !isLater || Math.abs(value - state.value) >= TOLERANCE;
+      });
     }
     states.push(state);
     states.sort((a, b) => a.ts - b.ts || b.value - a.value);
   }
 
-  function after(state: State, ts: number, count = 0): number {
+  function after(state: KnownState, ts: number, count = 0): number {
     return calculateRateLimit(state, config!, ts, count).value;
+  }
+
+  /** How far back the plot goes, ms: to what was before the first call, so it grows up to a minute. */
+  function spanAt(now: number): number {
+    return Math.min(SPAN, Math.max(FIRST_SPAN, now - (firstAt ?? now) + BEFORE_FIRST));
   }
 
   return {
@@ -121,27 +156,46 @@ export function createBucketHistory() {
       return config?.kind === "fixed window" ? states.at(-1)?.ts : undefined;
     },
 
-    sent: () => change({ waiting: counts.waiting + 1 }),
-    lost: () => change({ waiting: counts.waiting - 1, lost: counts.lost + 1 }),
+    /** @returns the number of the call, to be told with its answer. */
+    sent(): number {
+      const call = calls.send();
+      change();
+      return call;
+    },
+    lost(call: number) {
+      calls.end(call);
+      change({ lost: counts.lost + 1 });
+    },
     /** An answer that is neither a grant nor a denial. */
-    failed: () => change({ waiting: counts.waiting - 1 }),
-    granted({ value, ts, now }: Grant, count: number) {
+    failed(call: number) {
+      calls.end(call);
+      change();
+    },
+    granted(call: number, { value, ts, now }: Grant, count: number) {
+      calls.end(call);
       const at = config?.kind === "fixed window" ? now : ts;
-      if ((config?.shards ?? 1) === 1) add({ value, ts, at, count });
+      if ((config?.shards ?? 1) === 1) add({ value, ts, at, count, sentBefore: calls.last });
       else {
         // The answer is about the shards of this call. The sum of all shards comes with a snapshot.
         const before = states.findLast((state) => state.ts <= ts);
         const sum = before && after(before, ts, count);
         if (sum !== undefined) add({ value: sum, ts, at, count, isPredicted: true });
       }
-      const { granted, tokens, waiting } = counts;
-      change({ granted: granted + 1, tokens: tokens + count, waiting: waiting - 1 });
+      firstAt ??= at;
+      const { granted, tokens } = counts;
+      change({ granted: granted + 1, tokens: tokens + count });
     },
-    denied({ value, now }: RateLimitErrorData) {
-      denials.push({ at: now, value, kind: "denied" });
-      // The page's hooks take a denial for a snapshot. It has its own mark here.
-      states = states.filter(({ at, count }) => at !== now || count !== undefined);
-      change({ denied: counts.denied + 1, waiting: counts.waiting - 1 });
+    denied(call: number, { value, now }: RateLimitErrorData) {
+      calls.end(call);
+      firstAt ??= now;
+      denials.push(now);
+      // The page's hooks take a denial for a snapshot. It changes nothing, unless it has closed the
+      // bucket: then it may be the first to say so.
+      const others = states.filter(({ at, count }) => at !== now || count !== undefined);
+      const before = others.at(-1);
+      const closes = value < 0 && before !== undefined && after(before, now) >= 0;
+      if (config?.blockFor === undefined || !closes) states = others;
+      change({ denied: counts.denied + 1 });
     },
     snapshot({ value, ts, now, config: reported }: RateLimitSnapshot) {
       if (JSON.stringify(reported) !== JSON.stringify(config)) {
@@ -152,32 +206,35 @@ export function createBucketHistory() {
       change();
     },
 
-    /** The predicted line up to `now`. */
+    spanAt,
+
+    /** The predicted line up to `now`, as far back as the plot goes. */
     line(now: number): Line {
+      if (!config || states.length === 0) return { at: [], values: [] };
       forget(now);
-      return config ? predictedLine(states, config, now - SPAN, now) : { at: [], values: [] };
+      return predictedLine(states, config, now - spanAt(now), now);
     },
 
-    /** What the server said, in the last minute. */
+    /** What the server said of the bucket, in the last minute. */
     marks(now: number): Mark[] {
-      const reported = states.map(({ at, value, count }): Mark => {
+      const marks = states.map(({ at, value, count }): Mark => {
         return { at, value, kind: count === undefined ? "snapshot" : "granted" };
       });
-      return [...reported, ...denials].filter(({ at }) => at > now - SPAN);
+      return marks.filter(({ at }) => at > now - SPAN);
     },
 
+    /** When the server denied calls, in the last minute. */
+    denials: (now: number) => denials.filter((at) => at > now - SPAN),
+
     /**
-     * By how many tokens a grant differs from its prediction at most, and of how many grants. A
-     * grant is predicted from the state before it.
+     * What the page predicted of the grants, and what the server said. A grant is predicted from the
+     * state before it. It counts once all calls that may have come before it have their answers.
      */
-    deviation(): { grants: number; most: number } {
-      const differences = states.slice(1).flatMap((state, i) => {
-        const { count, ts, value, isPredicted } = state;
-        return count === undefined || isPredicted
-          ? []
-          : [Math.abs(after(states[i]!, ts, count) - value)];
-      });
-      return { grants: differences.length, most: Math.max(0, ...differences) };
+    measured(): Measured {
+      const comparisons = comparisonsOf(states, after, (state) =>
+        calls.haveEndedUpTo(state.sentBefore!),
+      );
+      return sumUp(measuredBefore, comparisons);
     },
   };
 }

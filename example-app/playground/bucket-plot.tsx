@@ -1,11 +1,11 @@
 /**
- * The bucket over the last minute, as a picture and in words. Redraws while something moves, no
+ * The bucket over the last time, up to a minute, as a picture and in words. Redraws while something moves, no
  * faster than the plot moves by a pixel, and never in a hidden tab.
  */
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useRateLimit } from "../shared/page/trpc.js";
 import { createBucketChart } from "./bucket-chart.js";
-import { type BucketHistory, SPAN } from "./bucket-history.js";
+import type { BucketHistory } from "./bucket-history.js";
 import { explainBucket } from "./explain-bucket.js";
 
 /** The shortest time between two redraws, ms. */
@@ -16,6 +16,8 @@ const TEXT_INTERVAL = 250;
 const SUMMARY_INTERVAL = 5_000;
 /** How often a bucket is looked at whose plot stands still, but that is not full. */
 const IDLE_INTERVAL = 1_000;
+/** They change the colours of the page. */
+const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"];
 
 export function BucketPlot({ history }: { history: BucketHistory }) {
   // Limit: `check` knows the server's time, in which the plot is drawn.
@@ -28,7 +30,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
   useEffect(() => {
     const element = host.current!;
     const chart = createBucketChart(element);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const schemes = SCHEMES.map((query) => matchMedia(query));
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     let timer: ReturnType<typeof setTimeout> | undefined;
     let textAt = -Infinity;
@@ -60,7 +62,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
         );
       }
       if (rests && said === summarised) return;
-      const pixel = SPAN / element.clientWidth;
+      const pixel = history.spanAt(now) / element.clientWidth;
       const shortest = still.matches ? IDLE_INTERVAL : Math.max(MIN_INTERVAL, pixel);
       timer = setTimeout(draw, moves ? shortest : IDLE_INTERVAL);
     }
@@ -74,22 +76,24 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     });
     const unsubscribe = history.subscribe(() => (timer === undefined ? wake() : undefined));
     onResize.observe(element);
-    dark.addEventListener("change", chart.recolour);
+    for (const scheme of schemes) scheme.addEventListener("change", chart.recolour);
     document.addEventListener("visibilitychange", wake);
     return () => {
       clearTimeout(timer);
       unsubscribe();
       onResize.disconnect();
-      dark.removeEventListener("change", chart.recolour);
+      for (const scheme of schemes) scheme.removeEventListener("change", chart.recolour);
       document.removeEventListener("visibilitychange", wake);
       chart.destroy();
     };
   }, [history]);
 
   return (
-    <figure className="card bucket" aria-labelledby="bucket-title">
-      <h2 id="bucket-title">Your bucket, over the last minute</h2>
-      <Legend />
+    <figure className="bucket" aria-labelledby="bucket-title">
+      <div className="heading">
+        <h2 id="bucket-title">Your bucket</h2>
+        <Legend />
+      </div>
       <div ref={host} className="plot" aria-hidden="true" />
       <p className="explained">{text ?? "Asking the server for your bucket."}</p>
       <figcaption className="hidden">
@@ -99,14 +103,13 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
   );
 }
 
-/** What the line and the marks of the plot mean. */
+/** What the line and the points mean. The strip of denials has its name beside it. */
 function Legend() {
   return (
     <ul className="legend" aria-hidden="true">
-      <Item kind="line" text="predicted by this page" />
+      <Item kind="line" text="predicted" />
       <Item kind="granted" text="granted" />
-      <Item kind="denied" text="denied" />
-      <Item kind="snapshot" text="snapshot of the server" />
+      <Item kind="snapshot" text="snapshot" />
     </ul>
   );
 }
@@ -116,7 +119,6 @@ function Item({ kind, text }: { kind: string; text: string }) {
     <li>
       <svg className={kind} width="18" height="12" viewBox="0 0 18 12">
         {kind === "line" && <path d="M1 9 L17 3" />}
-        {kind === "denied" && <path d="M6 3 L12 9 M6 9 L12 3" />}
         {(kind === "granted" || kind === "snapshot") && <circle cx="9" cy="6" r="3.5" />}
       </svg>
       {text}

@@ -1,61 +1,21 @@
 /** The form with the numbers of the limit. Its fields follow the limit that is in force. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ChangeEvent, type SubmitEvent, useState } from "react";
-import type { RateLimitConfig } from "trpc-rate-limit";
-import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
-import type { BucketHistory } from "./bucket-history.js";
+import type { ChangeEvent, SubmitEvent } from "react";
+import { SECOND } from "trpc-rate-limit";
+import { CopyButton } from "../shared/page/code-lines.js";
+import type { PlaygroundChoice } from "./choice.js";
+import { choiceOfDraft, type Draft, hasShards, KINDS } from "./draft.js";
 import { BOUNDS } from "./limits.js";
+import type { Setting } from "./use-setting.js";
 
-const SECOND = 1000;
-
-/** The texts of the fields. Times are in seconds. */
-const draftOf = (config?: RateLimitConfig) => ({
-  kind: config?.kind ?? "token bucket",
-  rate: String(config?.rate ?? ""),
-  period: config ? String(Number(config.period) / SECOND) : "",
-  capacity: String(config?.capacity ?? config?.rate ?? ""),
-  shards: String(config?.shards ?? 1),
-  blockFor: String((config?.blockFor ?? 0) / SECOND),
-});
-
-export function ChooseLimit({ history }: { history: BucketHistory }) {
-  // Limit: the numbers that are in force.
-  const { config } = useRateLimit("playground");
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  const [shown, setShown] = useState(config);
-  const [draft, setDraft] = useState(() => draftOf(config));
-  const choose = useMutation(
-    trpc.playground.choose.mutationOptions({
-      onSuccess() {
-        history.clear();
-        return queryClient.refetchQueries(
-          trpc.rateLimit.status.queryFilter({ name: "playground" }),
-        );
-      },
-    }),
-  );
-  // The limit has changed, here or in another tab.
-  if (config !== shown) {
-    setShown(config);
-    setDraft(draftOf(config));
-  }
-  const hasShards = Number(draft.shards) > 1;
+export function ChooseLimit({ setting }: { setting: Setting }) {
+  const { choice, choose, chooseError, isChoosing, draft, setDraft, link } = setting;
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    const blockFor = hasShards ? 0 : Number(draft.blockFor) * SECOND;
-    choose.mutate({
-      kind: draft.kind,
-      rate: Number(draft.rate),
-      period: Math.round(Number(draft.period) * SECOND),
-      capacity: Number(draft.capacity),
-      shards: Number(draft.shards),
-      ...(blockFor > 0 && { blockFor }),
-    });
+    choose(choiceOfDraft(draft));
   }
 
-  const field = (name: Exclude<keyof typeof draft, "kind">) => ({
+  const field = (name: Exclude<keyof Draft, "kind">) => ({
     type: "number",
     required: true,
     step: "any",
@@ -67,24 +27,28 @@ export function ChooseLimit({ history }: { history: BucketHistory }) {
   return (
     <form className="card choose" onSubmit={submit} aria-labelledby="choose-title">
       <h2 id="choose-title">The limit</h2>
-      <fieldset disabled={config === undefined}>
+      <fieldset disabled={choice === undefined}>
         <label>
           Kind
           <select
             value={draft.kind}
-            onChange={({ target }) =>
-              setDraft({ ...draft, kind: target.value as RateLimitConfig["kind"] })
-            }
+            onChange={({ target }) => setDraft({ ...draft, kind: target.value as Draft["kind"] })}
           >
-            <option>token bucket</option>
-            <option>fixed window</option>
+            {KINDS.map((kind) => (
+              <option key={kind}>{kind}</option>
+            ))}
           </select>
         </label>
         <label>
           Rate, tokens <input {...field("rate")} {...BOUNDS.rate} />
         </label>
         <label>
-          Period, s <input {...field("period")} {...inSeconds(BOUNDS.period)} />
+          Period, s{" "}
+          <input
+            {...field("period")}
+            {...inSeconds(BOUNDS.period)}
+            disabled={draft.kind === "calendar month"}
+          />
         </label>
         <label>
           Capacity, tokens <input {...field("capacity")} {...BOUNDS.capacity} />
@@ -98,18 +62,19 @@ export function ChooseLimit({ history }: { history: BucketHistory }) {
             {...field("blockFor")}
             min={0}
             max={BOUNDS.blockFor.max / SECOND}
-            disabled={hasShards}
+            disabled={hasShards(draft)}
           />
         </label>
-        <button className="primary" disabled={choose.isPending}>
+        {/* It is never really disabled, so that it keeps the focus. */}
+        <button className="primary" aria-disabled={isChoosing}>
           Use this limit
         </button>
+        {link !== undefined && <CopyButton label="Copy a link" what="to this" text={link} />}
       </fieldset>
-      <p className="outcome" role={choose.error ? "alert" : "status"}>
-        {choose.error
-          ? (choose.error.data && choose.error.message) ||
-            "The server did not answer. Try it again."
-          : config && `In force: ${describe(config)}.`}
+      <p className="outcome" role={chooseError ? "alert" : "status"}>
+        {chooseError
+          ? (chooseError.data && chooseError.message) || "The server did not answer. Try it again."
+          : choice && `In force: ${describe(choice)}.`}
       </p>
     </form>
   );
@@ -119,8 +84,9 @@ function inSeconds({ min, max }: { min: number; max: number }) {
   return { min: min / SECOND, max: max / SECOND };
 }
 
-function describe({ kind, rate, period, capacity = rate, shards = 1, blockFor }: RateLimitConfig) {
-  const parts = [`${kind}, ${rate} per ${Number(period) / SECOND} s, at most ${capacity}`];
+function describe({ kind, rate, period, capacity, shards, blockFor }: PlaygroundChoice) {
+  const time = period === "month" ? "calendar month" : `${period / SECOND} s`;
+  const parts = [`${kind}, ${rate} per ${time}, at most ${capacity}`];
   if (shards > 1) parts.push(`${shards} shards`);
   if (blockFor) parts.push(`closed for ${blockFor / SECOND} s after a denial`);
   return parts.join(", ");

@@ -1,20 +1,11 @@
-/** The config that a visitor has chosen in the playground. */
-import { TRPCError } from "@trpc/server";
-import {
-  type RateLimitConfig,
-  type RateLimitConfigError,
-  validateConfig,
-} from "trpc-rate-limit/server";
-import { BOUNDS } from "./limits.js";
+/** The config that a visitor has chosen in the playground, as the server keeps it. */
+import { type RateLimitConfig, validateConfig } from "trpc-rate-limit/server";
 
-/** What the form sends. Times are in ms. */
-export interface PlaygroundChoice {
-  kind: RateLimitConfig["kind"];
-  rate: number;
-  period: number;
-  capacity: number;
-  shards: number;
-  blockFor?: number | undefined;
+/** Keeps the config of each visitor: in a database, or in a `Map` where there is none. */
+export interface ChosenConfigs {
+  /** Resolves with `undefined` for a visitor who has chosen nothing. */
+  load(visitor: string): Promise<RateLimitConfig | undefined>;
+  save(visitor: string, config: RateLimitConfig): Promise<void>;
 }
 
 /** @returns `undefined` for the limit's own config, and for a text that is none. */
@@ -27,25 +18,4 @@ export function playgroundConfig(text: string): RateLimitConfig | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** @throws TRPCError `BAD_REQUEST`, with a message that the form shows. */
-export function configOfChoice(choice: PlaygroundChoice): RateLimitConfig {
-  for (const option of ["rate", "period", "capacity", "shards", "blockFor"] as const) {
-    const value = choice[option];
-    const { min, max } = BOUNDS[option];
-    if (value === undefined || (value >= min && value <= max)) continue;
-    const range = `from ${min.toLocaleString("en")} to ${max.toLocaleString("en")}`;
-    throw new TRPCError({ code: "BAD_REQUEST", message: `${option} must be ${range}` });
-  }
-  const { blockFor, ...chosen } = choice;
-  // Without a bound, reservations could owe tokens for years.
-  const config = { ...chosen, maxReserved: chosen.capacity, ...(blockFor && { blockFor }) };
-  try {
-    validateConfig(config, "limit");
-  } catch (error) {
-    const { message } = error as RateLimitConfigError;
-    throw new TRPCError({ code: "BAD_REQUEST", message });
-  }
-  return config;
 }

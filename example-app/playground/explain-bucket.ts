@@ -7,6 +7,13 @@ const number = (value: number) => value.toLocaleString("en", { maximumFractionDi
 const coming = (value: number) => `${number(value)} ${value === 1 ? "comes" : "come"}`;
 const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
 
+/** The first of the month after, in UTC. */
+function nextMonth(now: number): string {
+  const date = new Date(now);
+  const start = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1));
+  return start.toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+}
+
 /**
  * @param value the tokens at `now`.
  * @param windowStart the start of any window of a fixed window.
@@ -24,8 +31,11 @@ export function explainBucket(
       : `${tokens(value)} of ${number(capacity)} tokens`;
   const missing = capacity - value;
   if (missing <= 0) return `${held}: it is full.`;
-  if (config.period === "month") return `${held}.`;
   const { period } = config;
+  if (period === "month") {
+    return `${held}; ${coming(rate)} with each month; the next starts on ${nextMonth(now)}.`;
+  }
+  if (typeof period === "string") return `${held}.`;
   if (kind === "fixed window") {
     const next = windowStart + Math.ceil((now + 1 - windowStart) / period) * period - now;
     return `${held}; ${coming(rate)} with each window; the next starts in ${seconds(next)}.`;

@@ -1,4 +1,5 @@
 /** The playground: choose the numbers of a limit, take tokens, and see what the algebra does. */
+import code from "code:./minimal.tsx";
 import { hashKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Part } from "../shared/page/pieces.js";
@@ -7,20 +8,37 @@ import { type BucketHistory, createBucketHistory } from "./bucket-history.js";
 import { BucketPlot } from "./bucket-plot.js";
 import { Calls } from "./calls.js";
 import { ChooseLimit } from "./choose-limit.js";
+import { LimitCode } from "./limit-code.js";
+import { MeasuredPrediction } from "./measured.js";
+import { Numbers } from "./numbers.js";
+import { Presets } from "./presets.js";
+import { useCalls } from "./use-calls.js";
+import { useSetting } from "./use-setting.js";
 import "./page.css";
 
 export default function Playground() {
   const [history] = useState(createBucketHistory);
   useSnapshots(history);
+  const setting = useSetting(history);
+  const calls = useCalls(history, setting.call);
+  const wrong = setting.problem && `No such limit, so yours stays: ${setting.problem}.`;
+  const problem = calls.problem ?? wrong;
   return (
     <Part
       title="Playground"
-      lead="Choose a limit and take its tokens. The line is predicted by this page; the points on it are what the server said."
+      code={code}
+      lead="The line is predicted by this page. The points on it are the server’s answers."
     >
       <div className="playground">
-        <BucketPlot history={history} />
-        <Calls history={history} />
-        <ChooseLimit history={history} />
+        <div className="card bench">
+          <Presets setting={setting} problem={problem} />
+          <Calls setting={setting} calls={calls} />
+          <MeasuredPrediction history={history} />
+          <BucketPlot history={history} />
+          <Numbers history={history} />
+        </div>
+        <ChooseLimit setting={setting} />
+        <LimitCode setting={setting} />
       </div>
     </Part>
   );

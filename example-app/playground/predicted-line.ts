@@ -38,8 +38,12 @@ export function predictedLine(
 function bends(state: KnownState, config: RateLimitConfig, from: number, to: number): number[] {
   const { ts } = state;
   const { kind, rate, period, capacity = rate } = config;
+  if (typeof period === "string") {
+    // A calendar's windows are longer than the plot, so at most one of them starts on it.
+    const { ts: start } = calculateRateLimit(state, config, to);
+    return start > from && start < to ? [start - 0.001, start] : [];
+  }
   const instants: number[] = [];
-  if (period === "month") return instants;
   if (kind === "token bucket") {
     instants.push(ts + (calculateRateLimit(state, config, ts, capacity).retryAfter ?? 0));
   } else {

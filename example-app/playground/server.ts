@@ -1,14 +1,24 @@
 /** A limit whose numbers each visitor chooses, and a procedure that does nothing but take tokens. */
+import { TRPCError } from "@trpc/server";
+import type { RateLimitConfigError } from "trpc-rate-limit/server";
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
-import { configOfChoice } from "./chosen-config.js";
+import { configOfChoice, type PlaygroundChoice } from "./choice.js";
+import type { ChosenConfigs } from "./chosen-config.js";
 import { BOUNDS, playgroundLimits } from "./limits.js";
 
-export function playgroundRouter({ t, rl, limiter, prisma }: App) {
+/** Needs neither Node.js nor a database, so it also runs in a browser. */
+export interface PlaygroundApp extends Pick<App, "t" | "rl"> {
+  limiter: Pick<App["limiter"], "reset" | "clock">;
+  /** The `config` of `createRateLimitTRPC` reads from it. */
+  playgroundConfigs: ChosenConfigs;
+}
+
+export function playgroundRouter({ t, rl, limiter, playgroundConfigs }: PlaygroundApp) {
   const choice = z.object({
     kind: z.enum(["token bucket", "fixed window"]),
     rate: z.number(),
-    period: z.number(),
+    period: z.union([z.number(), z.literal("month")]),
     capacity: z.number(),
     shards: z.number(),
     blockFor: z.number().optional(),
@@ -22,12 +32,7 @@ export function playgroundRouter({ t, rl, limiter, prisma }: App) {
 
   return t.router({
     choose: t.procedure.input(choice).mutation(async ({ ctx, input }) => {
-      const playground = JSON.stringify(configOfChoice(input));
-      await prisma.visitor.upsert({
-        where: { id: ctx.visitor },
-        create: { id: ctx.visitor, playground },
-        update: { playground },
-      });
+      await playgroundConfigs.save(ctx.visitor, accept(input));
       // Limit: tokens mean something else in a limit of another kind, so start with a full one.
       await limiter.reset("playground", { key: ctx.visitor, config: allShards });
     }),
@@ -46,4 +51,14 @@ export function playgroundRouter({ t, rl, limiter, prisma }: App) {
         return { value, ts, retryAfter, now: limiter.clock() };
       }),
   });
+}
+
+/** @throws TRPCError `BAD_REQUEST`, with a message that the form shows. */
+function accept(choice: PlaygroundChoice) {
+  try {
+    return configOfChoice(choice);
+  } catch (error) {
+    const { message } = error as RateLimitConfigError;
+    throw new TRPCError({ code: "BAD_REQUEST", message });
+  }
 }

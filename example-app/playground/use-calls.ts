@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { useTRPCClient } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
+import type { CallInput } from "./address.js";
 import type { BucketHistory } from "./bucket-history.js";
 
 /** ms between two calls while the button is held. */
@@ -16,35 +17,30 @@ const PAUSE = { min: 200, max: 1_800 };
 /** Calls without an answer, above which no further call is sent. */
 const MOST_WAITING = 30;
 
-interface CallInput {
-  count: number;
-  reserve: boolean;
-}
-
-export function useCalls(history: BucketHistory, input: CallInput) {
+export function useCalls(history: BucketHistory, next: CallInput) {
   const client = useTRPCClient();
   const [problem, setProblem] = useState<string>();
   const [visitors, setVisitors] = useState<{ controller: AbortController; endsAt: number }>();
   const holding = useRef<ReturnType<typeof setInterval>>(undefined);
-  const latest = useRef(input);
+  const latest = useRef(next);
   useEffect(() => {
-    latest.current = input;
+    latest.current = next;
   });
   useEffect(() => () => clearInterval(holding.current), []);
   useEffect(() => () => visitors?.controller.abort(), [visitors]);
 
   async function call(): Promise<void> {
     if (history.counts.waiting >= MOST_WAITING) return;
-    const sent = latest.current;
-    history.sent();
+    const input = latest.current;
+    const number = history.sent();
     try {
-      history.granted(await client.playground.take.mutate(sent), sent.count);
+      history.granted(number, await client.playground.take.mutate(input), input.count);
       setProblem(undefined);
     } catch (error) {
       // Limit: a denial says what the bucket holds.
-      if (isRateLimitError(error)) history.denied(error.data.rateLimit);
-      else if (isAnswer(error)) history.failed();
-      else history.lost();
+      if (isRateLimitError(error)) history.denied(number, error.data.rateLimit);
+      else if (isAnswer(error)) history.failed(number);
+      else history.lost(number);
       setProblem(isRateLimitError(error) ? undefined : textOf(error));
     }
   }

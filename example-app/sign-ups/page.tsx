@@ -1,4 +1,5 @@
 /** A fixed window that all visitors share: a hundred accounts in five minutes. */
+import code from "code:./minimal.tsx";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { Part, Stable } from "../shared/page/pieces.js";
@@ -12,6 +13,7 @@ export default function SignUps() {
   return (
     <Part
       title="Sign-ups"
+      code={code}
       lead="All visitors together may open a hundred accounts in five minutes. Then the next window starts, for all of them at the same second."
     >
       <div className="sign-ups">

@@ -41,7 +41,7 @@ function windowOf({ check }: UseRateLimitResult) {
   const known = check(now, 0);
   if (known?.config.kind !== "fixed window") return undefined;
   const { period, start = 0 } = known.config;
-  if (period === "month") return undefined;
+  if (typeof period === "string") return undefined;
   return { end: now + period - ((known.now - start) % period), period };
 }
 

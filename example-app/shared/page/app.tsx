@@ -1,18 +1,35 @@
 /** The page: a list of parts, one of which is shown. The part is in the address, after `#`. */
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
-import { Chat } from "../../chat/page.js";
+import {
+  lazy,
+  type MouseEvent,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import { Overview } from "../../overview/page.js";
+import { Arrival, useArrivals } from "./arrivals.js";
+import { PartLinks } from "./part-links.js";
 import { useRateLimit } from "./trpc.js";
 
 /** The first part is there at once. The others are loaded when they are opened. */
 const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
-  { id: "chat", title: "Chat", content: <Chat /> },
+  { id: "overview", title: "Overview", content: <Overview /> },
+  { id: "chat", title: "Chat", content: part(() => import("../../chat/page.js")) },
   { id: "log-in", title: "Log in", content: part(() => import("../../log-in/page.js")) },
   { id: "model", title: "Ask the model", content: part(() => import("../../model/page.js")) },
   { id: "sign-ups", title: "Sign-ups", content: part(() => import("../../sign-ups/page.js")) },
+  { id: "race", title: "The race", content: part(() => import("../../race/page.js")) },
   {
     id: "playground",
     title: "Playground",
     content: part(() => import("../../playground/page.js")),
+  },
+  {
+    id: "side-by-side",
+    title: "Two visitors",
+    content: part(() => import("../../side-by-side/page.js")),
   },
   { id: "behind", title: "Behind it", content: part(() => import("../../behind/page.js")) },
 ];
@@ -35,10 +52,13 @@ async function untilLoaded(load: () => Promise<PartModule>): Promise<PartModule>
   }
 }
 
+/** What stands before a `?`. The part itself reads what follows. */
+const partInAddress = () => location.hash.slice(1).split("?")[0]!;
+
 function useHash(): string {
-  const [hash, setHash] = useState(() => location.hash.slice(1));
+  const [hash, setHash] = useState(partInAddress);
   useEffect(() => {
-    const onChange = () => setHash(location.hash.slice(1));
+    const onChange = () => setHash(partInAddress());
     window.addEventListener("hashchange", onChange);
     return () => window.removeEventListener("hashchange", onChange);
   }, []);
@@ -48,39 +68,39 @@ function useHash(): string {
 export function App() {
   const hash = useHash();
   const shown = PARTS.find(({ id }) => id === hash) ?? PARTS[0]!;
-  const link = useRef<HTMLAnchorElement>(null);
+  const main = useRef<HTMLElement>(null);
+  const { news, onArrival } = useArrivals(main);
 
   useEffect(() => {
     document.title = `${shown.title} · trpc-rate-limit`;
-    // On a phone, the list of parts is wider than the window.
-    link.current?.scrollIntoView({ inline: "center", block: "nearest" });
     window.scrollTo(0, 0);
   }, [shown]);
 
+  /** The address after `#` names the part, so this link leaves it as it is. */
+  function skip(event: MouseEvent) {
+    event.preventDefault();
+    main.current?.focus();
+  }
+
   return (
     <div className="app">
+      <a className="skip" href="#content" onClick={skip}>
+        Skip to the content
+      </a>
       <header className="bar">
         <p className="brand">trpc-rate-limit</p>
-        <nav aria-label="Parts of the demo">
-          <ul>
-            {PARTS.map(({ id, title }) => (
-              <li key={id}>
-                <a
-                  ref={id === shown.id ? link : undefined}
-                  // Checkers take a link to "#id" for a skip link when it is scrolled out of sight.
-                  href={`./#${id}`}
-                  aria-current={id === shown.id ? "page" : undefined}
-                >
-                  {title}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <PartLinks parts={PARTS} shown={shown} />
         <Connection />
       </header>
-      <main key={shown.id}>
-        <Suspense fallback={<p className="late">Loading…</p>}>{shown.content}</Suspense>
+      <p className="hidden" role="status">
+        {news}
+      </p>
+      {/* A part is gone while another one is shown. What goes on meanwhile is kept in main.tsx. */}
+      <main key={shown.id} ref={main} id="content" tabIndex={-1}>
+        <Suspense fallback={<p className="late">Loading…</p>}>
+          <Arrival title={shown.title} onArrival={onArrival} />
+          {shown.content}
+        </Suspense>
       </main>
     </div>
   );

@@ -1,10 +1,16 @@
-/** In development: what the page knows of its limits, as a tab of TanStack Devtools. */
+/** What the page knows of its limits, as a tab of TanStack Devtools. */
 import { TanStackDevtools } from "@tanstack/react-devtools";
 import { rateLimitDevtools } from "trpc-rate-limit/devtools";
 import { client } from "./trpc.js";
 
-const plugins = [rateLimitDevtools({ client })];
+const plugins = [{ ...rateLimitDevtools({ client }), defaultOpen: true }];
 
 export default function Devtools() {
-  return <TanStackDevtools plugins={plugins} />;
+  return (
+    <TanStackDevtools
+      plugins={plugins}
+      // One who drags the button may put it over the content.
+      config={{ triggerMode: "fixed", customTrigger: <span className="devtools">Devtools</span> }}
+    />
+  );
 }

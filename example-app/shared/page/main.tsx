@@ -3,7 +3,11 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
+import { KeptOutbox } from "../../chat/kept-outbox.js";
+import { KeptPrompts } from "../../model/kept-prompts.js";
 import { App } from "./app.js";
+import { LateDevtools } from "./late-devtools.js";
+import { CALLER, IS_FRAME } from "./seat.js";
 import "./styles.css";
 import { client, RateLimitProvider, TRPCProvider } from "./trpc.js";
 
@@ -12,19 +16,27 @@ const queryClient = new QueryClient({
   defaultOptions: { queries: { retry: rateLimitRetry(), retryDelay: rateLimitRetryDelay } },
 });
 
-/** Vite replaces the condition, so a production build has nothing of the devtools. */
-const Devtools = import.meta.env.DEV ? lazy(() => import("./devtools.js")) : () => null;
+const Frame = lazy(() => import("./frame.js"));
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <TRPCProvider trpcClient={client} queryClient={queryClient}>
         {/* Limit: a cookie says who the visitor is, so all tabs of a browser have the same caller. */}
-        <RateLimitProvider client={client} caller="visitor">
-          <App />
-          <Suspense>
-            <Devtools />
-          </Suspense>
+        <RateLimitProvider client={client} caller={CALLER}>
+          {/* What these hold goes on while another part is shown. */}
+          <KeptOutbox>
+            <KeptPrompts>
+              {IS_FRAME ? (
+                <Suspense>
+                  <Frame />
+                </Suspense>
+              ) : (
+                <App />
+              )}
+            </KeptPrompts>
+          </KeptOutbox>
+          {!IS_FRAME && <LateDevtools />}
         </RateLimitProvider>
       </TRPCProvider>
     </QueryClientProvider>

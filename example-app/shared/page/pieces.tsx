@@ -1,23 +1,31 @@
 /** The pieces that several parts use: a frame, a text that keeps its room, and a time of day. */
 import type { ReactNode } from "react";
+import { CodePanel } from "./code-panel.js";
+import type { Code } from "./code.js";
 
-/** The frame of a part: its title, and in one sentence what it shows. */
+/** The frame of a part: its title, what it shows in one sentence, and below it the code that does it. */
 export function Part({
   title,
   lead,
+  code,
   children,
 }: {
   title: string;
   lead: ReactNode;
+  code?: Code;
   children: ReactNode;
 }) {
   return (
     <section className="part" aria-labelledby="part-title">
       <div className="intro">
-        <h1 id="part-title">{title}</h1>
+        {/* It gets the focus when the visitor comes from another part. */}
+        <h1 id="part-title" tabIndex={-1}>
+          {title}
+        </h1>
         <p>{lead}</p>
       </div>
       {children}
+      {code && <CodePanel code={code} />}
     </section>
   );
 }

@@ -1,13 +1,15 @@
-/** The HTTP server: tRPC at `/trpc`, the page everywhere else. */
+/** The HTTP server: tRPC at `/trpc` and `/trpc-2`, the page everywhere else. */
 import { createServer, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import sirv from "sirv";
 import type { PrismaClient } from "../generated/prisma/client.js";
+import { FILES, sendFile } from "./files.js";
 import { createAppRouter } from "./router.js";
-import { loadSecret, visitorOf } from "./session.js";
+import { loadSecret, type Seat, visitorOf } from "./session.js";
 
 const PAGE = fileURLToPath(new URL("../../dist", import.meta.url));
+const SEATS = ["", "-2"] as const;
 /** Larger than any message, in bytes. */
 const MAX_BODY = 16 * 1024;
 
@@ -21,23 +23,31 @@ export async function createApp(
   process: number = 1,
 ): Promise<Server> {
   const secret = await loadSecret(prisma);
-  const api = createHTTPHandler({
-    basePath: "/trpc/",
-    router: createAppRouter(prisma),
-    createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret), process }),
-    maxBodySize: MAX_BODY,
-    // The next question comes by a new connection, and so to the next process.
-    responseMeta: ({ paths }) =>
-      paths?.includes("behind.process") ? { headers: { connection: "close" } } : {},
-  });
+  const router = createAppRouter(prisma);
+  const createApi = (seat: Seat) =>
+    createHTTPHandler({
+      basePath: `/trpc${seat}/`,
+      router,
+      createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret, seat), process }),
+      maxBodySize: MAX_BODY,
+      // The next question comes by a new connection, and so to the next process.
+      responseMeta: ({ paths }) =>
+        paths?.includes("behind.process") ? { headers: { connection: "close" } } : {},
+    });
+  const apis = SEATS.map((seat) => ({ start: `/trpc${seat}/`, handle: createApi(seat) }));
   const page = sirv(folder, { etag: true, gzip: true });
   return createServer((req, res) => {
-    if (req.url?.startsWith("/trpc/")) {
-      api(req, res);
+    const api = apis.find(({ start }) => req.url?.startsWith(start));
+    if (api) {
+      api.handle(req, res);
+      return;
+    }
+    if (req.url?.startsWith(FILES)) {
+      sendFile(req.url.slice(FILES.length), res).catch((error: Error) => res.destroy(error));
       return;
     }
     // The page hands out the cookie, so that all its calls come from one visitor.
-    visitorOf(req, res, secret);
+    visitorOf(req, res, secret, req.url?.startsWith("/?seat=2") ? "-2" : "");
     page(req, res, () => {
       res.statusCode = 404;
       res.end("Not found");

@@ -11,15 +11,19 @@ import {
 import { chatLimits } from "../../chat/limits.js";
 import { logInLimits } from "../../log-in/limits.js";
 import { modelLimits, PAID } from "../../model/limits.js";
+import { overviewLimits } from "../../overview/limits.js";
 import { playgroundLimits } from "../../playground/limits.js";
+import { raceLimits } from "../../race/limits.js";
 import { signUpLimits } from "../../sign-ups/limits.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 
 export const LIMITS = {
+  ...overviewLimits,
   ...chatLimits,
   ...logInLimits,
   ...modelLimits,
   ...signUpLimits,
+  ...raceLimits,
   ...playgroundLimits,
 };
 

@@ -3,7 +3,9 @@ import { behindRouter } from "../../behind/server.js";
 import { chatRouter } from "../../chat/server.js";
 import { logInRouter } from "../../log-in/server.js";
 import { modelRouter } from "../../model/server.js";
+import { overviewRouter } from "../../overview/server.js";
 import { playgroundRouter } from "../../playground/server.js";
+import { raceRouter } from "../../race/server.js";
 import { signUpsRouter } from "../../sign-ups/server.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createTRPC } from "./trpc.js";
@@ -13,10 +15,12 @@ export function createAppRouter(prisma: PrismaClient) {
   return app.t.router({
     // Limit: what the page's hooks read.
     rateLimit: app.rl.router,
+    overview: overviewRouter(app),
     chat: chatRouter(app),
     logIn: logInRouter(app),
     model: modelRouter(app),
     signUps: signUpsRouter(app),
+    race: raceRouter(app),
     playground: playgroundRouter(app),
     behind: behindRouter(app),
   });

@@ -8,7 +8,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse, serialize } from "cookie";
 import type { PrismaClient } from "../generated/prisma/client.js";
 
-const COOKIE = "visitor";
+/** A second visitor of the same browser has a path and a cookie of its own. Both end with this. */
+export type Seat = "" | "-2";
 const ONE_YEAR = 365 * 24 * 60 * 60;
 
 /** The key that signs cookies, made at first start and kept with the data. */
@@ -22,11 +23,17 @@ export async function loadSecret(prisma: PrismaClient): Promise<string> {
 }
 
 /** The visitor's id; a request without a valid cookie gets a new one with its response. */
-export function visitorOf(req: IncomingMessage, res: ServerResponse, secret: string): string {
-  const known = verify(parse(req.headers.cookie ?? "")[COOKIE], secret);
+export function visitorOf(
+  req: IncomingMessage,
+  res: ServerResponse,
+  secret: string,
+  seat: Seat,
+): string {
+  const name = `visitor${seat}`;
+  const known = verify(parse(req.headers.cookie ?? "")[name], secret);
   if (known !== undefined) return known;
   const visitor = randomUUID();
-  const cookie = serialize(COOKIE, `${visitor}.${sign(visitor, secret)}`, {
+  const cookie = serialize(name, `${visitor}.${sign(visitor, secret)}`, {
     httpOnly: true,
     sameSite: "lax",
     path: "/",

@@ -3,9 +3,10 @@ import { initTRPC } from "@trpc/server";
 import { type RateLimitConfig } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 import { createStatistics } from "../../behind/statistics.js";
-import { requestedLogInKey } from "../../log-in/limits.js";
+import { ACCOUNT, logInKey, requestedLogInKey } from "../../log-in/limits.js";
 import { configOfTier } from "../../model/limits.js";
 import { playgroundConfig } from "../../playground/chosen-config.js";
+import { keepInPrisma } from "../../playground/keep-in-prisma.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createLimiter } from "./limiter.js";
 
@@ -20,6 +21,7 @@ export type App = ReturnType<typeof createTRPC>;
 export function createTRPC(prisma: PrismaClient) {
   const statistics = createStatistics();
   const limiter = createLimiter(prisma, statistics);
+  const playgroundConfigs = keepInPrisma(prisma);
   const t = initTRPC.context<Context>().create({
     // Limit: a denial says its limit and the wait, and the hooks read them.
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
@@ -32,9 +34,10 @@ export function createTRPC(prisma: PrismaClient) {
   });
 
   async function configOf(visitor: string, name: string): Promise<RateLimitConfig | undefined> {
-    if (name !== "llmTokens" && name !== "playground") return undefined;
+    if (name === "playground") return playgroundConfigs.load(visitor);
+    if (name !== "llmTokens") return undefined;
     const chosen = await prisma.visitor.findUnique({ where: { id: visitor } });
-    return chosen ? chosenConfig(name, chosen) : undefined;
+    return chosen ? configOfTier(chosen.tier) : undefined;
   }
 
   const rl = createRateLimitTRPC({
@@ -51,7 +54,7 @@ export function createTRPC(prisma: PrismaClient) {
     // The demo is all about changes that are seen at once.
     keyInterval: 5_000,
   });
-  return { prisma, limiter, t, rl, statistics, configOf };
+  return { prisma, limiter, t, rl, statistics, configOf, playgroundConfigs };
 }
 
 /** The config by what a visitor has chosen. `undefined`: the limit's own. */
@@ -61,4 +64,9 @@ export function chosenConfig(
 ): RateLimitConfig | undefined {
   if (name === "llmTokens") return configOfTier(tier);
   return name === "playground" ? playgroundConfig(playground) : undefined;
+}
+
+/** The keys of all buckets that are one visitor's alone. */
+export function keysOf(visitor: string): readonly string[] {
+  return [visitor, logInKey(ACCOUNT, visitor)];
 }

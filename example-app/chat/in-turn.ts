@@ -1,0 +1,48 @@
+/** Sends one message after the other, so that none overtakes an earlier one. */
+
+const PAUSE = 1000;
+/** How often a message is sent that gets no answer, although the connection seems to be there. */
+const MAX_TRIES = 10;
+
+export function createInTurn() {
+  let last: Promise<unknown> = Promise.resolve();
+  let isOffline = false;
+
+  /** A message that got no answer is sent again. The server stores it once, by its nonce. */
+  async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await send();
+      } catch (error) {
+        if (isOffline) tries = 0;
+        if (isAnswer(error) || tries >= MAX_TRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      }
+    }
+  }
+
+  return {
+    /** While there is no connection, no try counts. */
+    setOffline(value: boolean): void {
+      isOffline = value;
+    },
+    /**
+     * Waits for the answer to what was sent before, and sends. If what was sent before fails, this
+     * fails as well, and is not sent.
+     */
+    send<T>(send: () => Promise<T>): Promise<T> {
+      const answer = last.then(() => untilAnswered(send));
+      last = answer;
+      // The next message that is sent after a failure starts anew.
+      answer.catch(() => {
+        if (last === answer) last = Promise.resolve();
+      });
+      return answer;
+    },
+  };
+}
+
+/** tRPC's errors have `data` if the server has sent them. */
+function isAnswer(error: unknown): boolean {
+  return (error as { data?: unknown }).data != null;
+}

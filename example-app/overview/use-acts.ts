@@ -1,0 +1,73 @@
+/** What happens to the calls of the button: which lines act, and how the last one went. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useState } from "react";
+import { isRateLimitError } from "trpc-rate-limit/react";
+import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
+import type { Act } from "./shown-code.js";
+
+/** How long a line is seen to act that is done sooner, ms. */
+const SEEN = 1000;
+
+/** `took` is ms between the call and its answer. */
+export interface LastCall {
+  kind: "granted" | "denied" | "failed";
+  took: number;
+}
+
+export function useActs(): { acts: ReadonlySet<Act>; last: LastCall | undefined } {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  // Limit: while it is exhausted, the button waits and sends nothing.
+  const { status } = useRateLimit("sendHello");
+  const [seen, setSeen] = useState<readonly Act[]>([]);
+  const [last, setLast] = useState<LastCall>();
+  const isSent = useEffectEvent(() => status?.ok !== false);
+
+  useEffect(() => {
+    const key = JSON.stringify(trpc.overview.send.mutationKey());
+    const sentAt = new Map<number, number>();
+    const timers = new Set<ReturnType<typeof setTimeout>>();
+
+    function see(...acts: readonly Act[]): void {
+      setSeen((all) => [...all, ...acts]);
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        setSeen((all) => all.slice(acts.length));
+      }, SEEN);
+      timers.add(timer);
+    }
+
+    const unsubscribe = queryClient.getMutationCache().subscribe((event) => {
+      if (event.type !== "updated" || JSON.stringify(event.mutation.options.mutationKey) !== key) {
+        return;
+      }
+      const { mutationId: id } = event.mutation;
+      const { action } = event;
+      if (action.type === "pending" && isSent()) {
+        sentAt.set(id, performance.now());
+        see("send");
+      }
+      const sent = sentAt.get(id);
+      if (sent === undefined || (action.type !== "success" && action.type !== "error")) return;
+      sentAt.delete(id);
+      const took = performance.now() - sent;
+      if (action.type === "success") {
+        see("decide", "grant");
+        setLast({ kind: "granted", took });
+      } else if (isRateLimitError(action.error)) {
+        see("decide");
+        setLast({ kind: "denied", took });
+      } else {
+        setLast({ kind: "failed", took });
+      }
+    });
+    return () => {
+      unsubscribe();
+      for (const timer of timers) clearTimeout(timer);
+    };
+  }, [queryClient, trpc]);
+
+  const acts = new Set(seen);
+  if (status?.ok === false) acts.add("wait");
+  return { acts, last };
+}

@@ -1,0 +1,104 @@
+/**
+ * The playground in the address of the page, so that a link shows to others what one sees:
+ * `#playground?kind=token-bucket&rate=30&period=60s&capacity=10&count=3&reserve`.
+ */
+import { configOfChoice, type PlaygroundChoice } from "./choice.js";
+import { BOUNDS } from "./limits.js";
+
+const SECOND = 1000;
+const PART = "#playground";
+const KINDS = { "token-bucket": "token bucket", "fixed-window": "fixed window" } as const;
+
+/** What calls ask for. */
+export interface CallInput {
+  /** Tokens of a call. */
+  count: number;
+  reserve: boolean;
+}
+
+export const PLAIN_CALL: CallInput = { count: 1, reserve: false };
+
+/** What an address asks for. */
+export interface Asked {
+  call: CallInput;
+  /** `undefined`: the address names no limit, or one that does not work. */
+  choice?: PlaygroundChoice | undefined;
+  /** What is wrong with the address, in words for the page. */
+  problem?: string | undefined;
+}
+
+/** A page with nothing but the playground has no part in its address at first. */
+export function isOfPlayground(hash: string): boolean {
+  return hash === "" || hash.split("?")[0] === PART;
+}
+
+/** Unknown names are ignored, as those of a later version. */
+export function readAddress(hash: string): Asked {
+  const params = new URLSearchParams(hash.slice(hash.indexOf("?") + 1 || hash.length));
+  const asked: Asked = { call: PLAIN_CALL };
+  try {
+    asked.choice = readChoice(params);
+    const count = readNumber(params, "count") ?? PLAIN_CALL.count;
+    const { min, max } = BOUNDS.count;
+    if (!(count >= min && count <= max)) throw new Error(`count must be from ${min} to ${max}`);
+    asked.call = { count, reserve: params.has("reserve") };
+  } catch (error) {
+    asked.problem = (error as Error).message;
+  }
+  return asked;
+}
+
+function readChoice(params: URLSearchParams): PlaygroundChoice | undefined {
+  const names = ["kind", "rate", "period", "capacity", "shards", "blockFor"];
+  if (!names.some((name) => params.has(name))) return undefined;
+  const kind = params.get("kind") ?? "";
+  if (!Object.hasOwn(KINDS, kind)) throw new Error("kind must be token-bucket or fixed-window");
+  const rate = readNumber(params, "rate");
+  const period = params.get("period") === "month" ? "month" : readTime(params, "period");
+  if (rate === undefined) throw new Error("rate must be a number");
+  if (period === undefined) throw new Error('period must be a time such as "60s", or "month"');
+  const blockFor = readTime(params, "blockFor");
+  const choice: PlaygroundChoice = {
+    kind: KINDS[kind as keyof typeof KINDS],
+    rate,
+    period,
+    capacity: readNumber(params, "capacity") ?? rate,
+    shards: readNumber(params, "shards") ?? 1,
+    ...(blockFor !== undefined && { blockFor }),
+  };
+  configOfChoice(choice);
+  return choice;
+}
+
+/** @throws where there is a text that is no number. */
+function readNumber(params: URLSearchParams, name: string): number | undefined {
+  const text = params.get(name);
+  if (text === null) return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new Error(`${name} must be a number`);
+}
+
+/** @returns ms. @throws where there is a text that is no time. */
+function readTime(params: URLSearchParams, name: string): number | undefined {
+  const text = params.get(name);
+  if (text === null) return undefined;
+  const seconds = /^(\d+(?:\.\d+)?)s$/.exec(text)?.[1];
+  if (seconds === undefined) throw new Error(`${name} must be a time such as "60s"`);
+  return Math.round(Number(seconds) * SECOND);
+}
+
+/** The part of the address from `#` on. What a plain call leaves out is left out. */
+export function writeAddress(choice: PlaygroundChoice, { count, reserve }: CallInput): string {
+  const { kind, rate, period, capacity, shards, blockFor } = choice;
+  const entries = {
+    kind: kind.replace(" ", "-"),
+    rate,
+    period: period === "month" ? period : `${period / SECOND}s`,
+    capacity,
+    ...(shards !== 1 && { shards }),
+    ...(blockFor !== undefined && { blockFor: `${blockFor / SECOND}s` }),
+    ...(count !== PLAIN_CALL.count && { count }),
+  };
+  const texts = Object.entries(entries).map(([name, value]) => `${name}=${value}`);
+  return `${PART}?${[...texts, ...(reserve ? ["reserve"] : [])].join("&")}`;
+}

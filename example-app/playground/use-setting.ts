@@ -1,0 +1,150 @@
+/**
+ * What the visitor has set: the limit in force, the form's draft of the next one, and what calls ask
+ * for. The address of the page follows, and what it asks for is set when it is opened. A limit that
+ * the visitor chooses is a new entry of the browser's history.
+ */
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
+import { type CallInput, isOfPlayground, readAddress, writeAddress } from "./address.js";
+import type { BucketHistory } from "./bucket-history.js";
+import { choiceOfConfig, isSameChoice, type PlaygroundChoice } from "./choice.js";
+import { type Draft, draftOf, EMPTY_DRAFT } from "./draft.js";
+import { BOUNDS } from "./limits.js";
+
+export type Setting = ReturnType<typeof useSetting>;
+
+export function useSetting(history: BucketHistory) {
+  // Limit: the numbers that are in force.
+  const { config } = useRateLimit("playground");
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [opened] = useState(() => readAddress(location.hash));
+  const [problem, setProblem] = useState(opened.problem);
+  /** The limit that the address asks for, until the limit in force is known. */
+  const [asked, setAsked] = useState(opened.choice);
+  const [draft, setDraft] = useState<Draft>(asked ? draftOf(asked) : EMPTY_DRAFT);
+  const [shown, setShown] = useState<typeof config>();
+  const [count, setCount] = useState(String(opened.call.count));
+  const [reserve, setReserve] = useState(opened.call.reserve);
+  const isChoosing = useRef(false);
+  const mutation = useMutation(
+    trpc.playground.choose.mutationOptions({
+      onSuccess() {
+        history.clear();
+        return queryClient.refetchQueries(
+          trpc.rateLimit.status.queryFilter({ name: "playground" }),
+        );
+      },
+    }),
+  );
+  const choice = config && choiceOfConfig(config);
+  const call: CallInput = { count: Number(count), reserve };
+  const isCallValid = call.count >= BOUNDS.count.min && call.count <= BOUNDS.count.max;
+
+  // The limit has changed, here or in another tab.
+  if (config !== shown) {
+    setShown(config);
+    if (choice && !asked) setDraft(draftOf(choice));
+  }
+  if (asked && choice && isSameChoice(asked, choice)) setAsked(undefined);
+
+  function setCall(next: CallInput): void {
+    setCount(String(next.count));
+    setReserve(next.reserve);
+  }
+
+  /** The address follows, so what was wrong with it is no more. */
+  const changing = <T>(set: (value: T) => void) => {
+    return (value: T) => {
+      setProblem(undefined);
+      set(value);
+    };
+  };
+
+  /** Each limit starts with a full bucket, so the one in force can be chosen again. */
+  function choose(next: PlaygroundChoice, nextCall = call): void {
+    if (isChoosing.current) return;
+    const before = choice && isCallValid ? writeAddress(choice, call) : undefined;
+    isChoosing.current = true;
+    setDraft(draftOf(next));
+    // These are not called when the visitor has opened another part.
+    mutation.mutate(next, {
+      onSuccess() {
+        setProblem(undefined);
+        setCall(nextCall);
+        if (!isOfPlayground(location.hash)) return;
+        // To go back to.
+        if (before !== undefined) replaceAddress(before);
+        const address = writeAddress(next, nextCall);
+        if (location.hash !== address) window.history.pushState(null, "", address);
+      },
+      onSettled: () => void (isChoosing.current = false),
+    });
+  }
+
+  const onAsked = useEffectEvent(() => {
+    if (!asked || !choice || isChoosing.current) return;
+    isChoosing.current = true;
+    mutation.mutate(asked, {
+      onSettled() {
+        isChoosing.current = false;
+        // Going back twice asks for another one meanwhile.
+        setAsked((current) => (current === asked ? undefined : current));
+      },
+    });
+  });
+  const isKnown = choice !== undefined;
+  useEffect(() => onAsked(), [isKnown, asked, mutation.isPending]);
+
+  const onHashChange = useEffectEvent(() => {
+    if (!isOfPlayground(location.hash) || !location.hash.includes("?")) return;
+    const next = readAddress(location.hash);
+    setProblem(next.problem);
+    if (next.problem !== undefined) return;
+    setCall(next.call);
+    if (!next.choice) return;
+    setDraft(draftOf(next.choice));
+    setAsked(next.choice);
+  });
+  useEffect(() => {
+    const listener = () => onHashChange();
+    window.addEventListener("hashchange", listener);
+    return () => window.removeEventListener("hashchange", listener);
+  }, []);
+
+  /** What changes without a new entry: the calls, and a limit that another tab has chosen. */
+  const onChange = useEffectEvent(() => {
+    const isBusy = isChoosing.current || asked !== undefined || problem !== undefined;
+    if (isBusy || !choice || !isCallValid || !isOfPlayground(location.hash)) return;
+    const hasChanged = call.count !== opened.call.count || reserve !== opened.call.reserve;
+    // An address without numbers stays so until there is something to keep.
+    if (location.hash.includes("?") || hasChanged) replaceAddress(writeAddress(choice, call));
+  });
+  useEffect(() => onChange(), [config, count, reserve]);
+
+  return {
+    /** `undefined` while it is not known. */
+    config,
+    choice,
+    draft,
+    setDraft,
+    choose,
+    isChoosing: mutation.isPending,
+    chooseError: mutation.error,
+    call,
+    isCallValid,
+    count,
+    setCount: changing(setCount),
+    setReserve: changing(setReserve),
+    /** What is wrong with the address. */
+    problem,
+    /** A link to what is shown; `undefined` while it is not known. */
+    link:
+      choice && isCallValid ? new URL(writeAddress(choice, call), location.href).href : undefined,
+  };
+}
+
+function replaceAddress(address: string): void {
+  if (location.hash !== address) window.history.replaceState(null, "", address);
+}

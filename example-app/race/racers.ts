@@ -1,0 +1,128 @@
+/** What a process of the race does. Both limiters use the client and the database of this process. */
+import { setImmediate } from "node:timers/promises";
+import { createRateLimiter, HOUR, prismaStore } from "trpc-rate-limit/server";
+import type { PrismaClient } from "../shared/generated/prisma/client.js";
+import { ALLOWED, CALLS, ORDERS, raceLimits } from "./limits.js";
+import { exactLimit, naiveLimit } from "./naive.js";
+
+export type Racer = "naive" | "package";
+/** Failed: the call got no answer but an error, such as that the database was busy. */
+export type Outcome = "granted" | "denied" | "failed";
+/** Same: in one tick, as the calls of one batch of tRPC. Each: one after the other, as requests. */
+export type Tick = "same" | "each";
+
+export interface Calls {
+  /** When the first call started, epoch ms. */
+  startedAt: number;
+  /** In the order in which they started. `at` is when the answer was there, epoch ms with a fraction. */
+  answers: { outcome: Outcome; at: number }[];
+}
+
+/** What has become of one order. Each is read from the database after it. */
+export interface Order {
+  tookToken: boolean;
+  wroteSeat: boolean;
+}
+
+/** Epoch ms, with a fraction. */
+const now = () => performance.timeOrigin + performance.now();
+
+/** Every second order wants the seat of the one before, so its write fails. */
+const seatOf = (order: number) => Math.ceil(order / 2);
+
+export function createRacers(prisma: PrismaClient) {
+  const limiter = createRateLimiter({ store: prismaStore(prisma), limits: raceLimits });
+
+  const allow: Record<Racer, (key: string) => Promise<boolean>> = {
+    naive: (key) => naiveLimit(prisma, key),
+    package: async (key) => (await limiter.limit("race", { key })).ok,
+  };
+
+  const send: Record<Racer, (orders: string, number: number) => Promise<void>> = {
+    async naive(orders, number) {
+      if (!(await exactLimit(prisma, orders))) throw new Error("denied");
+      await prisma.seat.create({ data: { orders, number } });
+    },
+    async package(orders, number) {
+      // Limit: the token and the seat are in one transaction, so there are both or neither.
+      await limiter.transaction(async ({ tx, limit }) => {
+        await limit("race", { key: orders, throws: true });
+        await tx.seat.create({ data: { orders, number } });
+      });
+    },
+  };
+
+  /** How many tokens the row says are taken. */
+  async function taken({ racer, key }: { racer: Racer; key: string }): Promise<number> {
+    if (racer === "package") {
+      return Math.round(ALLOWED - (await limiter.getValue("race", { key })).value);
+    }
+    return (await prisma.naiveLimit.findUniqueOrThrow({ where: { key } })).count;
+  }
+
+  /**
+   * Gives the naive limiter a row with all of its tokens. The package needs none for that. As long as
+   * the row is there, `tidy` knows of the race.
+   */
+  async function begin({ key }: { key: string }): Promise<void> {
+    const resetAt = new Date(Date.now() + HOUR);
+    await prisma.naiveLimit.create({ data: { key, count: 0, resetAt } });
+  }
+
+  /** Makes this process's calls. None of them waits for the answer to another one. */
+  async function call(input: { racer: Racer; key: string; tick: Tick }): Promise<Calls> {
+    const { racer, key, tick } = input;
+    const startedAt = now();
+    const answers: Promise<Calls["answers"][number]>[] = [];
+    for (let i = 0; i < CALLS; i++) {
+      const outcome = allow[racer](key).then(
+        (ok): Outcome => (ok ? "granted" : "denied"),
+        (): Outcome => "failed",
+      );
+      answers.push(outcome.then((known) => ({ outcome: known, at: now() })));
+      if (tick === "each") await setImmediate();
+    }
+    return { startedAt, answers: await Promise.all(answers) };
+  }
+
+  /** Sends the orders of one racer, each after the answer to the one before. */
+  async function order({ racer, key }: { racer: Racer; key: string }): Promise<Order[]> {
+    const orders: Order[] = [];
+    let before = { tokens: 0, seats: 0 };
+    for (let i = 1; i <= ORDERS; i++) {
+      // The error of a procedure: its caller hears of it, and the next order comes.
+      await send[racer](key, seatOf(i)).catch(() => {});
+      const after = {
+        tokens: await taken({ racer, key }),
+        seats: await prisma.seat.count({ where: { orders: key } }),
+      };
+      orders.push({
+        tookToken: after.tokens > before.tokens,
+        wroteSeat: after.seats > before.seats,
+      });
+      before = after;
+    }
+    return orders;
+  }
+
+  /** Deletes all rows of this key. */
+  async function remove({ key }: { key: string }): Promise<void> {
+    await Promise.all([
+      prisma.naiveLimit.deleteMany({ where: { key } }),
+      prisma.seat.deleteMany({ where: { orders: key } }),
+      limiter.reset("race", { key }),
+    ]);
+  }
+
+  /** Deletes what is left of races that were killed. The server's limiter prunes its own rows. */
+  async function tidy(): Promise<void> {
+    const where = { resetAt: { lt: new Date() } };
+    const rows = await prisma.naiveLimit.findMany({ where });
+    await prisma.seat.deleteMany({ where: { orders: { in: rows.map(({ key }) => key) } } });
+    await prisma.naiveLimit.deleteMany({ where });
+  }
+
+  return { begin, call, order, taken, remove, tidy };
+}
+
+export type Racers = ReturnType<typeof createRacers>;

@@ -1,0 +1,50 @@
+/** A process of the race. The server starts it, sends it tasks, and reads their results. */
+import { randomUUID } from "node:crypto";
+import { openDatabase } from "../shared/server/database.js";
+import { createRacers, type Racers } from "./racers.js";
+
+export type TaskName = keyof Racers;
+export interface Task {
+  id: number;
+  name: TaskName;
+  input: unknown;
+}
+/** Of id 0: the process is ready. */
+export type Result = { id: number; value: unknown } | { id: number; error: string };
+
+/** ms. Nothing else happens in this process, so it can wait for another one that writes. */
+const BUSY_TIMEOUT = 5_000;
+
+/** The server is gone. It may have had no time to end this process. */
+const end = () => process.exit();
+process.once("disconnect", end);
+
+function send(result: Result): void {
+  // Also while this process was starting.
+  if (process.connected) process.send!(result, undefined, undefined, (error) => error && end());
+  else end();
+}
+
+// Ctrl-C goes to all processes of a terminal. The server decides when this one ends.
+process.on("SIGINT", () => {});
+
+const racers = createRacers(await openDatabase(process.env["RACE_DATABASE"]!, BUSY_TIMEOUT));
+await warmUp();
+process.on("message", ({ id, name, input }: Task) => {
+  const task = racers[name].bind(racers) as (input: unknown) => Promise<unknown>;
+  task(input).then(
+    (value) => send({ id, value }),
+    (error: unknown) => send({ id, error: String(error) }),
+  );
+});
+send({ id: 0, value: undefined });
+
+/** Connects, and has both limiters make their statements once, so that no race has to. */
+async function warmUp(): Promise<void> {
+  const key = `warm up ${randomUUID()}`;
+  await racers.tidy();
+  await racers.begin({ key });
+  for (const racer of ["naive", "package"] as const)
+    await racers.call({ racer, key, tick: "same" });
+  await racers.remove({ key });
+}

@@ -1,0 +1,106 @@
+/** A button that fills until it opens, and the line that says when to those who press too early. */
+import {
+  type ButtonHTMLAttributes,
+  type ReactNode,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { useCountdown } from "trpc-rate-limit/react";
+import { Stable } from "./pieces.js";
+import { RateLimitCountdown } from "./trpc.js";
+import "./wait-button.css";
+
+interface WaitButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "disabled"> {
+  /** The instant at which the button is full, epoch ms. `undefined`: it does not fill. */
+  retryAt: number | undefined;
+  /** Whether it shows the wait, and must not act before its end. @default until `retryAt` */
+  isWaiting?: boolean | undefined;
+  /** `false` for another reason than the wait, such as an empty field. @default true */
+  isReady?: boolean | undefined;
+  /** The longest of its labels, so that it is as wide as this one at all times. */
+  texts?: readonly string[] | undefined;
+  /** The label while it is open. */
+  children: ReactNode;
+}
+
+/**
+ * The button is never really disabled, so that it keeps the focus, and Enter still reaches the form.
+ * The form's `onSubmit` asks whether it may act, and says when if it may not; see {@link useNotYet}.
+ */
+export function WaitButton({
+  retryAt,
+  isWaiting = retryAt !== undefined,
+  isReady = true,
+  texts,
+  className = "",
+  children,
+  ...rest
+}: WaitButtonProps) {
+  return (
+    <button
+      {...rest}
+      className={`wait ${className}`}
+      aria-disabled={isWaiting || !isReady}
+      data-filling={retryAt !== undefined}
+    >
+      <Fill until={retryAt} />
+      <Stable
+        texts={["Wait 30s", ...(texts ?? [])]}
+        shown={
+          isWaiting ? (
+            <>
+              Wait <RateLimitCountdown retryAt={retryAt} />
+            </>
+          ) : (
+            children
+          )
+        }
+      />
+    </button>
+  );
+}
+
+/** One animation for each instant, which the browser runs by itself. A hidden page runs none. */
+function Fill({ until }: { until: number | undefined }) {
+  const fill = useRef<HTMLSpanElement>(null);
+  const wait = useRef({ since: 0, until: 0 });
+  useLayoutEffect(() => {
+    if (until === undefined || until === Infinity) {
+      wait.current.until = 0;
+      return undefined;
+    }
+    const now = Date.now();
+    // When the instant moves, the part of the wait that has passed still counts.
+    const since = wait.current.until > now ? wait.current.since : now;
+    wait.current = { since, until };
+    const duration = Math.max(1, until - since);
+    const animation = fill.current!.animate({ transform: ["scaleX(0)", "scaleX(1)"] }, duration);
+    animation.currentTime = now - since;
+    return () => animation.cancel();
+  }, [until]);
+  return <span ref={fill} className="fill" aria-hidden="true" />;
+}
+
+/**
+ * The line "Not yet: in 3 s", for a `role="status"`. A screen reader hears it once for each press; on
+ * screen it counts down, and goes away at the end of the wait.
+ *
+ * @param retryAt the end of the wait, epoch ms; `undefined` while there is none.
+ */
+export function useNotYet(retryAt: number | undefined) {
+  const [said, setSaid] = useState<number>();
+  const seconds = useCountdown(retryAt);
+  const isOver = seconds === 0;
+  // What was said about this wait is not about the next one.
+  if (isOver && said !== undefined) setSaid(undefined);
+
+  const line =
+    said === undefined || isOver ? undefined : (
+      <>
+        <span className="hidden">Not yet: in {said} s.</span>
+        <span aria-hidden="true">Not yet: in {seconds} s.</span>
+      </>
+    );
+  return { line, sayNotYet: () => setSaid(seconds) };
+}
