@@ -1,0 +1,80 @@
+/**
+ * The server's side of calls over `postMessage`. tRPC's own local link makes them: it runs the
+ * router, formats errors, and sends all values through JSON, as over HTTP. What that link gives is
+ * posted to the page. `port-link.ts` is the page's side.
+ */
+import { unstable_localLink } from "@trpc/client";
+import type { AnyTRPCRouter, inferRouterContext, ProcedureType } from "@trpc/server";
+
+/** From the page. `id` tells the calls of one page apart. */
+export type CallMessage =
+  | { id: number; type: ProcedureType; path: string; input: unknown }
+  /** The page waits no longer. The server's signal is aborted. */
+  | { id: number; type: "stop" };
+
+/** To the page. Only plain values can be posted, so an error goes as its shape. */
+export type AnswerMessage =
+  /** What the page's link hands on as it is: data, or a state of the connection. */
+  | { id: number; type: "next"; result: unknown }
+  /** A subscription has failed, and begins again by itself. */
+  | { id: number; type: "lost"; shape: unknown }
+  | { id: number; type: "error"; shape: unknown }
+  | { id: number; type: "complete" };
+
+/** A worker's own scope, or one end of a `MessageChannel`. */
+export interface Port {
+  postMessage(message: unknown): void;
+  addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** A worker whose script cannot be loaded says so. */
+  addEventListener(type: "error", listener: () => void): void;
+}
+
+/**
+ * Answers the calls that come through a port, for as long as it is open.
+ *
+ * @param createContext the context of each call, as for a server of HTTP.
+ */
+export function answerCalls<TRouter extends AnyTRPCRouter>(
+  port: Port,
+  router: TRouter,
+  createContext: () => inferRouterContext<TRouter>,
+): void {
+  const link = unstable_localLink<AnyTRPCRouter>({
+    router,
+    createContext: async () => createContext(),
+  })({});
+  const running = new Map<number, { unsubscribe(): void }>();
+  const post = (message: AnswerMessage) => port.postMessage(message);
+
+  port.addEventListener("message", ({ data }: MessageEvent<CallMessage>) => {
+    const { id, type } = data;
+    if (type === "stop") {
+      running.get(id)?.unsubscribe();
+      running.delete(id);
+      return;
+    }
+    const { path, input } = data;
+    const op = { id, type, path, input, context: {}, signal: null };
+    const answer = link({ op, next: () => unreachable() }).subscribe({
+      next({ result }) {
+        if (result.type === "state" && result.error) {
+          post({ id, type: "lost", shape: result.error.shape });
+        } else post({ id, type: "next", result });
+      },
+      error({ shape }) {
+        running.delete(id);
+        post({ id, type: "error", shape });
+      },
+      complete() {
+        running.delete(id);
+        post({ id, type: "complete" });
+      },
+    });
+    running.set(id, answer);
+  });
+}
+
+/** The local link ends the chain: it never asks for a next one. */
+function unreachable(): never {
+  throw new Error("tRPC's local link has called a next link");
+}

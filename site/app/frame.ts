@@ -1,0 +1,61 @@
+/** What all pages of the demo's parts have around them. It is in the HTML, so that it is there at once. */
+import type { Plugin } from "vite";
+import { type Address, starterOf } from "../address.js";
+import { ICON } from "../icon.js";
+
+/** The choice that the pages of the documentation keep, before anything is drawn. */
+const SCHEME = `<script>
+  try {
+    document.documentElement.dataset.scheme = localStorage.getItem("vitepress-theme-appearance");
+  } catch {} // A browser may forbid storage.
+</script>`;
+
+const footerOf = (repository: string | undefined) => `<footer class="site-foot">
+  <p>
+    This page has no server elsewhere. The package, its store in memory and the router of tRPC run
+    in a web worker of this tab, and answer its hooks. Another tab has a worker, and limits, of its
+    own, until it is closed or loaded again.
+  </p>${
+    repository === undefined
+      ? ""
+      : `
+  <p>
+    <a href="${starterOf(repository)}">A small application to change</a>, with a server, in StackBlitz.
+    <a href="${repository}">The sources</a> of the package, and of this page.
+  </p>`
+  }
+</footer>`;
+
+/** Puts them in the places that a page marks with a comment. */
+export function frame({ base, repository }: Address): Plugin {
+  const links: [title: string, href: string, page?: string][] = [
+    ["Overview", base, "/index.html"],
+    ["Playground", `${base}playground/`, "/playground/index.html"],
+    ["Docs", `${base}docs/`],
+    ["How fast", `${base}docs/how-fast`],
+  ];
+  if (repository !== undefined) links.push(["GitHub", repository]);
+
+  function headerOf(shown: string): string {
+    const items = links.map(([title, href, page]) => {
+      const current = page === shown ? ` aria-current="page"` : "";
+      return `<li><a href="${href}"${current}>${title}</a></li>`;
+    });
+    return `<header class="site-bar">
+  <a class="site-brand" href="${base}">trpc-rate-limit</a>
+  <nav aria-label="Site"><ul>${items.join("")}</ul></nav>
+</header>`;
+  }
+
+  return {
+    name: "frame",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html, { path }) =>
+        html
+          .replace("<!--head-->", `<link rel="icon" href="${ICON}">\n${SCHEME}`)
+          .replace("<!--header-->", headerOf(path))
+          .replace("<!--footer-->", footerOf(repository)),
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The server of the site, in a web worker: the demo's own routers on a limiter in memory. Each tab
+ * has a worker, and so limits of its own.
+ */
+import { createRateLimiter, memoryStore, type RateLimitConfig } from "trpc-rate-limit/server";
+import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc";
+import { initTRPC } from "@trpc/server";
+import { overviewRouter } from "../../example-app/overview/server.js";
+import { playgroundRouter } from "../../example-app/playground/server.js";
+import { LIMITS } from "../../example-app/shared/server/limiter.js";
+import type { Context } from "../../example-app/shared/server/trpc.js";
+
+/** What each call of this page comes with. */
+export const CONTEXT: Context = { visitor: "you", process: 1 };
+
+export function createSiteRouter() {
+  const limiter = createRateLimiter({ store: memoryStore(), limits: LIMITS });
+  const t = initTRPC.context<Context>().create({
+    errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+  });
+  const chosen = new Map<string, RateLimitConfig>();
+  const playgroundConfigs = {
+    load: async (visitor: string) => chosen.get(visitor),
+    save: async (visitor: string, config: RateLimitConfig) => void chosen.set(visitor, config),
+  };
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    key: ({ ctx }) => ctx.visitor,
+    config: ({ ctx, name }) =>
+      name === "playground" ? playgroundConfigs.load(ctx.visitor) : undefined,
+    // As in the demo: a change is seen at once.
+    keyInterval: 5_000,
+  });
+  return t.router({
+    rateLimit: rl.router,
+    overview: overviewRouter({ t, rl }),
+    playground: playgroundRouter({ t, rl, limiter, playgroundConfigs }),
+  });
+}

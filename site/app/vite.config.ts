@@ -1,0 +1,29 @@
+/** Builds the pages that run parts of the demo. `site/build.ts` puts the documentation beside them. */
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+import { highlightedCode } from "../../example-app/highlight-code.js";
+import { readAddress } from "../address.js";
+import { frame } from "./frame.js";
+import { standIns } from "./stand-ins.js";
+
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const address = readAddress();
+
+export default defineConfig({
+  root: pathOf("."),
+  base: address.base,
+  plugins: [standIns, highlightedCode(), react(), frame(address)],
+  define: {
+    // A JSON text of `undefined` would be none.
+    "import.meta.env.VITE_SITE_REPOSITORY": JSON.stringify(address.repository ?? null),
+  },
+  worker: { format: "es" },
+  build: {
+    outDir: pathOf("../dist"),
+    // The documentation is there already.
+    emptyOutDir: false,
+    assetsDir: "app",
+    rolldownOptions: { input: [pathOf("index.html"), pathOf("playground/index.html")] },
+  },
+});

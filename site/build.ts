@@ -1,0 +1,51 @@
+/** Builds the site to `site/dist`: the documentation with VitePress, and the demo's parts with Vite. */
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+import { readAddress } from "./address.js";
+import { problemsOf } from "./check-links.js";
+import { rewrite } from "./markdown.js";
+import { readPages, ROOT } from "./pages.js";
+import { withRows } from "./performance-rows.js";
+
+const SITE = fileURLToPath(new URL(".", import.meta.url));
+/** VitePress, with packages of its own. */
+const DOCS = join(SITE, "docs");
+const PAGES = join(DOCS, ".tmp/pages");
+const DIST = join(SITE, "dist");
+
+async function writePages(): Promise<void> {
+  const { repository } = readAddress();
+  const rewriting = { repository, assets: new Set<string>(), lost: [] };
+  await rm(PAGES, { recursive: true, force: true });
+  const pages = await readPages();
+  const performance = pages.find(({ source }) => source === "docs/performance.md")!;
+  for (const page of pages) {
+    const path = join(PAGES, page.file);
+    await mkdir(dirname(path), { recursive: true });
+    const text = withRows(page.text, performance.text);
+    await writeFile(path, rewrite({ ...page, text }, rewriting));
+  }
+  for (const asset of rewriting.assets) {
+    await cp(join(ROOT, asset), join(PAGES, "public", asset));
+  }
+  const lost = rewriting.lost.length;
+  if (lost > 0) {
+    console.warn(
+      `site: ${lost} links to files of the repository became texts, because its address is not ` +
+        `known. Set "repository" in package.json, or GITHUB_REPOSITORY=<owner>/<name>`,
+    );
+  }
+}
+
+await writePages();
+const vitepress = join(DOCS, "node_modules/vitepress/bin/vitepress.js");
+const { status } = spawnSync(process.execPath, [vitepress, "build", DOCS], { stdio: "inherit" });
+if (status !== 0) process.exit(1);
+await build({ configFile: join(SITE, "app/vite.config.ts"), logLevel: "warn" });
+
+const problems = await problemsOf(DIST, readAddress().base);
+for (const problem of problems) console.error(`site: ${problem}`);
+process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,0 +1,85 @@
+/** The text of a page as the site needs it. Links within the repository become links of the site. */
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, normalize, posix } from "node:path";
+import { fileOf, type Page, ROOT, routeOf } from "./pages.js";
+
+/** A block of code, which stays as it is. */
+const BLOCK = /^```[\s\S]*?^```$/gm;
+/** `[text](target)`, and an image with a `!` before. No address of another site. */
+const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?!\w+:)([^)\s]+)\)/g;
+/** An image in HTML, with an address of the repository. */
+const IMAGE = /(<(?:img|source)\s[^>]*?(?:src|srcset)=")(?!\w+:)([^"\s]+)"/g;
+/** The name of a file of the repository, as code. */
+const SOURCE =
+  /(?<!\[)`((?:core|server|client|cli|testing|prisma|example-app|test|bench|scripts)\/[\w./-]*)`(?!\])/g;
+
+export interface Rewriting {
+  /** `https://github.com/<owner>/<name>`, or `undefined` while it is not known. */
+  repository: string | undefined;
+  /** Files besides pages that pages show, such as images, from the root of the repository. */
+  assets: Set<string>;
+  /** Links to files of the repository that had to become texts. */
+  lost: string[];
+}
+
+/** @throws Error about a link that leads nowhere. */
+export function rewrite({ source, file, text }: Page, rewriting: Rewriting): string {
+  const { repository, assets, lost } = rewriting;
+
+  function linked(whole: string, mark: string, label: string, target: string): string {
+    const [path = "", anchor] = target.split("#");
+    if (path === "") return whole;
+    const meant = normalize(join(dirname(source), path)).replace(/\/$/, "");
+    const hash = anchor === undefined ? "" : `#${anchor}`;
+    if (!existsSync(join(ROOT, meant))) {
+      throw new Error(`${source} links to ${target}: no such file`);
+    }
+    const isFolder = statSync(join(ROOT, meant)).isDirectory();
+    const page = fileOf(isFolder ? `${meant}/README.md` : meant);
+    if (page !== undefined) return `[${label}](/${routeOf(page)}${hash})`;
+    if (mark === "!" || /\.(?:svg|webp|png)$/.test(meant)) {
+      assets.add(meant);
+      return `${mark}[${label}](/${meant})`;
+    }
+    if (repository !== undefined) return `[${label}](${inRepository(repository, meant)}${hash})`;
+    lost.push(`${source}: ${target}`);
+    return label;
+  }
+
+  /** A file that a page names, such as the test behind a guarantee, is one click away. */
+  function named(whole: string, path: string): string {
+    if (repository === undefined || !existsSync(join(ROOT, path))) return whole;
+    return `[${whole}](${inRepository(repository, path.replace(/\/$/, ""))})`;
+  }
+
+  const isReference = file.startsWith("docs/reference/") && source !== "docs/reference.md";
+  return outsideOfBlocks(text, (prose) => {
+    const images = prose.replace(IMAGE, (_, before: string, target: string) => {
+      const asset = posix.join(dirname(source), target);
+      assets.add(asset);
+      return `${before}/${asset}"`;
+    });
+    const links = images.replace(LINK, linked);
+    if (isReference) return links;
+    if (source === "docs/reference.md")
+      return links.replace(/^\| `([\w-]+)\.md`/gm, "| [`$1`](/docs/reference/$1)");
+    return links.replace(SOURCE, named);
+  });
+}
+
+function inRepository(repository: string, path: string): string {
+  const isFolder = statSync(join(ROOT, path)).isDirectory();
+  return `${repository}/${isFolder ? "tree" : "blob"}/main/${path}`;
+}
+
+function outsideOfBlocks(text: string, change: (prose: string) => string): string {
+  const blocks = text.match(BLOCK) ?? [];
+  const prose = text.split(BLOCK).map(change);
+  return prose.map((part, i) => part + (blocks[i] ?? "")).join("");
+}
+
+/** The anchor that GitHub gives to a heading, so that one link works there and here. */
+export function slugOf(heading: string): string {
+  const plain = heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "");
+  return plain.trim().replace(/\s/g, "-");
+}

@@ -1,0 +1,60 @@
+/** The Markdown files that become pages of the site, and the file of each page. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** Pages that are elsewhere than in `docs`, or that have another address than their file. */
+const MOVED: Record<string, string> = {
+  "README.md": "docs/introduction.md",
+  "CHANGELOG.md": "docs/changelog.md",
+  "docs/README.md": "docs/index.md",
+  "docs/guides/README.md": "docs/guides/index.md",
+  // The page about the reference is its index. The one that is generated beside it is a bare list.
+  "docs/reference.md": "docs/reference/index.md",
+  "docs/reference/README.md": "docs/reference/index.md",
+  "site/how-fast.md": "docs/how-fast.md",
+};
+
+export interface Page {
+  /** From the root of the repository. */
+  source: string;
+  /** From the root of the site's pages. */
+  file: string;
+  text: string;
+}
+
+/** Where a file of the repository is on the site; `undefined` if it is none of its pages. */
+export function fileOf(source: string): string | undefined {
+  return MOVED[source] ?? (/^docs\/.*\.md$/.test(source) ? source : undefined);
+}
+
+/** The address of a page's file, from the site's base. */
+export function routeOf(file: string): string {
+  return file.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "");
+}
+
+export async function readPages(): Promise<Page[]> {
+  const inDocs = await readdir(join(ROOT, "docs"), { recursive: true });
+  const sources = new Set([...Object.keys(MOVED), ...inDocs.map((name) => `docs/${name}`)]);
+  sources.delete("docs/reference/README.md");
+  const pages = [...sources].flatMap((source) => {
+    const file = fileOf(source);
+    return file === undefined ? [] : [{ source, file }];
+  });
+  return Promise.all(
+    pages.map(async ({ source, file }) => ({
+      source,
+      file,
+      text: await readFile(join(ROOT, source), "utf8"),
+    })),
+  );
+}
+
+/** The first heading. @throws Error if there is none. */
+export function titleOf({ source, text }: Page): string {
+  const title = /^# (.+)$/m.exec(text)?.[1];
+  if (title === undefined) throw new Error(`${source} has no heading, and so no title`);
+  return title.replaceAll("`", "");
+}
