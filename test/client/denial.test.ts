@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { predict } from "../../client/prediction.js";
 import { snapshotOfDenial } from "../../client/denial.js";
+import { MAX_RETRY_AFTER } from "../../core/config.js";
 import { isSatisfiable } from "../../core/count.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
@@ -61,6 +62,21 @@ describe("the snapshot of a denied call", () => {
     expect(snapshot.ts).toBe(data.now - MINUTE);
     expect(predict(snapshot, 0, data.now, 4).retryAt).toBe(data.now + 2 * HOUR - MINUTE);
     expect(predict(snapshot, 0, data.now, 1).retryAt).toBeUndefined();
+  });
+
+  it("keeps the windows that a server has listed, and never ends a wait that has no end", () => {
+    const now = 10 * HOUR + 7;
+    const starts = [now - MINUTE, now + MINUTE, now + HOUR];
+    const config = { kind: "fixed window", rate: 1, period: 7, capacity: 3, starts } as const;
+    const retryAt = (value: number, retryAfter: number) => {
+      const snapshot = snapshotOfDenial(item, denial(config, value, retryAfter), 1);
+      return predict(snapshot, 0, now, 1).retryAt;
+    };
+    expect(retryAt(0, MINUTE)).toBe(now + MINUTE);
+    expect(retryAt(-1, HOUR)).toBe(now + HOUR);
+    // A row of another zone keeps its window for longer than the listed windows say.
+    expect(retryAt(0, HOUR)).toBe(now + HOUR);
+    expect(retryAt(-2, MAX_RETRY_AFTER)).toBe(Infinity);
   });
 
   it("does not deny a smaller call than the denied one", () => {

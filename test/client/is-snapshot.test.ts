@@ -8,6 +8,7 @@ const [item, SECOND, MINUTE] = [{ name: "a" }, 1000, 60_000];
 beforeEach(() => void vi.useFakeTimers({ now: 1e12 }));
 afterEach(() => void vi.useRealTimers());
 
+const startingAt = (starts: unknown) => ({ ...CONFIG, kind: "fixed window", starts }) as never;
 const MALFORMED: [string, unknown][] = [
   ["is not an object", "3 left"],
   ["is null", null],
@@ -18,12 +19,15 @@ const MALFORMED: [string, unknown][] = [
   ["has a text for a number", { ...snapshotOf("a", 0, { now: 1e12 }), value: "0" }],
   ["has no config", { ...snapshotOf("a", 0, { now: 1e12 }), config: undefined }],
   ["has an unknown kind", snapshotOf("a", 0, { config: { ...CONFIG, kind: "leaky" } as never })],
-  ["has no rate", snapshotOf("a", 0, { config: { ...CONFIG, rate: 0 } })],
+  ["has no rate", snapshotOf("a", 0, { config: { ...CONFIG, rate: NaN } })],
+  ["has a rate below 0", snapshotOf("a", 0, { config: { ...CONFIG, rate: -1 } })],
   ["has no period", snapshotOf("a", 0, { config: { ...CONFIG, period: NaN } })],
   [
     "has a capacity of null",
     snapshotOf("a", 0, { config: { ...CONFIG, capacity: null as never } }),
   ],
+  ["has a number for a list of windows", snapshotOf("a", 0, { config: startingAt(7) })],
+  ["has a malformed window", snapshotOf("a", 0, { config: startingAt([1e12, null]) })],
   ["has no shards", snapshotOf("a", 0, { config: { ...CONFIG, shards: 0 } })],
   ["has no list of shards", snapshotOf("a", 0, { fullest: {} as never })],
   ["has an empty list of shards", snapshotOf("a", 0, { fullest: [] })],

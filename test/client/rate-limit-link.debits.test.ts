@@ -166,6 +166,23 @@ it.concurrent("takes the declared count, and nothing for a count of 0", async ()
   expect(page.remaining()).toBe(3);
 });
 
+it.concurrent(
+  "leaves a debit of the page to its call when one of 0 tokens comes first",
+  async () => {
+    await using page = await startPage({
+      limits: ({ path, input }) =>
+        path === TAKE ? { name: "hourly", count: (input as { count: number }).count } : null,
+    });
+    const settle = page.observer.debit(item, 1);
+    const calls = [page.take({ count: 0 }), page.take({ count: 1 })];
+    expect(page.remaining()).toBe(5);
+    await Promise.all(calls);
+    settle(true);
+    await settled(() => page.server.requests());
+    expect(page.remaining()).toBe(5);
+  },
+);
+
 it.concurrent("takes nothing for procedures without a limit, or with a limit of null", async () => {
   for (const limits of [{}, { [TAKE]: null }]) {
     await using page = await startPage({ limits });

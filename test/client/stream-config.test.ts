@@ -3,36 +3,11 @@
  * such as that of the plan before an upgrade.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RateLimitConfig } from "../../core/index.js";
 import { CONFIG, pass, snapshotOf, startLive } from "../support/hand-transport.js";
+import { a, answer, FREE, PAID, rateOf, upgrade } from "../support/plan-page.js";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e6 }));
 afterEach(() => void vi.useRealTimers());
-
-const a = { name: "a" };
-const FREE: { config: RateLimitConfig } = { config: CONFIG };
-const PAID: typeof FREE = { config: { ...CONFIG, rate: 30 } };
-type Page = Awaited<ReturnType<typeof startLive>>;
-
-const rateOf = ({ observer }: Page) => observer.config(a)?.rate;
-
-/** Answers all requests that are open. */
-async function answer({ requests }: Page, value: number, config: typeof FREE): Promise<number> {
-  const open = requests.filter(({ name }) => name === "a");
-  for (const request of open) request.answer(value, config);
-  await pass(1);
-  return open.length;
-}
-
-/** A page whose stream was opened on the free plan, and whose last answer came on the paid one. */
-async function upgrade(): Promise<Page> {
-  const page = await startLive(1);
-  page.observer.refresh(a);
-  await pass(1);
-  await answer(page, 30, PAID);
-  expect(rateOf(page)).toBe(30);
-  return page;
-}
 
 it("opens the stream anew when an answer has another config, and closes the old one then", async () => {
   const page = await upgrade();
@@ -177,18 +152,4 @@ it("opens one stream for all limits whose answers come together", async () => {
   await pass(1);
   expect(streams).toHaveLength(3);
   observer.close();
-});
-
-it("takes an answer with another config although the stream reported a change meanwhile", async () => {
-  const page = await startLive(1);
-  page.observer.refresh(a);
-  await pass(1);
-  const [request] = page.requests;
-  const readAt = Date.now();
-  await pass(10);
-  page.streams[0]!.onSnapshot(snapshotOf("a", 0, FREE));
-  request!.answer(28, { ...PAID, now: readAt, ts: readAt });
-  await pass(1);
-  expect([rateOf(page), page.streams.length]).toEqual([30, 2]);
-  page.observer.close();
 });

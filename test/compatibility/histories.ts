@@ -2,7 +2,7 @@
  * Histories of calls, and how to play them on a limiter: which rows they leave, and what later calls
  * answer. A fixture has the histories of its version, so that these here can change.
  */
-import { shardConfig } from "../../core/config.js";
+import { type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { createManualClock } from "../../core/testing.js";
 import {
   calculateRateLimit,
@@ -212,7 +212,7 @@ export async function rowsOf(store: RateLimitStore, limits: LimitConfigs): Promi
 export function calculationsOf({ limits, later }: History, rows: readonly Row[]): unknown[] {
   const calculations = later.flatMap(({ at, name, options: { count = 1 } = {} }) =>
     rows.map(({ value, ts, shard }) => {
-      const config = shardConfig(limits[name]!);
+      const config = shardConfig(limits[name] as RateLimitConfig);
       return { shard, at, count, ...calculateRateLimit({ value, ts }, config, at, count) };
     }),
   );

@@ -68,6 +68,33 @@ describe("tokens that are given back", () => {
     expect(row.take(0, 2, true)).toMatchObject({ readyAt: 600 });
   });
 
+  it("do not come back while a reservation waits that another giving back could hide", () => {
+    const row = createRow({ ...bucket, rate: 2, period: 12, capacity: 4 });
+    const first = row.take(0, 2)!;
+    const second = row.take(0, 4, true)!;
+    expect(row.take(0, 1, true)).toMatchObject({ readyAt: 18 });
+    expect(row.back(0, second)).toBe(0);
+    expect(row.back(0, first)).toBe(0);
+    expect(row.take(18, 1)).toBeUndefined();
+  });
+
+  it("come back from the end of a line, one call after the other", () => {
+    const row = createRow(bucket, { value: 0, ts: T });
+    const first = row.take(0, 2, true)!;
+    const second = row.take(0, 2, true)!;
+    expect(row.back(0, second)).toBe(2);
+    expect(row.back(0, first)).toBe(2);
+    expect(row.take(0, 2, true)).toMatchObject({ readyAt: 200 });
+  });
+
+  it("come back whole from a part to the next, though others have taken since", () => {
+    const row = createRow({ ...bucket, capacity: 10 });
+    const taken = row.take(0, 10)!;
+    expect(row.back(0, { ...taken, count: 4 })).toBe(4);
+    expect(row.take(0, 4)).toBeDefined();
+    expect(row.back(0, { ...taken, refunded: 4 })).toBe(6);
+  });
+
   it("are bounded also where another call has given back before", () => {
     const row = createRow(bucket);
     const first = row.take(0, 1)!;
@@ -117,10 +144,15 @@ const anySchedule = (kind: PeriodicConfig["kind"], reserve: fc.Arbitrary<boolean
       });
     });
 
+interface KeptCall {
+  readyAt: number;
+  count: number;
+}
+
 /** Replays a schedule, then takes what is left. Returns the calls that kept their tokens. */
-function replay({ config, steps }: Schedule): { readyAt: number; count: number }[] {
+function replay({ config, steps }: Schedule): KeptCall[] {
   const row = createRow(config);
-  const calls: (TakenTokens & { readyAt: number; takenAt: number })[] = [];
+  const calls: (TakenTokens & KeptCall & { takenAt: number })[] = [];
   let now = 0;
   for (const { ms, count, reserve, back } of steps) {
     now += ms;
@@ -133,16 +165,15 @@ function replay({ config, steps }: Schedule): { readyAt: number; count: number }
     const open = calls.filter(({ readyAt, takenAt }) => readyAt === takenAt || now < readyAt);
     if (open.length === 0) continue;
     const given = open[back % open.length]!;
-    row.back(now, given);
     calls.splice(calls.indexOf(given), 1);
+    row.back(now, given);
   }
-  const kept: { readyAt: number; count: number }[] = [...calls];
+  const kept: KeptCall[] = [...calls];
   for (let last; (last = row.take(now, 1)) !== undefined;) kept.push(last);
   return kept;
 }
 
-function expectNoExcess(kept: readonly { readyAt: number; count: number }[], schedule: Schedule) {
-  const { config } = schedule;
+function expectNoExcess(kept: readonly KeptCall[], { config }: Schedule) {
   const periods = (ms: number) =>
     config.kind === "token bucket" ? ms / config.period : Math.floor((T + ms) / config.period);
   for (const { readyAt: from } of kept) {

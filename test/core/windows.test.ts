@@ -231,8 +231,10 @@ describe("validateConfig", () => {
     expect(() => validateConfig(bucket)).toThrow(
       "config.period must be a whole number of ms above 0",
     );
-    const weekly = { ...monthly(0), period: "week" } as never;
-    expect(() => validateConfig(weekly)).toThrow('a whole number of ms above 0, or "month"');
+    const yearly = { ...monthly(0), period: "year" } as never;
+    expect(() => validateConfig(yearly)).toThrow(
+      'a whole number of ms above 0, "day", "week" or "month"',
+    );
     expect(() => validateConfig(monthly(Number.MAX_SAFE_INTEGER))).toThrow(
       "config.start must be a date",
     );

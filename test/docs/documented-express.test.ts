@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { expect, it } from "vitest";
 import { createPostgres } from "../support/database.js";
+import { freePort } from "../support/free-port.js";
 import { blocksOf, readPage } from "./pages.js";
 
 const PAGE = "docs/guides/express.md";
@@ -52,12 +52,3 @@ it("lets three requests pass and denies the fourth, with the table and the serve
     await rm(dirname(dirname(SERVER)), { recursive: true });
   }
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

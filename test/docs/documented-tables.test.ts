@@ -59,7 +59,9 @@ async function withoutTable(provider: Provider) {
   const describeTable = async () =>
     (await database.prisma.$queryRawUnsafe<object[]>(DESCRIBE[provider])).map(Object.values);
   const expected = await describeTable();
-  await database.prisma.$executeRawUnsafe(`DROP TABLE ${quote(provider, "RateLimit")}`);
+  for (const name of ["RateLimit", "RateLimitOverride"]) {
+    await database.prisma.$executeRawUnsafe(`DROP TABLE ${quote(provider, name)}`);
+  }
   return { database, expected, describeTable };
 }
 
@@ -79,6 +81,14 @@ function createTable(provider: Provider, table: Table): string {
   });
   const key = config.primaryKeys[0]!.columns.map(({ name }) => quote(provider, name));
   return `CREATE TABLE ${quote(provider, config.name)} (${columns.join(", ")}, PRIMARY KEY (${key.join(", ")}))`;
+}
+
+async function useOverrides(store: RateLimitStore): Promise<void> {
+  const limits = { few: { kind: "token bucket", rate: 10, period: HOUR } } as const;
+  const limiter = createRateLimiter({ store, limits, overrides: true });
+  await limiter.overrides.set("few", { key: "ann", blocked: true });
+  const answers = ["ann", "Ann"].map((key) => limiter.limit("few", { key }));
+  expect((await Promise.all(answers)).map(({ ok }) => ok)).toEqual([false, true]);
 }
 
 async function useLimits(store: RateLimitStore): Promise<void> {
@@ -150,6 +160,7 @@ describe.each(providers)("the documented migration of Kysely for %s", (provider)
         );
       expect(named(found)).toEqual(named(expected));
       await useLimits(kyselyStore(db) as RateLimitStore);
+      await useOverrides(kyselyStore(db) as RateLimitStore);
     },
   );
 });

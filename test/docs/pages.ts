@@ -1,9 +1,8 @@
 /** The Markdown pages of the repository, and the parts of them that tests check. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+export const ROOT = join(import.meta.dirname, "../../");
 
 export interface Page {
   /** From the root of the repository. */
@@ -53,8 +52,15 @@ export async function readPage(path: string): Promise<Page> {
 
 const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
 
-/** Blocks of a guide share a folder of their own. Those of the other pages share one. */
+/** Pages beside the guides whose blocks share a folder of their own. */
+const WITH_FOLDER: Record<string, string> = {
+  "README.md": "guides/readme",
+  "docs/recipes.md": "guides/recipes",
+};
+
+/** Blocks of a guide share a folder of their own. Those of most other pages share one. */
 function folderOf(page: string): string {
+  if (page in WITH_FOLDER) return WITH_FOLDER[page]!;
   const [, guide] = /^docs\/(guides\/.+)\.md$/.exec(page) ?? [];
   return guide ?? (page.startsWith("skills/") ? "guides/skill" : "");
 }

@@ -16,6 +16,7 @@ import {
 import { PrismaClient } from "../../prisma/generated/postgresql/client.js";
 import { connectPostgres } from "../support/clients.js";
 import { createPostgres } from "../support/database.js";
+import { type KeptDatabase, keptPostgres } from "../support/kept-databases.js";
 import { connectPool } from "../support/open-store.js";
 import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from "../support/pgbouncer.js";
 import { describeStore } from "../server/store/contract.js";
@@ -34,8 +35,11 @@ describe.skipIf(version === undefined)(`behind ${version} in transaction mode`, 
   });
   afterAll(() => bouncer[Symbol.asyncDispose]());
 
-  async function open(isolation?: "serializable") {
-    const database = await createPostgres();
+  async function open(
+    isolation?: "serializable",
+    create: () => Promise<KeptDatabase> = createPostgres,
+  ) {
+    const database = await create();
     const url = bouncer.urlOf(new URL(database.url).pathname.slice(1));
     const pools: pg.Pool[] = [];
     const clients: ReturnType<typeof connectPostgres>[] = [];
@@ -73,15 +77,15 @@ describe.skipIf(version === undefined)(`behind ${version} in transaction mode`, 
   for (const isolation of [undefined, "serializable"] as const) {
     const way = isolation ?? "guarded";
     describeStore(`pgStore without prepared statements, ${way},`, async () => {
-      const opened = await open(isolation);
+      const opened = await open(isolation, keptPostgres);
       return { ...opened, store: opened.pgStore(false), peer: opened.pgStore(false) };
     });
     describeStore(`prismaStore, ${way},`, async () => {
-      const opened = await open(isolation);
+      const opened = await open(isolation, keptPostgres);
       return { ...opened, store: opened.prismaStore(), peer: opened.prismaStore() };
     });
     describeStore(`prismaStore with the pool of its adapter, ${way},`, async () => {
-      const opened = await open(isolation);
+      const opened = await open(isolation, keptPostgres);
       return { ...opened, store: opened.prismaPoolStore(), peer: opened.prismaPoolStore() };
     });
   }

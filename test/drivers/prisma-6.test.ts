@@ -1,7 +1,15 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { takeTokens } from "../../core/decide.js";
 import { createManualClock } from "../../core/testing.js";
-import { createRateLimiter, MINUTE, prismaStore, type RateLimitState } from "../../server/index.js";
+import {
+  createRateLimiter,
+  DAY,
+  MINUTE,
+  prismaStore,
+  RateLimitStoreError,
+  type RateLimitState,
+} from "../../server/index.js";
+import type { PrismaRaw } from "../../server/store/drivers/prisma-client.js";
 import { prisma6Connection } from "../../server/store/drivers/prisma-6.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
@@ -73,6 +81,31 @@ it.runIf(hasPrisma6)("prismaStore finds the pool of Prisma 6's adapter", async (
   expect([...texts]).toEqual([]);
   await limiter.transaction(({ limit }) => limit("few", { throws: true }));
   expect(Math.floor((await limiter.getValue("few")).value)).toBe(6);
+});
+
+it.runIf(hasPrisma6)("Prisma 6 keeps its connections when a COMMIT fails", async () => {
+  const database = await createPostgres();
+  const prisma = connectPrisma6("postgresql", database.url, 1);
+  onTestFinished(async () => {
+    await prisma.$disconnect();
+    await database[Symbol.asyncDispose]();
+  });
+  // A constraint that is looked at in COMMIT.
+  await database.prisma.$executeRaw`
+    CREATE TABLE orders (id INT, UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)`;
+  const limits = { few: { kind: "token bucket", rate: 10, period: DAY } } as const;
+  const limiter = createRateLimiter({ store: prismaStore(prisma), limits });
+  const order = () =>
+    limiter.transaction(async ({ limit, tx }) => {
+      await limit("few");
+      await (tx as unknown as PrismaRaw).$executeRawUnsafe("INSERT INTO orders VALUES (1), (1)");
+    });
+  for (let failures = 0; failures < 3; failures++) {
+    const error = await order().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RateLimitStoreError);
+    expect(String((error as Error).cause)).toMatch(/orders_id_key|already exists|unique/i);
+  }
+  expect(await limiter.limit("few")).toMatchObject({ ok: true, value: 9 });
 });
 
 describe.each(available)("Prisma 6 on $name", ({ kind, create, dialect }) => {

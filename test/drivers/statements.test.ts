@@ -64,6 +64,9 @@ function withoutLocks(text: string): string {
 
 const unquoted = (text: string) => text.replaceAll(/["`]/g, "").replaceAll(/\s+/g, " ");
 
+/** Of overrides, the last word counts, so their writes have no guard. */
+const isOfOverrides = (text: string) => /\bRateLimitOverride\b/.test(text);
+
 const rules: [rule: string, isKept: (text: string) => boolean][] = [
   ["never name the address of a row", (text) => !/\bctid\b/i.test(text)],
   ["name each column", (text) => !/(SELECT|RETURNING|,) (\w+\.)?\*/i.test(text)],
@@ -97,6 +100,9 @@ const rules: [rule: string, isKept: (text: string) => boolean][] = [
   ],
 ];
 
+/** The rules that are about rows of limits alone. */
+const GUARDED = new Set(["update and delete under a guard", "upsert under a condition"]);
+
 /** Whether the rows to insert are selected by a condition. */
 function hasSource(text: string): boolean {
   return /SELECT .* (>= (floor|CAST|i\.floor)|NOT IN \(SELECT group FROM lost\))/.test(text);
@@ -124,7 +130,9 @@ describe.each(databases)("on %s, all statements", (name, create) => {
     expect(texts.size).toBeGreaterThan(12);
   });
 
-  it.each(rules)("%s", (_rule, isKept) => {
-    expect([...texts].map(unquoted).filter((text) => !isKept(text))).toEqual([]);
+  it.each(rules)("%s", (rule, isKept) => {
+    const broken = [...texts].map(unquoted).filter((text) => !isKept(text));
+    const ofRows = broken.filter((text) => !(GUARDED.has(rule) && isOfOverrides(text)));
+    expect(ofRows).toEqual([]);
   });
 });

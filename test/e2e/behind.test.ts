@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
+import { problemsOf } from "../support/problems.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const AXE = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
@@ -35,11 +36,7 @@ async function createPostgresDatabase(url: string) {
 
 async function openBehind(demo: Demo, context: BrowserContext) {
   const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
-  });
-  page.on("pageerror", (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   await page.goto(`${demo.url}/#behind`);
   await page.getByRole("heading", { name: "Behind it" }).waitFor();
   return Object.assign(page, { problems });
@@ -60,6 +57,7 @@ async function waitForStored(page: Page, text: string, tokens: RegExp): Promise<
     .poll(() => row(page, text).locator("td:nth-of-type(1)").allTextContents(), { timeout: 10_000 })
     .toEqual(expect.arrayContaining([expect.stringMatching(tokens)]));
 }
+const focused = (page: Page) => page.locator(":focus");
 const counted = (page: Page, number: number) =>
   page.getByRole("region", { name: `Process ${number}`, exact: true });
 
@@ -139,6 +137,8 @@ for (const { name, create, isThere } of databases) {
       await row(page, ", you").waitFor();
       await page.getByRole("button", { name: "Reset my limits" }).click();
       await page.getByText(/^Process [12] has deleted 1 row\.$/).waitFor();
+      // It has kept the focus.
+      await page.getByRole("button", { name: "Reset my limits" }).and(focused(page)).waitFor();
       await row(page, ", you").waitFor({ state: "detached" });
       await waitForStored(page, "sendMessage", /^2\.0/);
       // The other parts of the page know it, too.
@@ -161,14 +161,24 @@ describe("behind it, in one process", () => {
     [1280, "dark"],
     [390, "light"],
     [390, "dark"],
+    [320, "light"],
   ] as const)("fits %i px in %s, and passes axe", async (width, colorScheme) => {
     const viewport = { width, height: 844 };
     const visitor = await browser.newContext({ viewport, colorScheme, hasTouch: width === 390 });
     await visitor.request.get(demo.url);
     await sendMessage(demo, visitor);
+    // A limit with large numbers.
+    await visitor.request.post(`${demo.url}/trpc/model.tier`, { data: { tier: "paid" } });
+    await visitor.request.post(`${demo.url}/trpc/model.ask`, { data: { text: "a", length: 100 } });
     const page = await openBehind(demo, visitor);
-    await row(page, ", you").waitFor();
+    await row(page, ", you").first().waitFor();
     await counted(page, 1).waitFor();
+    const figures = row(page, "llmTokens")
+      .first()
+      .getByText(/^1[12],\d{3} of 12,000$/);
+    await figures.waitFor();
+    const { height } = (await figures.boundingBox())!;
+    if (width >= 400) expect(height).toBeLessThan(30);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
       width,
     );

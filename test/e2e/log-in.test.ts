@@ -70,11 +70,16 @@ describe("the log-in", () => {
     await news(page, "No attempt is left");
     expect(await submit(page).isDisabled()).toBe(true);
     expect(await seconds(page)).toBeLessThanOrEqual(12);
+    // Enter says when, and keeps the password.
+    await page.getByLabel("Password", { exact: true }).press("Enter");
+    await news(page, "Not yet: in");
+    expect(await page.getByLabel("Password", { exact: true }).inputValue()).toBe("wrong");
     await page.screenshot({ path: `${SCREENSHOTS}log-in-exhausted.png` });
 
     await tryAnyway(page).click();
     await news(page, "That was one too many");
-    await expect.poll(() => seconds(page)).toBeGreaterThan(30);
+    // Half a minute, and what a token takes. One that comes back takes 12 seconds at most.
+    await expect.poll(() => seconds(page)).toBeGreaterThan(12);
     expect(await seconds(page)).toBeLessThanOrEqual(42);
     expect(await tryAnyway(page).isDisabled()).toBe(true);
     await page.screenshot({ path: `${SCREENSHOTS}log-in-closed.png` });
@@ -83,9 +88,26 @@ describe("the log-in", () => {
     // The page knows of the wait after a reload, too, and another visitor is not concerned.
     await page.reload();
     await page.getByRole("timer").waitFor();
-    expect(await seconds(page)).toBeGreaterThan(30);
+    expect(await seconds(page)).toBeGreaterThan(12);
+    // It is closed. No try can close it.
+    await news(page, "The account is closed");
+    expect(await page.locator(".news").textContent()).not.toContain("Trying anyway");
+    await page.getByLabel("Password", { exact: true }).fill("wrong");
+    expect(await tryAnyway(page).isDisabled()).toBe(true);
     await openLogIn();
     expect(page.problems).toEqual([]);
+  });
+
+  it("tells attempts that are left from those that are gone, also in forced colours", async () => {
+    const page = await openLogIn(await browser.newContext({ forcedColors: "active" }));
+    await fail(page);
+    await attempts(page, 4);
+    const colours = await page
+      .locator(".attempts i")
+      .evaluateAll((dots) => dots.map((dot) => getComputedStyle(dot).backgroundColor));
+    expect(new Set(colours.slice(0, 4)).size).toBe(1);
+    expect(colours[4]).not.toBe(colours[0]);
+    await page.screenshot({ path: `${SCREENSHOTS}log-in-forced-colours.png` });
   });
 
   it("forgets the failures after the right password, in all tabs", async () => {
@@ -100,7 +122,7 @@ describe("the log-in", () => {
     await Promise.all([attempts(page, 5), attempts(second, 5)]);
     await submit(page).filter({ hasText: "Log out" }).click();
     await expect.poll(() => page.locator(".news").textContent()).toBe("");
-    expect(await page.getByLabel("Password", { exact: true }).inputValue()).toBe("");
+    await expect.poll(() => page.getByLabel("Password", { exact: true }).inputValue()).toBe("");
     expect(page.problems).toEqual([]);
   });
 
@@ -114,5 +136,16 @@ describe("the log-in", () => {
     await page.unroute(/logIn\.attempt/);
     await fail(page);
     await attempts(page, 4);
+  });
+
+  it("does not call a password wrong that the server has not checked", async () => {
+    const page = await openLogIn();
+    await page.route(/logIn\.attempt/, (route) => {
+      const postData = route.request().postData()!.replace("wrong", "x".repeat(201));
+      return route.continue({ postData });
+    });
+    await page.getByLabel("Password", { exact: true }).fill("wrong");
+    await page.keyboard.press("Enter");
+    await news(page, "The server could not check the password.");
   });
 });

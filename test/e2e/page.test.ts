@@ -1,14 +1,31 @@
 /** The page as a whole: what holds for every part of the demo, and from part to part. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
+import { problemsOf } from "../support/problems.js";
 
-const PARTS = ["Chat", "Log in", "Ask the model", "Sign-ups", "Playground", "Behind it"] as const;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const PARTS = [
+  "Overview",
+  "Chat",
+  "Log in",
+  "Ask the model",
+  "Sign-ups",
+  "The race",
+  "Playground",
+  "Two visitors",
+  "Behind it",
+] as const;
+/** The first part has a sentence for a title. */
+const TITLES: Partial<Record<string, RegExp>> = { Overview: /^Limit calls exactly/ };
 const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
+  { width: 320, height: 640 },
 ];
 
 let browser: Browser;
@@ -36,51 +53,76 @@ async function newVisitor(options?: Options): Promise<BrowserContext> {
 
 async function newPage(visitor: BrowserContext) {
   const page = await visitor.newPage();
-  const problems: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
-  });
-  page.on("pageerror", (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   return Object.assign(page, { problems });
 }
 
 const link = (page: Page, part: string) => page.getByRole("link", { name: part, exact: true });
 const title = (page: Page, part: string) =>
-  page.getByRole("heading", { level: 1, name: part, exact: true });
+  page.getByRole("heading", { level: 1, name: TITLES[part] ?? part, exact: true });
+/** In a narrow window, the links are in a menu. */
+const menu = (page: Page) => page.getByRole("button", { name: "Parts of the demo" });
 const live = (page: Page) => page.locator(".connection[data-state=live]");
 
 async function show(page: Page, part: string): Promise<void> {
+  if (await menu(page).isVisible()) await menu(page).click();
   await link(page, part).click();
   await title(page, part).waitFor();
+}
+
+/** In the page: what is wider than its card or the page. Code scrolls, and a picture has its own axes. */
+function wideElements(): string[] {
+  const isWide = (element: Element) => {
+    const { width, right } = element.getBoundingClientRect();
+    const frame = (element.closest(".card") ?? element.closest("main")!).getBoundingClientRect();
+    const isPlaced = getComputedStyle(element).position === "absolute";
+    return width > 1 && !isPlaced && right > frame.right + 1;
+  };
+  return [...document.querySelectorAll("main *:not(pre *, svg *)")]
+    .filter(isWide)
+    .map((element) => element.outerHTML.slice(0, 80));
 }
 
 describe.each(SIZES)("every part at $width px", (viewport) => {
   it.each(["light", "dark"] as const)("has no barrier and fits, in %s", async (colorScheme) => {
     const page = await newPage(await newVisitor({ viewport, colorScheme }));
-    await page.goto(demo.url);
+    await page.goto(`${demo.url}/#behind`);
     const seen: object[] = [];
     for (const part of PARTS) {
       await page.evaluate(() => window.scrollTo(0, 400));
       await show(page, part);
       await live(page).waitFor();
-      const { x, width } = (await link(page, part).boundingBox())!;
+      const current = link(page, part).and(page.locator("[aria-current=page]"));
+      const named = (await menu(page).isVisible()) ? menu(page) : current;
+      const { x, width } = (await named.boundingBox())!;
       seen.push({
         title: await page.title(),
         startsAt: await page.evaluate(() => window.scrollY),
         fits: (await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width,
-        showsItsLink: x >= 0 && x + width <= viewport.width,
+        sticksOut: await page.evaluate(wideElements),
+        isNamed: (await named.textContent())!.endsWith(part),
+        showsItsName: x >= 0 && x + width <= viewport.width,
         violations: await violationsOf(page),
       });
     }
-    const fine = { startsAt: 0, fits: true, showsItsLink: true, violations: [] };
+    const fine = {
+      startsAt: 0,
+      fits: true,
+      sticksOut: [],
+      isNamed: true,
+      showsItsName: true,
+      violations: [],
+    };
     expect(seen).toEqual(PARTS.map((part) => ({ title: `${part} · trpc-rate-limit`, ...fine })));
     expect(page.problems).toEqual([]);
   });
+});
 
+describe.each(SIZES.slice(0, 2))("a part at $width px", (viewport) => {
   it("moves nothing when a countdown starts", async () => {
     const page = await newPage(await newVisitor({ viewport }));
     await page.addInitScript(recordShifts);
-    await page.goto(demo.url);
+    await page.goto(`${demo.url}/#chat`);
 
     await page.getByText("3 left", { exact: true }).waitFor();
     const chat = await newShifts(page);
@@ -125,7 +167,7 @@ const countdown = async (page: Page, text: string) => {
   await page.waitForTimeout(1500);
 };
 
-/** Runs in the page. New messages and answers may push older ones, so lists are left out. */
+/** Runs in the page. New messages and answers may push older ones and the code below: left out. */
 function recordShifts(): void {
   const shifts: string[] = [];
   Object.assign(globalThis, { shifts });
@@ -137,7 +179,7 @@ function recordShifts(): void {
       };
       for (const { node } of sources) {
         const element = node instanceof Element ? node : node?.parentElement;
-        const isInList = element?.closest("[role=log], .answers") != null;
+        const isInList = element?.closest(".messages, .answers, .code-panel") != null;
         // The estimate of a prompt follows what is typed, and has another width.
         const isEstimate = hadRecentInput && element?.closest(".model") != null;
         if (element && !isInList && !isEstimate) shifts.push(element.outerHTML.slice(0, 80));
@@ -155,25 +197,125 @@ async function newShifts(page: Page): Promise<() => Promise<string[]>> {
   return async () => (await read()).slice(before);
 }
 
+describe("the code that does it", () => {
+  it.each(SIZES)("opens below a part, and fits, at $width px", async (viewport) => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await newPage(await newVisitor({ viewport, permissions }));
+    await page.goto(`${demo.url}/#sign-ups`);
+    await live(page).waitFor();
+    const code = page.getByRole("region", { name: "The code that does it" });
+    expect(await code.isVisible()).toBe(false);
+    await page.getByText("The code that does it").press("Enter");
+    await code.getByText("// The procedure").waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+    await page.getByRole("button", { name: "Copy the code" }).click();
+    await page.getByRole("button", { name: "Copied the code" }).waitFor();
+    // What is shown is what is in the file.
+    const text = await readFile(`${ROOT}example-app/sign-ups/minimal.tsx`, "utf8");
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text.trimEnd());
+    expect((await code.textContent())!.trimEnd()).toBe(text.trimEnd());
+    expect(await violationsOf(page)).toEqual([]);
+    expect(page.problems).toEqual([]);
+  });
+});
+
+/** Where the focus is: the text of a title or a link, or the name of a field. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLInputElement | null;
+    return element?.labels?.[0]?.textContent ?? element?.textContent;
+  });
+
+describe("a visitor who goes to another part", () => {
+  it("sees no other link move", async () => {
+    const page = await newPage(await newVisitor({ viewport: SIZES[0]! }));
+    await page.goto(demo.url);
+    const boxes = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll("nav a")].map((each) =>
+          each.getBoundingClientRect().toJSON(),
+        ),
+      );
+    const before = await boxes();
+    expect(before).toHaveLength(PARTS.length);
+    for (const part of PARTS.toReversed()) {
+      await show(page, part);
+      expect({ part, boxes: await boxes() }).toEqual({ part, boxes: before });
+    }
+  });
+
+  it("has the focus on its title, or in the field that it begins with, and hears of it", async () => {
+    const page = await newPage(await newVisitor());
+    await page.goto(`${demo.url}/#sign-ups`);
+    await title(page, "Sign-ups").waitFor();
+    await live(page).waitFor();
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+    for (const part of ["Playground", "Behind it"]) {
+      await show(page, part);
+      await expect.poll(() => focused(page)).toBe(part);
+    }
+    await show(page, "Log in");
+    await expect.poll(() => focused(page)).toBe("Password");
+    await page.getByRole("status").getByText("Log in", { exact: true }).waitFor();
+    await page.goBack();
+    await title(page, "Behind it").waitFor();
+    await expect.poll(() => focused(page)).toBe("Behind it");
+    expect(page.problems).toEqual([]);
+  });
+
+  it("can skip the links, and stays in the part", async () => {
+    const page = await newPage(await newVisitor());
+    await page.goto(`${demo.url}/#sign-ups`);
+    await title(page, "Sign-ups").waitFor();
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Skip to the content");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Name of the account (optional)");
+    expect(new URL(page.url()).hash).toBe("#sign-ups");
+    expect(page.problems).toEqual([]);
+  });
+
+  it.each(SIZES.slice(1))("finds all parts in a menu, at $width px", async (viewport) => {
+    const page = await newPage(await newVisitor({ viewport }));
+    await page.goto(demo.url);
+    for (const part of PARTS.toReversed()) {
+      await menu(page).press("Enter");
+      const { x, y, width, height } = (await link(page, part).boundingBox())!;
+      expect({ x: x >= 0 && x + width <= viewport.width, y }).toEqual({ x: true, y });
+      expect(y >= 0 && y + height <= viewport.height).toBe(true);
+      await link(page, part).press("Enter");
+      await title(page, part).waitFor();
+      await link(page, part).waitFor({ state: "hidden" });
+    }
+    await menu(page).click();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await link(page, PARTS[1]).waitFor({ state: "hidden" });
+    expect(page.problems).toEqual([]);
+  });
+});
+
 it("is operated with the keyboard alone, and shows where the focus is", async () => {
   const page = await newPage(await newVisitor());
   await page.goto(demo.url);
-  await title(page, "Chat").waitFor();
-  for (const part of [...PARTS.slice(1), "Chat"]) {
-    let focused = "";
-    for (let presses = 0; focused !== part; presses++) {
-      expect({ part, isFar: presses > 40 }).toEqual({ part, isFar: false });
+  await title(page, PARTS[0]).waitFor();
+  for (const part of [...PARTS.slice(1), PARTS[0]]) {
+    let text = "";
+    for (let presses = 0; text !== part; presses++) {
+      expect({ part, isFar: presses > 80 }).toEqual({ part, isFar: false });
       await page.keyboard.press("Tab");
       const seen = await page.evaluate(() => {
         const element = document.activeElement;
-        if (!element || element === document.body) return { text: "", isVisible: true };
+        const isElsewhere = !element || element === document.body || element.matches("iframe");
+        if (isElsewhere) return { text: "", isVisible: true };
         // A label can show the focus of its field.
         const shown = [element, element.closest("label")].filter((each) => each !== null);
         const isVisible = shown.some((each) => getComputedStyle(each).outlineStyle !== "none");
         return { text: element.textContent, isVisible };
       });
       expect(seen).toEqual({ text: seen.text, isVisible: true });
-      focused = seen.text;
+      text = seen.text;
     }
     await page.keyboard.press("Enter");
     await title(page, part).waitFor();
@@ -191,17 +333,24 @@ it("is usable over a slow network, and says what it waits for", async () => {
     downloadThroughput: 50_000,
     uploadThroughput: 50_000,
   });
-  await page.goto(demo.url);
+  await page.goto(`${demo.url}/#chat`);
   await page.getByText("3 left", { exact: true }).waitFor();
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/chat\.send/, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
   await page.getByRole("textbox").fill("slowly");
   await page.keyboard.press("Enter");
-  // At once, without the server.
-  await page.getByText("2 left", { exact: true }).waitFor({ timeout: 300 });
+  // At once, before the server has heard of it.
+  await page.getByText("2 left", { exact: true }).waitFor();
   // It is seen once it lasts.
-  await page.getByText("Sending…").waitFor({ state: "attached" });
+  await page.getByText("Sending…").waitFor();
+  release();
   await page.getByRole("list", { name: "Messages" }).getByText("slowly").waitFor();
-  await link(page, "Playground").click();
-  await page.getByText("Loading…").waitFor({ state: "attached" });
+  const loading = page.getByText("Loading…").waitFor({ state: "attached" });
+  await Promise.all([loading, link(page, "Playground").click()]);
   await page.getByText("10.0 of 10 tokens").waitFor();
   await page.getByRole("button", { name: "Call", exact: true }).click();
   await page.locator("dd[data-granted='1']").waitFor();
@@ -231,7 +380,11 @@ it("goes on in every part, also one that is opened meanwhile, when a killed serv
   const restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
   try {
     await Promise.all([...pages, late].map((page) => live(page).waitFor()));
-    const [chat, logIn, model, signUps, playground, behind] = pages;
+    const pageOf = (part: (typeof PARTS)[number]) => pages[PARTS.indexOf(part)]!;
+    const [overview, chat, logIn, model, signUps] = pages;
+    const [playground, behind] = [pageOf("Playground"), pageOf("Behind it")];
+    await overview!.getByRole("button", { name: "Send" }).click();
+    await overview!.getByText("The server let it pass").waitFor();
     await chat!.getByRole("textbox").fill("after it");
     await chat!.keyboard.press("Enter");
     await chat!.getByRole("list", { name: "Messages" }).getByText("after it").waitFor();
@@ -243,9 +396,9 @@ it("goes on in every part, also one that is opened meanwhile, when a killed serv
     await model!.getByRole("listitem").filter({ hasText: "after it" }).waitFor();
     await signUps!.getByRole("button", { name: "Sign up", exact: true }).click();
     await signUps!.getByText("is signed up.").waitFor();
-    await playground!.getByRole("button", { name: "Call", exact: true }).click();
-    await playground!.locator("dd[data-granted='1']").waitFor();
-    await behind!.getByText("Process 1 reads it once a second.").waitFor();
+    await playground.getByRole("button", { name: "Call", exact: true }).click();
+    await playground.locator("dd[data-granted='1']").waitFor();
+    await behind.getByText("Process 1 reads it once a second.").waitFor();
     await title(late, "Sign-ups").waitFor();
     await late.getByRole("listitem").filter({ hasText: "account" }).first().waitFor();
     // Chromium logs each request without an answer, and there is nothing else.

@@ -176,7 +176,9 @@ async function endLeader(visitor: BrowserContext, before: readonly Tab[], how: k
       expect(app.streams.open).toBe(1);
     });
   }
-  for (const { page } of tabs) expect(await connectionOf(page)).toBe("live");
+  for (const { page } of tabs) {
+    await eventually(async () => expect(await connectionOf(page)).toBe("live"));
+  }
   console.log(`leader ${how}: slowest of ${tabs.length} tabs after ${times.join(" and ")} ms`);
   return tabs;
 }

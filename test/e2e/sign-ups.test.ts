@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { violationsOf } from "../support/axe.js";
 import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
+import { problemsOf } from "../support/problems.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 /** The example's windows start every five minutes. */
@@ -21,7 +22,7 @@ afterAll(() => browser.close());
 beforeEach(async () => {
   // A window that ends in the middle of a test would forget what the test has done.
   const remaining = WINDOW - (Date.now() % WINDOW);
-  if (remaining < 20_000) await new Promise((resolve) => setTimeout(resolve, remaining + 100));
+  if (remaining < 30_000) await new Promise((resolve) => setTimeout(resolve, remaining + 100));
   demo = await startDemo();
 });
 afterEach(async () => {
@@ -30,15 +31,11 @@ afterEach(async () => {
 });
 
 /** Opens the part as a visitor who has never been there. */
-async function openSignUps(width = 1280): Promise<Page & { problems: string[] }> {
+async function openSignUps(width = 1280): Promise<Page & { problems: readonly string[] }> {
   const visitor = await browser.newContext({ viewport: { width, height: 844 } });
   visitors.push(visitor);
   const page = await visitor.newPage();
-  const problems: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
-  });
-  page.on("pageerror", (error) => problems.push(error.message));
+  const problems = problemsOf(page);
   await page.goto(`${demo.url}/#sign-ups`);
   return Object.assign(page, { problems });
 }
@@ -49,6 +46,26 @@ const account = (page: Page, name: string) =>
   page.getByRole("list", { name: "Latest accounts" }).getByText(name, { exact: true });
 const total = (page: Page, text: string) => page.getByRole("heading", { name: text, exact: true });
 const clock = (page: Page) => page.getByRole("timer").locator(".stable > :first-child");
+
+/** From "4:09". */
+function secondsOf(text: string): number {
+  const [minutes, seconds] = text.split(":").map(Number);
+  return minutes! * 60 + seconds!;
+}
+
+/** Runs in the page: the next texts of an element, and when they came, epoch ms. */
+function record(element: Element, count: number): Promise<{ text: string; at: number }[]> {
+  const seen: { text: string; at: number }[] = [];
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      seen.push({ text: element.textContent!, at: Date.now() });
+      if (seen.length < count) return;
+      observer.disconnect();
+      resolve(seen);
+    });
+    observer.observe(element, { childList: true, characterData: true, subtree: true });
+  });
+}
 
 describe("sign-ups", () => {
   it("show an account to both visitors, and take it off the window that they share", async () => {
@@ -105,15 +122,13 @@ describe("sign-ups", () => {
   it("count down to the next window without a jump, also on a page whose clock is wrong", async () => {
     const page = await openSignUps();
     await left(page, 100);
-    const seen: number[] = [];
-    while (seen.length < 4) {
-      const [minutes, seconds] = (await clock(page).textContent())!.split(":").map(Number);
-      const shown = minutes! * 60 + seconds!;
-      if (seen.at(-1) !== shown) seen.push(shown);
+    const seen = await clock(page).evaluate(record, 4);
+    for (const [i, { text, at }] of seen.entries()) {
+      const remaining = (WINDOW - (at % WINDOW)) / 1000;
+      expect(Math.abs(secondsOf(text) - remaining)).toBeLessThan(1.5);
+      // A busy page may be late, and then it leaves a second out.
+      if (i > 0) expect(secondsOf(text)).toBeLessThan(secondsOf(seen[i - 1]!.text));
     }
-    expect(seen).toEqual([0, 1, 2, 3].map((passed) => seen[0]! - passed));
-    const remaining = (WINDOW - (Date.now() % WINDOW)) / 1000;
-    expect(Math.abs(seen[3]! - remaining)).toBeLessThan(2);
 
     const wrong = await browser.newContext();
     visitors.push(wrong);
@@ -124,11 +139,13 @@ describe("sign-ups", () => {
     const ahead = await wrong.newPage();
     await ahead.goto(`${demo.url}/#sign-ups`);
     await left(ahead, 100);
-    const both = await Promise.all([page, ahead].map((each) => clock(each).textContent()));
-    const [a, b] = both.map(
-      (text) => Number(text!.split(":")[0]) * 60 + Number(text!.split(":")[1]),
-    );
-    expect(Math.abs(a! - b!)).toBeLessThanOrEqual(1);
+    await expect
+      .poll(async () => {
+        const both = await Promise.all([page, ahead].map((each) => clock(each).textContent()));
+        const [a, b] = both.map((text) => secondsOf(text!));
+        return Math.abs(a! - b!);
+      })
+      .toBeLessThanOrEqual(1);
   });
 
   it("say that nothing was saved when the server is gone, and go on when it is back", async () => {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import mysql from "mysql2/promise";
-import { freePort } from "../support/postgres-server.js";
+import { freePort } from "../support/free-port.js";
 
 const run = promisify(execFile);
 const PROVIDERS = ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so"];
@@ -32,8 +32,15 @@ export interface GaleraNode {
   hasJoined(size: number): Promise<void>;
 }
 
+/** A node has ended by itself: MariaDB crashes now and then while another node goes or comes. */
+export class CrashedNodeError extends Error {}
+
 export interface GaleraCluster {
   nodes: GaleraNode[];
+  /** Whether no node has ended and all of them have joined. Waits for those that are about to. */
+  isWhole(): Promise<boolean>;
+  /** Resolves as `wait` does. Rejects once a node has ended that no test has killed. */
+  unlessCrashed<TResult>(wait: Promise<TResult>): Promise<TResult>;
   stop(): Promise<void>;
 }
 
@@ -59,7 +66,35 @@ export async function startGalera(): Promise<GaleraCluster> {
   const members = await Promise.all([0, 1, 2].map((index) => createMember(folder, index)));
   const cluster = `gcomm://${members.map(({ group }) => `127.0.0.1:${group}`).join(",")}`;
   const nodes: GaleraNode[] = [];
-  const stops: (() => Promise<void>)[] = [];
+  const processes: ChildProcess[] = [];
+  const killed = new Set<ChildProcess>();
+  const crashListeners = new Set<() => void>();
+  const hasEnded = (index: number) => {
+    const { exitCode, signalCode } = processes[index]!;
+    return exitCode !== null || signalCode !== null;
+  };
+  /** The state and the last lines of each node: the cause may be in another one's log. */
+  const describeNodes = async () => {
+    const states = members.map(async ({ log }, index) => {
+      const lines = (await readFile(log, "utf8").catch(() => "")).split("\n");
+      const told = lines.filter((line) => !line.includes("Aborted connection")).slice(-20);
+      const { exitCode, signalCode } = processes[index] ?? {};
+      return `node ${index}: exit ${exitCode}, signal ${signalCode}\n${told.join("\n")}`;
+    });
+    return (await Promise.all(states)).join("\n");
+  };
+  const hasCrashed = () => processes.some((each, i) => hasEnded(i) && !killed.has(each));
+  const joined = async (index: number, size: number) => {
+    const until = performance.now() + START_WITHIN;
+    while (!(await isIn(members[index]!.port, size))) {
+      if (hasEnded(index) || performance.now() > until) {
+        const message = `node ${index} of Galera did not join a cluster of ${size}`;
+        const ErrorType = hasCrashed() ? CrashedNodeError : Error;
+        throw new ErrorType(`${message}.\n${await describeNodes()}`);
+      }
+      await setTimeout(100);
+    }
+  };
   // One after the other: each of them copies the data of the first one.
   for (const [index, member] of members.entries()) {
     const { data, socket, log } = member;
@@ -98,30 +133,28 @@ export async function startGalera(): Promise<GaleraCluster> {
     };
     const args = ["--no-defaults"];
     for (const [name, value] of Object.entries(options)) args.push(`--${name}=${value}`);
-    let child: ChildProcess;
     const start = (first: boolean) => {
       const address = first ? "gcomm://" : cluster;
-      child = spawn("mariadbd", [...args, `--wsrep-cluster-address=${address}`], {
+      processes[index] = spawn("mariadbd", [...args, `--wsrep-cluster-address=${address}`], {
         env: PATHS,
         stdio: "ignore",
-      });
-      return joined(member, child, 1);
-    };
-    const end = async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, "exit");
-      child.kill("SIGKILL");
-      await exited;
+      }).once("exit", () => crashListeners.forEach((listener) => listener()));
+      return joined(index, 1);
     };
     await start(index === 0);
-    stops.push(end);
     nodes.push({
       url: `mysql://root@127.0.0.1:${member.port}/test`,
-      kill: end,
-      freeze: () => void child.kill("SIGSTOP"),
-      thaw: () => void child.kill("SIGCONT"),
+      async kill() {
+        if (hasEnded(index)) return;
+        const exited = once(processes[index]!, "exit");
+        killed.add(processes[index]!);
+        processes[index]!.kill("SIGKILL");
+        await exited;
+      },
+      freeze: () => void processes[index]!.kill("SIGSTOP"),
+      thaw: () => void processes[index]!.kill("SIGCONT"),
       restart: () => start(false),
-      hasJoined: (size) => joined(member, child, size),
+      hasJoined: (size) => joined(index, size),
     });
   }
   await Promise.all(nodes.map((node) => node.hasJoined(3)));
@@ -129,8 +162,31 @@ export async function startGalera(): Promise<GaleraCluster> {
   await ask(first!.port, "CREATE DATABASE test");
   return {
     nodes,
+    async isWhole() {
+      if (nodes.some((_, index) => hasEnded(index))) return false;
+      const all = await Promise.allSettled(nodes.map((node) => node.hasJoined(3)));
+      return all.every(({ status }) => status === "fulfilled");
+    },
+    async unlessCrashed(wait) {
+      let check = () => {};
+      const crash = new Promise<never>((_, reject) => {
+        check = () => {
+          if (!hasCrashed()) return;
+          void describeNodes().then((states) =>
+            reject(new CrashedNodeError(`MariaDB crashed.\n${states}`)),
+          );
+        };
+      });
+      crashListeners.add(check);
+      check();
+      try {
+        return await Promise.race([wait, crash]);
+      } finally {
+        crashListeners.delete(check);
+      }
+    },
     async stop() {
-      await Promise.all(stops.map((end) => end()));
+      await Promise.all(nodes.map((node) => node.kill()));
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -182,18 +238,11 @@ async function ask(port: number, sql: string): Promise<string[]> {
   }
 }
 
-async function joined({ port, log }: Member, child: ChildProcess, size: number): Promise<void> {
-  const until = performance.now() + START_WITHIN;
+/** Whether the node on this port serves queries as a member of a cluster of at least this size. */
+async function isIn(port: number, size: number): Promise<boolean> {
   const state = `SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS
     WHERE VARIABLE_NAME IN ('WSREP_READY', 'WSREP_CLUSTER_SIZE')`;
-  for (;;) {
-    const found = await ask(port, state).catch((): string[] => []);
-    const sizeNow = Number(found[found.indexOf("WSREP_CLUSTER_SIZE") + 1]);
-    if (found[found.indexOf("WSREP_READY") + 1] === "ON" && sizeNow >= size) return;
-    if (child.exitCode !== null || child.signalCode !== null || performance.now() > until) {
-      const tail = (await readFile(log, "utf8")).split("\n").slice(-30).join("\n");
-      throw new Error(`a Galera node did not join. The end of its log:\n${tail}`);
-    }
-    await setTimeout(100);
-  }
+  const found = await ask(port, state).catch((): string[] => []);
+  const sizeNow = Number(found[found.indexOf("WSREP_CLUSTER_SIZE") + 1]);
+  return found[found.indexOf("WSREP_READY") + 1] === "ON" && sizeNow >= size;
 }

@@ -2,29 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { build } from "vite";
 import type { RecordedEvent } from "./lease-caller.js";
 import type { ClockFault, LeaseWorkerOptions } from "./lease-worker.js";
-
-const TEMPORARY = fileURLToPath(new URL(".tmp/", import.meta.url));
-
-/** One file, because many processes start: without tsx, each takes a quarter of a second. */
-export async function bundleLeaseWorker(): Promise<string> {
-  await build({
-    configFile: false,
-    logLevel: "silent",
-    root: fileURLToPath(new URL(".", import.meta.url)),
-    build: {
-      ssr: fileURLToPath(new URL("lease-worker.ts", import.meta.url)),
-      outDir: TEMPORARY,
-      emptyOutDir: false,
-      target: "node20",
-      rollupOptions: { output: { format: "es", entryFileNames: "lease-worker.mjs" } },
-    },
-  });
-  return `${TEMPORARY}lease-worker.mjs`;
-}
 
 export interface LeaseWorkersOptions {
   file: string;

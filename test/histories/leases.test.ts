@@ -5,11 +5,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "../simulation/random.js";
+import { bundleProgram } from "../support/bundle-program.js";
 import { createMysql, createPostgres, mysqlUrl, type TestDatabase } from "../support/database.js";
 import { LEASED } from "./lease-limits.js";
 import type { ClockFault } from "./lease-worker.js";
 import { checkLeaseHistory } from "./lease-verdict.js";
-import { bundleLeaseWorker, startLeaseWorkers } from "./lease-workers.js";
+import { startLeaseWorkers } from "./lease-workers.js";
 import { startLossyProxy } from "./lossy-proxy.js";
 
 const minutes = Number(process.env["HISTORY_MINUTES"] ?? (process.env["NIGHTLY"] ? 5 : 0));
@@ -58,7 +59,7 @@ if (mysqlUrl !== undefined) databases.push({ name: "MariaDB", create: () => crea
 
 let file: string;
 beforeAll(async () => {
-  file = await bundleLeaseWorker();
+  file = await bundleProgram(new URL("lease-worker.ts", import.meta.url));
 });
 
 describe.each(scenarios)("$title", ({ title, processes, clocks, disturbances = [] }) => {

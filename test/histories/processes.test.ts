@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { bundleProgram } from "../support/bundle-program.js";
 import { createSqlite, sharedDatabases } from "../support/database.js";
 import { hasBetterSqlite3, NO_BETTER_SQLITE3 } from "../support/open-sqlite.js";
 import type { StoreKind } from "../support/open-store.js";
 import { createRedisRows, NO_REDIS, redisUrl } from "../support/redis-rows.js";
 
-const HAMMER = fileURLToPath(new URL("../support/hammer.ts", import.meta.url));
+const HAMMER = await bundleProgram(new URL("../support/hammer.ts", import.meta.url));
 
 async function hammer(kind: StoreKind, url: string, calls: number, concurrency: number) {
-  const args = ["--import", "tsx", HAMMER, kind, url, String(calls), String(concurrency)];
+  const args = [HAMMER, kind, url, String(calls), String(concurrency)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return Number(stdout);
 }

@@ -34,8 +34,8 @@ export interface RecorderOptions {
   write(operation: Operation, id: number): void;
   /** Called before each operation. Its caller stops on `false`. */
   shouldContinue(): boolean | Promise<boolean>;
-  /** Delays a caller after a failure. */
-  afterFailure?(): Promise<void>;
+  /** Delays a caller after so many failures in a row. */
+  afterFailure?(failures: number): Promise<void>;
 }
 
 /** A limiter on a frozen clock, so that its buckets never refill. */
@@ -72,6 +72,7 @@ export async function record(limiter: Recorded, options: RecorderOptions): Promi
   }
 
   async function caller(): Promise<void> {
+    let failures = 0;
     while (await options.shouldContinue()) {
       const operation = pick();
       const start = clock();
@@ -83,7 +84,8 @@ export async function record(limiter: Recorded, options: RecorderOptions): Promi
       });
       const end = answer === undefined ? Infinity : clock();
       write({ process, ...operation, start, end, answer }, id);
-      if (answer === undefined) await options.afterFailure?.();
+      failures = answer === undefined ? failures + 1 : 0;
+      if (failures > 0) await options.afterFailure?.(failures);
     }
   }
   await Promise.all(Array.from({ length: options.callers }, caller));

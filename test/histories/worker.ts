@@ -50,6 +50,8 @@ await record(limiter, {
     await setImmediate();
     return !isStopped;
   },
-  afterFailure: () => setTimeout(200),
+  // Each failed operation may have taken effect, or may still do so, and every one of them makes the
+  // search for an order longer. A caller of a node that is down for long adds few.
+  afterFailure: (failures) => setTimeout(Math.min(100 * 2 ** failures, 3000)),
 });
 await close();

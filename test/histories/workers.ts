@@ -2,12 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { HOUR } from "../../server/index.js";
+import { bundleProgram } from "../support/bundle-program.js";
 import type { StoreKind } from "../support/open-store.js";
 import type { Operation } from "./operation.js";
-
-const WORKER = fileURLToPath(new URL("worker.ts", import.meta.url));
 
 export interface WorkersOptions {
   kind: StoreKind;
@@ -41,6 +39,7 @@ export interface Workers {
 /** Starts the processes. They begin to call when all of them are ready. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { kind, url, callers, skews, timeout = 30_000, isolation = "" } = options;
+  const program = await bundleProgram(new URL("worker.ts", import.meta.url));
   const history: Operation[] = [];
   /** Half an hour ago, so that the window ends in half an hour. */
   const windowStart = Date.now() - HOUR / 2;
@@ -67,7 +66,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       skew,
       windowStart,
     ].map(String);
-    const child = spawn(process.execPath, ["--import", "tsx", WORKER, ...args]);
+    const child = spawn(process.execPath, [program, ...args]);
     let log = "";
     child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
     const crash = once(child, "exit").then(([code]) => {

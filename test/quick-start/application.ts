@@ -1,23 +1,25 @@
 /**
- * An application that follows the README. It begins with the files of `app`, which stand for the
- * page that README leaves to the guide for Vite. README's lines install the package as it would be
- * published, beside the newest versions of its peers. The code blocks of README are then written to
- * the files that their first lines name.
+ * An application that follows the quick start by hand, docs/guides/vite.md. The page's lines install
+ * the package as it would be published, beside the newest versions of its peers. The page's blocks are
+ * then written to the files that they name.
  *
- * `prisma migrate` downloads an engine, so the package's migration is applied by a client instead.
+ * `prisma init` and `prisma migrate` download an engine. So the folder begins with the files of `app`,
+ * which are what the first one writes, and the package's migration is applied by a client.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createClient } from "@libsql/client";
-import { blocksOf, readPage, ROOT } from "../docs/pages.js";
+import { type Block, blocksOf, readPage, ROOT } from "../docs/pages.js";
+import { freePort } from "../support/free-port.js";
 
 const run = promisify(execFile);
+const PAGE = "docs/guides/vite.md";
 const APP = fileURLToPath(new URL("app/", import.meta.url));
 
 /** The application's own tools, in the versions of this repository. */
@@ -38,8 +40,8 @@ export interface Application {
 export async function createApplication(bun?: string): Promise<Application> {
   const folder = await mkdtemp(join(tmpdir(), "quick-start-"));
   const children: ChildProcess[] = [];
-  const spawned = (command: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
-    const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env } });
+  const spawned = (command: string, args: string[]) => {
+    const child = spawn(command, args, { cwd: folder });
     children.push(child);
     return child;
   };
@@ -57,10 +59,11 @@ export async function createApplication(bun?: string): Promise<Application> {
     run: (command, ...args) => runIn(folder, join("node_modules/.bin", command), ...args),
     startApi: async () => `http://localhost:${await startApi()}`,
     async start() {
-      const env = { API_PORT: String(await startApi()) };
+      const port = await startApi();
+      await replaceIn(join(folder, "vite.config.ts"), "localhost:3000", `localhost:${port}`);
       const page = await freePort();
       const vite = ["node_modules/vite/bin/vite.js", "--port", String(page), "--strictPort"];
-      await printed(spawned(process.execPath, vite, env), "ready in");
+      await printed(spawned(process.execPath, vite), "ready in");
       return `http://localhost:${page}`;
     },
     async [Symbol.asyncDispose]() {
@@ -88,14 +91,14 @@ async function copyApplication(folder: string): Promise<void> {
   }
 }
 
-/** Runs README's lines with the packed package in place of its name. No flag hides a conflict. */
+/** Runs the page's lines with the packed package in place of its name. No flag hides a conflict. */
 async function install(folder: string, bun?: string): Promise<void> {
   const add = (packages: string[]) =>
     bun === undefined
       ? runIn(folder, "npm", "install", ...packages)
       : runIn(folder, bun, "add", ...packages.map((name) => name.replace("--save-dev", "--dev")));
 
-  const { text } = await readPage("README.md");
+  const { text } = await readPage(PAGE);
   const lines = [...text.matchAll(/^npm install (.+)$/gm)].map(([, names]) => names!);
   const packed = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], {
     cwd: ROOT,
@@ -112,14 +115,18 @@ async function install(folder: string, bun?: string): Promise<void> {
 }
 
 async function writeBlocks(folder: string): Promise<void> {
-  for (const { path, language, code } of blocksOf(await readPage("README.md"))) {
-    if (language === "prisma") {
-      await writeFile(join(folder, "prisma/schema.prisma"), code);
-    } else if (path !== undefined) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), code);
-    }
+  for (const block of blocksOf(await readPage(PAGE))) {
+    const path = block.path ?? pathOf(block);
+    if (path === undefined) continue;
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), block.code);
   }
+}
+
+/** Where the blocks of other languages belong. */
+function pathOf({ language, code }: Block): string | undefined {
+  if (language === "html") return "index.html";
+  return /^\/\/ (\S+)\n/.exec(code)?.[1];
 }
 
 async function migrate(folder: string, bun?: string): Promise<void> {
@@ -172,15 +179,6 @@ async function answers(port: number): Promise<void> {
 
 async function json(path: string): Promise<unknown> {
   return JSON.parse(await readFile(path, "utf8"));
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function printed(child: ChildProcess, text: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The quick start of the README, followed in an empty folder by a program. */
+/** The quick start by hand, docs/guides/vite.md, followed in an empty folder by a program. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { type Application, createApplication } from "./application.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
-describe("the quick start of the README", () => {
+describe("the quick start by hand", () => {
   let application: Application;
   let browser: Browser;
   beforeAll(async () => {

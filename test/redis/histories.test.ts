@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)("redisStore", { timeout: 180_000 }, () =>
       const tags = createTags(prefix, TAGS);
       await using workers = await start(name, { prefix, tags: TAGS }, { timeout: 5000 });
       await workers.answered(50);
-      const places = new Set(["a", "b", "c", "d"].map((key) => tags.placeOf({ key })));
+      const places = new Set(["a", "b", "c", "d"].map((key) => tags.placeOf({ name, key })));
       for (const place of places) {
         const slot = keySlot(tags.ownKey(place, ""));
         const from = cluster.nodes.indexOf(await cluster.masterOf(slot));

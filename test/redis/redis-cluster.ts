@@ -3,7 +3,7 @@
  * because `redis-cli --cluster create` waits for seconds.
  */
 import { setTimeout } from "node:timers/promises";
-import { freePort } from "../support/postgres-server.js";
+import { freePort } from "../support/free-port.js";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.js";
 import { type RedisServer, startRedis } from "./redis-server.js";
 

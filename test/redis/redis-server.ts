@@ -9,7 +9,7 @@ import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { freePort } from "../support/postgres-server.js";
+import { freePort } from "../support/free-port.js";
 
 /** Tests bound their own time; this bounds the start of one server, ms. */
 const START_WITHIN = 10_000;

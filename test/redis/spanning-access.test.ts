@@ -70,8 +70,8 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
     const row = (key: string) => ({ name: "calls", key, shard: 0, config });
     // Of one tag: one to be debited, one to be deleted, one that is only guarded. And one elsewhere.
     const all = Array.from({ length: 200 }, (_, i) => `key ${i}`);
-    const near = all.filter((key) => tags.placeOf({ key }) === 0).slice(0, 3);
-    const far = all.find((key) => tags.placeOf({ key }) === 7)!;
+    const near = all.filter((key) => tags.placeOf(row(key)) === 0).slice(0, 3);
+    const far = all.find((key) => tags.placeOf(row(key)) === 7)!;
     const keys = [...near, far];
     for (const key of keys) await other.limit("calls", { key, count: 50 });
     const next = (was: RateLimitState, index: number) =>

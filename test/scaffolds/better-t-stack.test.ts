@@ -8,7 +8,7 @@ import { describe, expect, inject, it } from "vitest";
 import { launchChromium } from "../support/chromium.js";
 import { bun, NO_BUN } from "../support/bun.js";
 import { NO_NODE_24, node24 } from "../support/node-24.js";
-import { freePort } from "../support/postgres-server.js";
+import { freePort } from "../support/free-port.js";
 import { MAIN } from "../support/run-init.js";
 import {
   avoidMissing,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../docs/pages.js";
-import { freePort } from "../support/postgres-server.js";
+import { freePort } from "../support/free-port.js";
 
 export interface CommandOptions {
   env?: Record<string, string>;
@@ -42,9 +42,10 @@ export interface Server {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What npm reads from the environment. A user's settings must not hide a conflict. */
+/** What npm reads from the environment. A user's settings must hide no conflict and leave out no script. */
 const STRICT = {
   npm_config_force: "false",
+  npm_config_ignore_scripts: "false",
   npm_config_legacy_peer_deps: "false",
   npm_config_prefer_offline: "true",
   npm_config_audit: "false",

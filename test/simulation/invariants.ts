@@ -3,11 +3,14 @@ import { checkLeaseHistory } from "../histories/lease-verdict.js";
 import { findOrder } from "../histories/find-order.js";
 import { partsOf } from "../histories/parts.js";
 import { Tally } from "./faults.js";
+import { EPOCH } from "./process.js";
 import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
 import { CAPACITY, CROWD, LIVE, type LiveName } from "./workloads/context.js";
 import { explains } from "./workloads/crowd.js";
 import { LEASED } from "./workloads/leases.js";
+import { problemOf } from "./workloads/retries.js";
+import * as slots from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
 
 /** @returns what was reached inside of the database. */
@@ -18,6 +21,9 @@ export function check(world: World): Tally<string> {
   checkErrors(world);
   checkQuiet(world);
   checkCrowd(world);
+  checkRetries(world);
+  checkSlots(world);
+  checkFreeSlots(world);
   checkRest(world);
   checkPages(world);
   const reached = new Tally<string>();
@@ -128,6 +134,45 @@ function checkCrowd({ crowd, network, problems, hasLost }: World): void {
     const left = network.server.rows.newest(["crowd", key, 0].join("\0"))?.value ?? CROWD;
     if (explains(taken, left)) continue;
     problems.push(`${key} has lost ${CROWD - left} tokens: ${JSON.stringify(taken)}`);
+  }
+}
+
+/** Each id was charged once, whoever sent it. */
+function checkRetries({ retried, network, problems, hasLost }: World): void {
+  if (hasLost) return;
+  const left = network.server.rows.newest(["retried", "", 0].join("\0"))?.value;
+  const problem = problemOf(retried, left);
+  if (problem !== undefined) problems.push(problem);
+}
+
+/** At no instant more callers hold slots than there are. */
+function checkSlots({
+  held,
+  scenario,
+  databaseClockError,
+  faults,
+  problems,
+  hasLost,
+}: World): void {
+  if (hasLost || databaseClockError !== 0 || faults.counts.has("database clock set")) return;
+  const problem = slots.problemOf(held, slots.configOf(scenario.seed).slots);
+  if (problem !== undefined) problems.push(problem);
+}
+
+/** Whatever has happened, all slots are free again a few leases after the last caller. */
+function checkFreeSlots({
+  network,
+  scenario,
+  timeline,
+  databaseClockError,
+  problems,
+}: World): void {
+  const { slots: count, lease } = slots.configOf(scenario.seed);
+  for (let shard = 0; shard < count; shard++) {
+    const row = network.server.rows.newest(["slots", "", shard].join("\0"));
+    const now = EPOCH + timeline.now + databaseClockError;
+    if (row == null || row.value > 0 || row.ts + lease.ms <= now) continue;
+    problems.push(`slot ${shard} is held for ${row.ts + lease.ms - now} ms after the end`);
   }
 }
 

@@ -8,12 +8,15 @@ import { type Backend, createBackend } from "./databases.js";
 import { alone } from "./workloads/alone.js";
 import { type Caller, FROZEN, LIVE, type Member, type Workload } from "./workloads/context.js";
 import { closing } from "./workloads/closing.js";
+import { credits } from "./workloads/credits.js";
 import { createCrowd } from "./workloads/crowd.js";
 import { createLeases } from "./workloads/leases.js";
 import { createLive, waits } from "./workloads/live.js";
 import { months } from "./workloads/months.js";
 import { prunes } from "./workloads/prunes.js";
+import { createRetries } from "./workloads/retries.js";
 import { shared } from "./workloads/shared.js";
+import { createSlots } from "./workloads/slots.js";
 import { tiers } from "./workloads/tiers.js";
 
 export interface Running extends Member {
@@ -51,6 +54,9 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [closing, scenario.callers.closing],
     [prunes, scenario.callers.prunes],
     [createLeases(world.leased, scenario), scenario.callers.leases],
+    [createRetries(world.retried), scenario.callers.retries],
+    [credits, scenario.callers.credits],
+    [createSlots(world.held, scenario.seed), scenario.callers.slots],
   ];
   const members: Members = {
     running: [],

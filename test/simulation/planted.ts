@@ -19,6 +19,8 @@ export interface Planted {
   without?: readonly string[];
   /** Whether it is a defect of leases. Only simulations with leases are looked at then. */
   leases?: boolean;
+  /** Whether it is a defect of slots. Only simulations with slots are looked at then. */
+  slots?: boolean;
   /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
   pages?: boolean;
   /** The database of its driver or dialect. @default any */
@@ -34,6 +36,11 @@ const GUARD_ALONE =
 const LEASES_ALONE = {
   leases: true,
   without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes"],
+};
+/** What slots do not need. */
+const SLOTS_ALONE = {
+  slots: true,
+  without: [...LEASES_ALONE.without, "leases", "retries", "credits"],
 };
 /** What pages do not need. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
@@ -123,6 +130,12 @@ export const PLANTED: readonly Planted[] = [
     to: "places.map(() => 1)",
   },
   {
+    defect: "a statement takes from a row of an earlier month as from one of this month",
+    file: "store/sql/current-window.ts",
+    from: "rate: REFUSED",
+    to: "rate: 0",
+  },
+  {
     defect: "decisions of one batch do not see each other's writes",
     file: "store/plan-writes.ts",
     from: "if (next !== undefined) entry.next = next;",
@@ -169,6 +182,12 @@ export const PLANTED: readonly Planted[] = [
     file: "core/block.ts",
     from: "if (blockFor === undefined || isInDebt(existing, config)) return undefined;",
     to: "if (blockFor === undefined) return undefined;",
+  },
+  {
+    defect: "an id is charged twice",
+    file: "limiter/once.ts",
+    from: "result.ok ? markerOf(result, now) : undefined",
+    to: "result.ok && now < 0 ? markerOf(result, now) : undefined",
   },
   {
     defect: "tokens that come back open a closed bucket",
@@ -297,6 +316,34 @@ export const PLANTED: readonly Planted[] = [
     `,
     ...LEASES_ALONE,
   },
+  {
+    defect: "credits go below zero",
+    file: "core/decide.ts",
+    from: "return value >= floor ? {",
+    to: "return value >= (config.rate === 0 ? floor - 1 : floor) ? {",
+    without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes", "leases"],
+  },
+  {
+    defect: "a late release frees the slot of another caller",
+    file: "limiter/slots/slot-decisions.ts",
+    from: 'if (!isHolder(state!, nonce, writtenAt)) return { result: "not held" };',
+    to: "",
+    ...SLOTS_ALONE,
+  },
+  {
+    defect: "a slot is free before its holder gives it up",
+    file: "core/slots.ts",
+    from: "period: leaseOf(config) + 1",
+    to: "period: leaseOf(config) / 8",
+    ...SLOTS_ALONE,
+  },
+  {
+    defect: "a holder does not look at the time",
+    file: "limiter/slots/hold.ts",
+    from: "this.#lose(), this.#validUntil - performance.now())",
+    to: "this.#lose(), 2 ** 30)",
+    ...SLOTS_ALONE,
+  },
 ];
 
 /** The source with the defect. */
@@ -308,8 +355,8 @@ export function plant({ file, from, to }: Planted): (path: string, code: string)
   };
 }
 
-function* seedsWithLeases(): Generator<number> {
-  for (const seed of seedsFrom(1, 1)) if (scenarioOf(seed).callers.leases > 0) yield seed;
+function* seedsWith(workload: "leases" | "slots"): Generator<number> {
+  for (const seed of seedsFrom(1, 1)) if (scenarioOf(seed).callers[workload] > 0) yield seed;
 }
 
 export interface Found {
@@ -326,8 +373,13 @@ export interface Found {
 export async function find(planted: Planted, within: number): Promise<Found> {
   const startedAt = performance.now();
   const start = await loadShipped(plant(planted));
+  const seeds = planted.leases
+    ? seedsWith("leases")
+    : planted.slots
+      ? seedsWith("slots")
+      : seedsFrom(1, 1);
   const explored = await explore(start, {
-    seeds: planted.leases ? seedsWithLeases() : seedsFrom(1, 1),
+    seeds,
     shouldContinue: (soFar) =>
       soFar.failures.length === 0 && performance.now() - startedAt < within * 1000,
     shrinks: false,

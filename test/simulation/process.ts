@@ -34,6 +34,8 @@ export class Process {
   /** By how much its clock is ahead, ms. A test may set it at any time. */
   clockError: number;
   isDead = false;
+  /** When it stood still, ms; for ever after it was killed. */
+  readonly stops: { from: number; to: number }[] = [];
   readonly #timers = new Set<VirtualTimer>();
   #reads: (() => void)[] = [];
   #immediates: (() => void)[] = [];
@@ -74,7 +76,9 @@ export class Process {
 
   /** Computes for this time, or is stopped by its host. */
   pause(ms: number): void {
-    this.#busyUntil = Math.max(this.#busyUntil, this.timeline.now + ms);
+    const { now } = this.timeline;
+    this.stops.push({ from: now, to: now + ms });
+    this.#busyUntil = Math.max(this.#busyUntil, now + ms);
   }
 
   /** Its machine sleeps: timers and the monotonic clock stand still meanwhile, as on many systems. */
@@ -89,6 +93,7 @@ export class Process {
   /** Ends the process at once. Nothing of it runs any more. */
   kill(): void {
     this.isDead = true;
+    this.stops.push({ from: this.timeline.now, to: Infinity });
     this.#timers.clear();
     this.#reads = [];
     this.#immediates = [];

@@ -14,7 +14,10 @@ type WorkloadName =
   | "months"
   | "closing"
   | "prunes"
-  | "leases";
+  | "leases"
+  | "retries"
+  | "credits"
+  | "slots";
 
 export interface Scenario {
   seed: number;
@@ -66,6 +69,9 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       closing: 0,
       prunes: 0,
       leases: 0,
+      retries: 0,
+      credits: 0,
+      slots: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -77,6 +83,9 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   };
   addLater(scenario, createRandom(seed ^ 0x27d4eb2f), hasFaults);
   addLeases(scenario, createRandom(seed ^ 0x2545f491), hasFaults);
+  addRetries(scenario, createRandom(seed ^ 0x9e3779b9));
+  addCredits(scenario, createRandom(seed ^ 0x1b873593));
+  addSlots(scenario, createRandom(seed ^ 0x85ebca6b));
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -108,6 +117,23 @@ function addLeases(scenario: Scenario, random: Random, hasFaults: boolean): void
   const every = random.between(500, 3000);
   scenario.callers.leases = count;
   if (count > 0 && sleeps) scenario.faults.every["sleeping process"] = every;
+}
+
+/** Nothing else changes in a scenario without them. */
+function addRetries(scenario: Scenario, random: Random): void {
+  scenario.callers.retries = random.chance(0.15) ? random.between(1, 2) : 0;
+}
+
+/** They read what is left. After a failover, a read may be answered by the old server. */
+function addCredits({ callers, faults }: Scenario, random: Random): void {
+  const failsOver = Object.keys(faults.every).some((fault) => fault.startsWith("failover"));
+  callers.credits = random.chance(0.25) && !failsOver ? 1 : 0;
+}
+
+/** None where a machine sleeps: the monotonic clock of a holder stands still meanwhile. */
+function addSlots({ callers, faults }: Scenario, random: Random): void {
+  const count = random.chance(0.25) ? random.between(2, 5) : 0;
+  callers.slots = "sleeping process" in faults.every ? 0 : count;
 }
 
 /** Whether no call may fail. */

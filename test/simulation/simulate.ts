@@ -12,6 +12,8 @@ import { settle, Timeline } from "./timeline.js";
 import { createMembers, type Members } from "./members.js";
 import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
+import type { Retried } from "./workloads/retries.js";
+import type { Held } from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
 import type { RecordedEvent } from "../histories/lease-caller.js";
 import type { Operation } from "../histories/operation.js";
@@ -36,6 +38,10 @@ export interface World {
   quiet: { key: string; from: number; to: number }[];
   /** What the crowd has taken, by key. */
   crowd: Map<string, Taken>;
+  /** What was charged for ids. */
+  retried: Retried;
+  /** Who has held slots. */
+  held: Held[];
   /** Calls that failed because of the store, by what they were. */
   failures: Map<string, unknown>;
   /** By how much the clock of the database was set, ms. */
@@ -90,6 +96,8 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     ownWrites: [],
     quiet: [],
     crowd: new Map(),
+    retried: new Map(),
+    held: [],
     failures: new Map(),
     databaseClockError: 0,
     hasLost: false,

@@ -1,7 +1,7 @@
 /** The system's Chromium, for the tests that need a browser. */
 import { existsSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
+import { freePort } from "./free-port.js";
 
 const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
@@ -40,12 +40,4 @@ export async function launchWindow() {
       await launched.close();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

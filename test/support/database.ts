@@ -42,14 +42,18 @@ export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
 /**
  * @param server the URL of the server. @default the server that all tests share
  * @param options of `CREATE DATABASE`.
+ * @param prefix what its name begins with.
  */
 export async function createPostgres(
   server: string = vitest.inject("postgresUrl"),
   options = "",
+  prefix = "limits",
 ): Promise<TestDatabase<PostgresClient>> {
-  const name = `limits_${randomUUID().replaceAll("-", "")}`;
-  const admin = connectPostgres(server);
+  const name = `${prefix}_${randomUUID().replaceAll("-", "")}`;
+  const admin = connectPostgres(server, 1);
   await admin.$executeRawUnsafe(`CREATE DATABASE ${name} ${options}`);
+  // It connects again to drop the database.
+  await admin.$disconnect();
   const url = new URL(server);
   url.pathname = name;
   const database = open(url.href, connectPostgres, async () => {
@@ -63,15 +67,21 @@ export async function createPostgres(
 /** The URL of the MySQL or MariaDB server for tests, if there is one. */
 export const mysqlUrl = process.env["TEST_MYSQL_URL"];
 
-/** @param charset the default character set of the database. @default the server's */
+/**
+ * @param charset the default character set of the database. @default the server's
+ * @param prefix what its name begins with.
+ */
 export async function createMysql(
   server: string = mysqlUrl!,
   charset?: string,
+  prefix = "limits",
 ): Promise<TestDatabase<MysqlClient>> {
-  const name = `limits_${randomUUID().replaceAll("-", "")}`;
-  const admin = connectMysql(server);
+  const name = `${prefix}_${randomUUID().replaceAll("-", "")}`;
+  const admin = connectMysql(server, 1);
   const encoding = charset === undefined ? "" : `CHARACTER SET ${charset}`;
   await admin.$executeRawUnsafe(`CREATE DATABASE ${name} ${encoding}`);
+  // It connects again to drop the database.
+  await admin.$disconnect();
   const url = new URL(server);
   url.pathname = name;
   const database = open(url.href, connectMysql, async () => {

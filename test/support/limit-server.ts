@@ -28,13 +28,20 @@ export interface LimitServerOptions {
   interval?: number;
   /** The most streams of one caller. @default 10 */
   maxStreams?: number;
+  /** Whether the limits may be overridden. @default false */
+  overrides?: boolean;
 }
 
 export async function startLimitServer<const TLimits extends LimitConfigs>(
   limits: TLimits,
-  { clock, interval = 100, maxStreams }: LimitServerOptions = {},
+  { clock, interval = 100, maxStreams, overrides }: LimitServerOptions = {},
 ) {
-  const limiter = createRateLimiter({ store: memoryStore(), limits, ...(clock && { clock }) });
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits,
+    overrides,
+    ...(clock && { clock }),
+  });
   const untyped = limiter as unknown as RateLimiter;
   const t = initTRPC.create({
     errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),

@@ -5,7 +5,8 @@ import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, unprivilegedUser } from "./postgres-server.js";
+import { freePort } from "./free-port.js";
+import { unprivilegedUser } from "./postgres-server.js";
 
 export interface Pgbouncer {
   /** The URL of a database of the server, through PgBouncer. */

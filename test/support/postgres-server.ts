@@ -5,11 +5,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chown, mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "./free-port.js";
 
 export interface PostgresServer {
   /** The URL of its `postgres` database. */
@@ -30,14 +30,6 @@ export async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }
   if (process.getuid?.() !== 0) return {};
   const { stdout } = await promisify(execFile)("id", ["-u", "nobody"]);
   return { uid: Number(stdout), gid: Number(stdout) };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** The programs of PostgreSQL. */

@@ -4,7 +4,14 @@
  * and `test/server/redis/redis-store.test.ts` report a skipped test.
  */
 import { memoryStore, type RateLimitStore } from "../../server/index.js";
-import { createMysql, createPostgres, createSqlite, mysqlUrl } from "./database.js";
+import {
+  createMysql,
+  createPostgres,
+  createSqlite,
+  mysqlUrl,
+  type TestDatabase,
+} from "./database.js";
+import { type KeptDatabase, keptMysql, keptPostgres } from "./kept-databases.js";
 import { openStore, type StoreKind } from "./open-store.js";
 import { createRedisRows, redisUrl } from "./redis-rows.js";
 
@@ -15,7 +22,12 @@ export interface OpenStore {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-type NamedStore = [name: string, open: () => Promise<OpenStore>];
+export interface OpenOptions {
+  /** Gives the test a database of its own, because something may still write to it at the end. */
+  isNew?: boolean;
+}
+
+type NamedStore = [name: string, open: (options?: OpenOptions) => Promise<OpenStore>];
 
 /** One store of each kind. `npm test` runs on them. */
 const main: NamedStore[] = [
@@ -27,23 +39,34 @@ const main: NamedStore[] = [
     },
   ],
   ["SQLite", () => onDatabase("sqlite", createSqlite())],
-  ["PostgreSQL", () => onDatabase("postgresql", createPostgres())],
-  ["PostgreSQL through pg", () => onDatabase("pg", createPostgres())],
+  ["PostgreSQL", (options) => onDatabase("postgresql", openPostgres(options))],
+  ["PostgreSQL through pg", (options) => onDatabase("pg", openPostgres(options))],
   ...(mysqlUrl === undefined
     ? []
-    : ([["MySQL or MariaDB", () => onDatabase("mysql", createMysql())]] satisfies NamedStore[])),
+    : ([
+        ["MySQL or MariaDB", (options) => onDatabase("mysql", openMysql(options))],
+      ] satisfies NamedStore[])),
 ];
 
 /** Other drivers to the same databases. `npm run test:drivers` runs on them. */
 const others: NamedStore[] = [
-  ["PostgreSQL through Prisma and a pool", () => onDatabase("pg and prisma", createPostgres())],
-  ["PostgreSQL through Drizzle", () => onDatabase("drizzle postgres-js", createPostgres())],
+  [
+    "PostgreSQL through Prisma and a pool",
+    (options) => onDatabase("pg and prisma", openPostgres(options)),
+  ],
+  [
+    "PostgreSQL through Drizzle",
+    (options) => onDatabase("drizzle postgres-js", openPostgres(options)),
+  ],
   ["SQLite through libsql", () => onDatabase("libsql", createSqlite())],
   ...(mysqlUrl === undefined
     ? []
     : ([
-        ["MySQL or MariaDB through mysql2", () => onDatabase("mysql2", createMysql())],
-        ["MySQL or MariaDB through mariadb", () => onDatabase("mariadb", createMysql())],
+        ["MySQL or MariaDB through mysql2", (options) => onDatabase("mysql2", openMysql(options))],
+        [
+          "MySQL or MariaDB through mariadb",
+          (options) => onDatabase("mariadb", openMysql(options)),
+        ],
       ] satisfies NamedStore[])),
 ];
 
@@ -56,9 +79,17 @@ const redis: NamedStore[] = redisUrl === undefined ? [] : [["Redis", onRedis]];
 /** Also the one that has no transactions, and prunes nothing. */
 export const storesAndRedis = runsOthers ? others : [...main, ...redis];
 
+function openPostgres({ isNew = false }: OpenOptions = {}) {
+  return isNew ? createPostgres() : keptPostgres();
+}
+
+function openMysql({ isNew = false }: OpenOptions = {}) {
+  return isNew ? createMysql() : keptMysql();
+}
+
 async function onDatabase(
   kind: StoreKind,
-  opening: ReturnType<typeof createSqlite | typeof createPostgres | typeof createMysql>,
+  opening: Promise<TestDatabase | KeptDatabase>,
 ): Promise<OpenStore> {
   const database = await opening;
   const opened = [openStore(kind, database.url), openStore(kind, database.url)] as const;

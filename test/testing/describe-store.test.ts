@@ -53,7 +53,7 @@ describe("the contract of stores", () => {
     expect(failed).toEqual([]);
     expect(count).toBeGreaterThan(20);
     expect(info.mock.calls).toEqual(
-      Array.from({ length: 2 }, () => ["skipped: this store has no peer: `open` returned none"]),
+      Array.from({ length: 3 }, () => ["skipped: this store has no peer: `open` returned none"]),
     );
   });
 

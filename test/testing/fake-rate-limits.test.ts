@@ -5,6 +5,7 @@ import { HOUR, MINUTE } from "../../core/durations.js";
 const LIMITS = {
   sendMessage: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
   windowed: { kind: "fixed window", rate: 2, period: HOUR },
+  daily: { kind: "fixed window", rate: 2, period: "day", timeZone: "Asia/Tokyo" },
 } as const;
 const item = { name: "sendMessage" };
 
@@ -24,7 +25,7 @@ describe("fake rate limits", () => {
     expect(limits.connection).toBe("live");
   });
 
-  it.each(["sendMessage", "windowed"] as const)(
+  it.each(["sendMessage", "windowed", "daily"] as const)(
     "deny %s until the promised ms, and turn ok by themselves",
     async (name) => {
       const limits = createFakeRateLimits({ limits: LIMITS });
@@ -45,6 +46,36 @@ describe("fake rate limits", () => {
       expect(onChange).toHaveBeenCalledTimes(2);
     },
   );
+
+  it("deny slots until the promised ms", async () => {
+    const limits = createFakeRateLimits({
+      limits: { work: { kind: "concurrency", slots: 2 } },
+    });
+    expect(limits.remaining({ name: "work" })).toBe(2);
+    const retryAt = Date.now() + 5000;
+    limits.deny("work", retryAt);
+    expect(limits.status({ name: "work" }, 1)).toEqual({ ok: false, retryAt });
+    expect(limits.remaining({ name: "work" })).toBe(0);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(limits.status({ name: "work" }, 1)).toEqual({ ok: true });
+    limits.fill("work", 1);
+    expect(limits.remaining({ name: "work" })).toBe(1);
+  });
+
+  it("take the credits of a limiter, which no wait brings back", () => {
+    const limits = createFakeRateLimits({
+      limits: { ...LIMITS, credits: { kind: "token bucket", rate: 0 } },
+    });
+    const credits = { name: "credits" };
+    expect(limits.status(credits, 1)).toEqual({ ok: true });
+    limits.deny("credits", Date.now() + 5000);
+    expect(limits.status(credits, 1)).toEqual({ ok: false, retryAt: Infinity });
+    expect(limits.remaining(credits)).toBe(0);
+    limits.fill("credits", 3);
+    expect(limits.status(credits, 3)).toEqual({ ok: true });
+    expect(limits.status(credits, 4)).toEqual({ ok: false, retryAt: Infinity });
+    expect(limits.remaining(credits)).toBe(3);
+  });
 
   it("keep their state when they are read again", async () => {
     const limits = createFakeRateLimits({ limits: LIMITS });

@@ -80,16 +80,71 @@ createRateLimiter({
 createRateLimiter({
   store,
   limits: {
+    // @ts-expect-error and no days
+    leased: { kind: "fixed window", rate: 1000, period: "day", lease: { ms: 100 } },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
     // @ts-expect-error ms
     leased: { ...leased, lease: { seconds: 1 } },
   },
 });
 
-/** A period is a number only where the kind or the value excludes months. */
+const bucket = { kind: "token bucket", rate: 1, period: MINUTE } as const;
+const growing = { ...bucket, blockFor: [MINUTE, 5 * MINUTE] } as const;
+createRateLimiter({
+  store,
+  limits: {
+    growing,
+    patient: { ...growing, forgiveAfter: 5 * MINUTE, shards: 1 },
+    once: { ...bucket, onceFor: MINUTE, shards: 1 },
+    leasedOnce: { ...leased, onceFor: MINUTE },
+  },
+  onceFor: MINUTE,
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error closings are not counted by shard
+    growing: { ...growing, shards: 2 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a lease does not see that the limit was closed
+    growing: { ...leased, blockFor: [1000, 2000] },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error one closing has nothing to forgive
+    patient: { ...bucket, blockFor: 1000, forgiveAfter: 1000 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error nothing closes it
+    patient: { ...bucket, forgiveAfter: 1000 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error an id has no row beside shards
+    once: { ...bucket, onceFor: MINUTE, shards: 2 },
+  },
+});
+
+/** A period is a number only where the kind or the value excludes those of a calendar. */
 export function periodOf(config: RateLimitConfig): number {
   if (config.kind === "token bucket") return config.period;
-  assert<Equal<typeof config.period, number | "month">>();
-  return config.period === "month" ? 0 : config.period;
+  assert<Equal<typeof config.period, number | "day" | "week" | "month">>();
+  return typeof config.period === "string" ? 0 : config.period;
 }
 
 /** The names that `charge` autocompletes: those of its last overload. */
@@ -98,7 +153,7 @@ assert<Equal<ChargedName, "logIn" | "llmTokens" | "images">>();
 
 export async function calls(name: string) {
   const charged = await limiter.charge("llmTokens", { key: "ada", count: 1200 });
-  assert<Equal<typeof charged, { value: number; retryAfter?: number }>>();
+  assert<Equal<typeof charged, { value: number; retryAfter?: number; repeated?: true }>>();
   await limiter.charge(name, { config: inline });
   // @ts-expect-error an unknown name needs a config
   await limiter.charge("oneOff");
@@ -109,7 +164,26 @@ export async function calls(name: string) {
   // @ts-expect-error a charge needs no reservation
   await limiter.charge("llmTokens", { reserve: true });
 
-  const result = await limiter.limit("llmTokens", { count: 500 });
+  await limiter.charge("llmTokens", { once: "id" });
+  await limiter.limit(name, { config: inline, once: "id" });
+  await limiter.limitAll([{ name: "llmTokens" }], { once: "id" });
+  // @ts-expect-error one id for all of them
+  await limiter.limitAll([{ name: "llmTokens", once: "id" }]);
+  // @ts-expect-error it waits in this process, and gives back what it waited for
+  await limiter.acquire("llmTokens", { once: "id" });
+  // @ts-expect-error an id is a text
+  await limiter.limit("llmTokens", { once: 7 });
+  const sharded = createRateLimiter({ store, limits: { wide: { ...bucket, shards: 2 }, bucket } });
+  await sharded.limit("wide", { count: 1 });
+  await sharded.limit("bucket", { once: "id" });
+  // @ts-expect-error an id has no row beside shards
+  await sharded.limit("wide", { once: "id" });
+  // @ts-expect-error nor has it for a check
+  await sharded.check("wide", { once: "id" });
+  // @ts-expect-error nor for a charge
+  await sharded.charge("wide", { once: "id" });
+
+  const result = await limiter.limit("llmTokens", { count: 500, once: "id" });
   await limiter.settle(result, 320);
   await limiter.settle(await limiter.acquire("llmTokens"), 0);
   const all = await limiter.limitAll([{ name: "llmTokens" }, { name: "images" }]);
@@ -125,6 +199,7 @@ export async function calls(name: string) {
   await limiter.settle(charged, 20);
   if (result.ok) {
     assert<Equal<typeof result.storeFailed, true | undefined>>();
+    assert<Equal<typeof result.repeated, true | undefined>>();
     assert<Equal<typeof result.shadow, { ok: boolean; retryAfter: number } | undefined>>();
   } else {
     // @ts-expect-error a denied call is no shadow's
@@ -177,5 +252,76 @@ createRateLimiter({
     // @ts-expect-error "next window" or "new window"
     window: { kind: "fixed window", rate: 1, period: 1, blockFor: 1, afterBlock: "full" },
     renewed: { kind: "fixed window", rate: 1, period: 1, blockFor: 1, afterBlock: "new window" },
+  },
+});
+
+// Days, weeks and months of a time zone.
+const daily = { kind: "fixed window", rate: 10, period: "day", timeZone: "Europe/Berlin" } as const;
+const { timeZone: _zone, ...utcDaily } = daily;
+createRateLimiter({
+  store,
+  limits: {
+    daily,
+    utcDaily,
+    weekly: { ...daily, period: "week", weekStart: 0 },
+    monthly: { ...daily, period: "month", shards: 2, blockFor: MINUTE },
+    billed: { kind: "fixed window", rate: 10, period: "month", start: 0 },
+    wide: daily as RateLimitConfig,
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error the start of a day is a matter of its zone
+    aligned: { ...daily, start: 0 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error so is that of a week in UTC
+    week: { ...utcDaily, period: "week", start: 0 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a period in ms has no time zone
+    zoned: { ...daily, period: MINUTE },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a token bucket has no windows
+    bucket: { kind: "token bucket", rate: 10, period: "day" },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error only weeks have a first day
+    first: { ...daily, weekStart: 1 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a week has seven days
+    eighth: { ...daily, period: "week", weekStart: 7 },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error a day does not start when a block ends
+    reopening: { ...daily, blockFor: MINUTE, afterBlock: "new window" },
+  },
+});
+createRateLimiter({
+  store,
+  limits: {
+    // @ts-expect-error only a server lists windows
+    listed: { ...daily, starts: [0] },
   },
 });

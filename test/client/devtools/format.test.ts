@@ -11,3 +11,11 @@ it("says of a limit how it closes, and how it opens again", () => {
     `${closes}, then a new window`,
   );
 });
+
+it("says in which time zone the windows of a limit are", () => {
+  const config = { kind: "fixed window", rate: 10, period: "week" } as const;
+  expect(formatConfig(config)).toBe("fixed window: 10 per week, holds 10");
+  expect(formatConfig({ ...config, weekStart: 0, timeZone: "Asia/Tokyo" })).toBe(
+    "fixed window: 10 per week from Sunday of Asia/Tokyo, holds 10",
+  );
+});

@@ -58,6 +58,25 @@ describe("a snapshot in the QueryClient", () => {
   });
 });
 
+describe("a QueryClient that was cleared, such as when someone logs out", () => {
+  it("leaves nothing of the limit to components that are mounted later", async () => {
+    await using page = await startSilent();
+    const now = Date.now();
+    const denied = { name: "hourly", value: 0, ts: now, now, config };
+    page.queryClient.setQueryData(KEY, denied, { updatedAt: now });
+    function App({ isOpen }: { isOpen: boolean }) {
+      return isOpen && <Shown id="a" />;
+    }
+    const { rerender } = page.render(<App isOpen />);
+    expect(textOf("a")).toBe("wait 0");
+    rerender(page.around(<App isOpen={false} />));
+    await settled(() => page.server.requests());
+    page.queryClient.clear();
+    rerender(page.around(<App isOpen />));
+    expect(textOf("a")).toBe("unknown");
+  });
+});
+
 describe("refetchQueries", () => {
   it("asks the server, shows the answer, and fails no entry", async () => {
     await using page = await startPage();

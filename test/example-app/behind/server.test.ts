@@ -58,6 +58,23 @@ describe("the rows", () => {
     expect(app.reads()).toBeLessThanOrEqual(3);
   });
 
+  it("mark the failed log-ins of a visitor, and a reset forgets them, too", async () => {
+    await using app = await startRouter();
+    const [ada, bob] = [app.caller("ada"), app.caller("bob")];
+    for (const visitor of [ada, bob]) {
+      const attempt = visitor.logIn.attempt({ account: "demo", password: "wrong" });
+      await expect(attempt).rejects.toThrow("Wrong account or password");
+    }
+    const [seen] = await read(ada, 1);
+    expect(seen!.rows.map(({ name, mine }) => [name, mine])).toEqual([
+      ["logIn", true],
+      ["logIn", false],
+    ]);
+    expect(await ada.behind.reset()).toEqual({ process: 1, rows: 1 });
+    const [, after] = await read(ada, 2);
+    expect(after!.rows.map(({ mine }) => mine)).toEqual([false]);
+  });
+
   it("say which process has read them, whose they are, and no whole key of another visitor", async () => {
     await using app = await startRouter();
     const [ada, bob] = ["ada-0123456789", "bob-0123456789"];

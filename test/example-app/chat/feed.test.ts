@@ -69,6 +69,17 @@ it("asks the database nothing without subscribers, and catches up for the next o
   await soon(() => expect(second.texts).toEqual(["one", "two"]));
 });
 
+it("has no gap before a message that was sent to this process while nobody listened", async () => {
+  const { feed, subscribe, write } = await openFeed();
+  const texts = Array.from({ length: 40 }, (_, i) => `message ${i + 1}`);
+  feed.publish(await write(texts[0]!));
+  // These are sent to another process.
+  for (const text of texts.slice(1, -1)) await write(text);
+  feed.publish(await write(texts.at(-1)!));
+  const subscriber = subscribe();
+  await soon(() => expect(subscriber.texts).toEqual(texts));
+});
+
 it("brings a message of its own process at once, and once", async () => {
   const { feed, reads, subscribe, write } = await openFeed();
   const { texts } = subscribe();

@@ -1,4 +1,4 @@
-/** The pretend language model over HTTP: estimates, a queue, two tiers, and clients that go away. */
+/** The pretend language model over HTTP: estimates, a queue, tiers, credits, clients that go away. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../../example-app/shared/server/app.js";
 import { openDatabase } from "../../../example-app/shared/server/database.js";
-import type { ModelEvent } from "../../../example-app/model/server.js";
+import type { ModelEvent } from "../../../example-app/model/answer-prompt.js";
 import type { AppRouter } from "../../../example-app/shared/server/router.js";
 import { soon } from "../../support/soon.js";
 
@@ -30,6 +30,14 @@ async function startExample() {
       const period = config.period as number;
       return Math.min(config.rate, value + ((now - ts) * config.rate) / period);
     },
+    /** The credits that the visitor has. */
+    async credits() {
+      return (await client.rateLimit.status.query({ name: "credits" })).value;
+    },
+    /** The slots that are free. */
+    async slots() {
+      return (await client.rateLimit.status.query({ name: "generations" })).value;
+    },
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
@@ -41,10 +49,15 @@ async function startExample() {
 type Example = Awaited<ReturnType<typeof startExample>>;
 
 /** Asks, and reads the answer in the background until `stop`. */
-async function ask({ client }: Example, text: string, length: 100 | 1_000 | 10_000) {
+async function ask(
+  { client }: Example,
+  text: string,
+  length: 100 | 1_000 | 10_000,
+  how: "ask" | "askNow" = "ask",
+) {
   const stream = new AbortController();
   const events: ModelEvent[] = [];
-  const answer = await client.model.ask.mutate({ text, length }, { signal: stream.signal });
+  const answer = await client.model[how].mutate({ text, length }, { signal: stream.signal });
   const end = (async () => {
     for await (const event of answer) events.push(event);
   })().catch(() => {});
@@ -79,7 +92,7 @@ describe("the model", () => {
     const { events, end } = await ask(example, "a b c d e f g h i j k", 100);
     await end;
     expect(events.filter(({ kind }) => kind === "word")).toHaveLength(100);
-    const bill = { kind: "bill", estimated: 111, used: 111, returned: 0 };
+    const bill = { kind: "bill", estimated: 111, used: 111, returned: 0, paid: "llmTokens" };
     expect(events.at(-1)).toEqual(bill);
   });
 
@@ -100,6 +113,52 @@ describe("the model", () => {
     for (const { stop } of [first, second]) stop();
   });
 
+  it("answers two prompts at a time, and the next one when a slot is free", async () => {
+    await using example = await startExample();
+    const text = "one two three four five six seven eight nine ten";
+    const first = await ask(example, text, 100);
+    const second = await ask(example, text, 100);
+    for (const { kinds } of [first, second]) await soon(() => expect(kinds()).toContain("word"));
+    expect(await example.slots()).toBe(0);
+    const third = await ask(example, text, 100);
+    await soon(() => expect(third.kinds()).toEqual(["waiting"]));
+    const fourth = await ask(example, text, 100);
+    await soon(() => expect(fourth.kinds()).toEqual(["waiting"]));
+    // It leaves the line, and its tokens come back.
+    const before = await example.left();
+    third.stop();
+    await expect.poll(example.left, { timeout: 5_000 }).toBeGreaterThan(before + 90);
+    first.stop();
+    await soon(() => expect(fourth.kinds()).toEqual(["waiting", "running", "word"]));
+    expect(third.kinds()).toEqual(["waiting"]);
+    await Promise.all([second.end, fourth.end]);
+    expect(fourth.events.at(-1)).toMatchObject({ kind: "bill", used: 110 });
+    await expect.poll(example.slots).toBe(2);
+  });
+
+  it("ends an answer whose slot is lost, without a bill", async () => {
+    await using example = await startExample();
+    const text = Array.from({ length: 40 }, (_, i) => `word${i}`).join(" ");
+    const { events, end, kinds } = await ask(example, text, 1_000);
+    await soon(() => expect(kinds()).toContain("word"));
+    await example.client.behind.reset.mutate();
+    // It learns of it when it renews its lease. The whole answer takes 20 s.
+    await end;
+    expect(kinds()).toEqual(["running", "word"]);
+    expect(events.length).toBeLessThan(400);
+    expect(await example.slots()).toBe(2);
+  });
+
+  it("needs no slot for a prompt in the queue", async () => {
+    await using example = await startExample();
+    const first = await ask(example, "one two three four five six", 1_000);
+    const queued = await ask(example, "two", 1_000);
+    await soon(() => expect(queued.kinds()).toEqual(["queued"]));
+    await soon(() => expect(first.kinds()).toContain("word"));
+    expect(await example.slots()).toBe(1);
+    for (const { stop } of [first, queued]) stop();
+  });
+
   it("gives back what a client that goes away in the middle of an answer has not used", async () => {
     await using example = await startExample();
     const { kinds, stop } = await ask(example, "one two three four five six seven", 1_000);
@@ -109,18 +168,24 @@ describe("the model", () => {
     await expect.poll(example.left, { timeout: 3_000 }).toBeGreaterThan(1_100);
   });
 
-  it("gives back all tokens to a client that goes away at once, at whatever moment", async () => {
-    await using example = await startExample();
-    for (const delay of [0, 1, 2, 4, 6, 8, 10, 12, 15, 20]) {
-      const signal = AbortSignal.timeout(delay);
-      const call = example.client.model.ask.mutate({ text: "one", length: 100 }, { signal });
-      const reading = call.then(async (events) => {
-        for await (const _ of events);
-      });
-      await expect(reading).rejects.toThrow("abort");
-    }
-    await expect.poll(example.left, { timeout: 3_000 }).toBeGreaterThan(1_150);
-  });
+  it.each([
+    ["asks", "ask"],
+    ["asks to be answered now", "askNow"],
+  ] as const)(
+    "gives all tokens back to a client that %s, and goes away at once",
+    async (_what, how) => {
+      await using example = await startExample();
+      for (const delay of [0, 1, 2, 4, 6, 8, 10, 12, 15, 20]) {
+        const signal = AbortSignal.timeout(delay);
+        const call = example.client.model[how].mutate({ text: "one", length: 100 }, { signal });
+        const reading = call.then(async (events) => {
+          for await (const _ of events);
+        });
+        await expect(reading).rejects.toThrow("abort");
+      }
+      await expect.poll(example.left, { timeout: 3_000 }).toBeGreaterThan(1_150);
+    },
+  );
 
   it("denies a prompt for which the queue has no room, and takes nothing for it", async () => {
     await using example = await startExample();
@@ -170,5 +235,72 @@ describe("the model", () => {
     const code = { data: { code: "BAD_REQUEST" } };
     await expect(example.client.model.ask.mutate(input as never)).rejects.toMatchObject(code);
     expect(await example.left()).toBe(1_200);
+  });
+});
+
+describe("the credits", () => {
+  const bill = ({ events }: Awaited<ReturnType<typeof ask>>) =>
+    events.find((event) => event.kind === "bill");
+
+  it("are there once for each id that a purchase sends, however often it is sent", async () => {
+    await using example = await startExample();
+    const { buyCredits } = example.client.model;
+    expect(await example.credits()).toBe(0);
+    await Promise.all([buyCredits.mutate({ id: "first" }), buyCredits.mutate({ id: "first" })]);
+    await buyCredits.mutate({ id: "first" });
+    expect(await example.credits()).toBe(2_000);
+    await buyCredits.mutate({ id: "second" });
+    expect(await example.credits()).toBe(4_000);
+  });
+
+  it("pay when the tier cannot, and get back what is not used", async () => {
+    await using example = await startExample();
+    await example.client.model.buyCredits.mutate({ id: "first" });
+    const first = await ask(example, "one two three four five six seven", 1_000);
+    const second = await ask(example, "one two three four", 1_000, "askNow");
+    await soon(() => expect(second.kinds()).toEqual(["running", "word"]));
+    expect(await example.credits()).toBe(996);
+    await second.end;
+    const paid = { kind: "bill", estimated: 1_004, used: 44, returned: 960, paid: "credits" };
+    expect(bill(second)).toEqual(paid);
+    expect(await example.credits()).toBe(1_956);
+    await first.end;
+    expect(bill(first)).toMatchObject({ paid: "llmTokens" });
+    expect(await example.credits()).toBe(1_956);
+  });
+
+  it("stay while the tier has the tokens", async () => {
+    await using example = await startExample();
+    await example.client.model.buyCredits.mutate({ id: "first" });
+    const asked = await ask(example, "one", 1_000, "askNow");
+    await asked.end;
+    expect(bill(asked)).toMatchObject({ used: 11, paid: "llmTokens" });
+    expect(await example.credits()).toBe(2_000);
+  });
+
+  it("come back to a client that goes away in the middle of an answer", async () => {
+    await using example = await startExample();
+    await example.client.model.buyCredits.mutate({ id: "first" });
+    const text = "one two three four five six seven";
+    const first = await ask(example, text, 1_000);
+    const { kinds, stop } = await ask(example, text, 1_000, "askNow");
+    await soon(() => expect(kinds()).toContain("word"));
+    expect(await example.credits()).toBe(993);
+    stop();
+    // It pays for its prompt, and for the words that were written by then.
+    await expect.poll(example.credits, { timeout: 3_000 }).toBeGreaterThan(1_920);
+    expect(await example.credits()).toBeLessThan(1_993);
+    first.stop();
+  });
+
+  it("deny a prompt that neither they nor the tier can pay for, and lose nothing", async () => {
+    await using example = await startExample();
+    await example.client.model.buyCredits.mutate({ id: "first" });
+    const open = [await ask(example, "one two three four", 1_000)];
+    open.push(await ask(example, "one two three four", 1_000, "askNow"));
+    const denied = ask(example, "three", 1_000, "askNow");
+    await expect(denied).rejects.toMatchObject({ data: { code: "TOO_MANY_REQUESTS" } });
+    expect(await example.credits()).toBe(996);
+    for (const { stop } of open) stop();
   });
 });

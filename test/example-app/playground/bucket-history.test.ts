@@ -29,12 +29,12 @@ async function setUp(config: RateLimitConfig) {
     async call(count = 1, reserve = false) {
       const result = await limiter.limit("playground", { count, reserve });
       const answeredAt = now;
-      history.sent();
+      const number = history.sent();
       const { value } = result;
       return result.ok
-        ? () => history.granted({ value, ts: result.ts!, now: answeredAt }, count)
+        ? () => history.granted(number, { value, ts: result.ts!, now: answeredAt }, count)
         : () =>
-            history.denied({
+            history.denied(number, {
               kind: "RateLimited",
               name: "playground",
               retryAfter: result.retryAfter,
@@ -78,7 +78,7 @@ describe("the history of a bucket", () => {
       expect(granted).toBeGreaterThan(10);
       expect(denied).toBeGreaterThan(5);
       expect(waiting).toBe(0);
-      const { grants, most } = history.deviation();
+      const { grants, most } = history.measured();
       expect(grants).toBe(granted);
       expect(most).toBeLessThan(1e-9);
       // The line passes through what the limiter held after each call.
@@ -105,6 +105,17 @@ describe("the history of a bucket", () => {
     expect(line.at.map((at) => at - START)).toEqual([0, 0, 0, 1000, 4000]);
   });
 
+  it("shows the step at which a month begins", async () => {
+    const start = Date.UTC(2023, 11, 1) - START;
+    const month = await setUp({ kind: "fixed window", rate: 100, period: "month", start: 0 });
+    month.pass(start - 2_000);
+    (await month.call(30))();
+    month.pass(5_000);
+    const { at, values } = month.history.line(month.now());
+    expect(values.slice(-4)).toEqual([70, 70, 100, 100]);
+    expect(at.at(-2)! - START).toBe(start);
+  });
+
   it("marks a denial once, and keeps it off the predicted line", async () => {
     const { history, call, snapshot } = await setUp(BUCKET);
     (await call(5))();
@@ -113,7 +124,8 @@ describe("the history of a bucket", () => {
     history.snapshot({ ...(await snapshot()), value: -0.5 });
     denial();
     const kinds = history.marks(START).map(({ kind }) => kind);
-    expect(kinds).toEqual(["granted", "denied"]);
+    expect(kinds).toEqual(["granted"]);
+    expect(history.denials(START)).toEqual([START]);
     expect(history.valueAt(START)).toBe(0);
   });
 
@@ -129,7 +141,8 @@ describe("the history of a bucket", () => {
     (await call())();
     pass(70_000);
     (await call())();
-    expect(history.deviation().grants).toBe(1);
+    // Of the three grants, the first is gone: the second begins the last minute.
+    expect(history.marks(START).map(({ at }) => at - START)).toEqual([70_000, 140_000]);
     history.snapshot({ ...(await snapshot()), config: WINDOW });
     expect(history.counts).toMatchObject({ granted: 0, denied: 0 });
     expect(history.config).toEqual(WINDOW);
@@ -140,8 +153,76 @@ describe("the history of a bucket", () => {
     (await call())();
     (await call())();
     expect(history.valueAt(START)).toBeCloseTo(3);
-    expect(history.deviation().grants).toBe(0);
+    expect(history.measured().grants).toBe(0);
     history.snapshot(await snapshot());
     expect(history.valueAt(START)).toBeCloseTo(3);
+  });
+
+  it("shows the last 15 s at first, grows with the first call up to a minute, and begins anew", async () => {
+    const { history, call, pass, now } = await setUp(BUCKET);
+    pass(40_000);
+    expect(history.spanAt(now())).toBe(15_000);
+    (await call())();
+    const spans = [10_000, 10_000, 30_000, 20_000].map((ms) => {
+      pass(ms);
+      return history.spanAt(now());
+    });
+    expect(spans).toEqual([15_000, 21_000, 51_000, 60_000]);
+    // That call has left the plot.
+    history.line(now());
+    expect(history.spanAt(now())).toBe(15_000);
+  });
+
+  it("measures what the page predicted and what the server said, and keeps the greatest difference", async () => {
+    const { history, call, pass, now, limiter } = await setUp(BUCKET);
+    pass(1_000);
+    (await call(2))();
+    expect(history.measured()).toEqual({ grants: 1, last: { predicted: 3, said: 3 }, most: 0 });
+    // Another visitor of the same bucket, of whom the page has not heard.
+    await limiter.limit("playground", { count: 1.5 });
+    (await call())();
+    expect(history.measured()).toEqual({
+      grants: 2,
+      last: { predicted: 2, said: 0.5 },
+      most: 1.5,
+    });
+    pass(70_000);
+    (await call())();
+    expect(history.measured()).toEqual({ grants: 3, last: { predicted: 4, said: 4 }, most: 1.5 });
+    history.line(now());
+    history.clear();
+    expect(history.measured()).toEqual({ grants: 0, most: 0 });
+  });
+
+  it("measures a grant only when all calls that may have come before it are answered", async () => {
+    const { history, call, pass } = await setUp(BUCKET);
+    pass(1_000);
+    const first = await call(2);
+    pass(1);
+    const second = await call(1);
+    second();
+    expect(history.measured()).toEqual({ grants: 0, most: 0 });
+    first();
+    expect(history.measured()).toMatchObject({ grants: 2, last: { said: 2.002 }, most: 0 });
+  });
+
+  it("shows a bucket that a denial has closed, whether a snapshot comes before the answer or after", async () => {
+    for (const isFirst of [true, false]) {
+      const { history, call, pass, now, snapshot } = await setUp({ ...BUCKET, blockFor: 3000 });
+      pass(1_000);
+      (await call(5))();
+      const denial = await call();
+      const closed = await snapshot();
+      pass(isFirst ? 0 : 4);
+      if (isFirst) history.snapshot(closed);
+      // As the hooks do, some ms later.
+      history.snapshot({ ...closed, ts: now(), now: now() });
+      denial();
+      if (!isFirst) history.snapshot(closed);
+      expect(history.valueAt(closed.ts)).toBe(-6);
+      pass(5_000);
+      (await call())();
+      expect(history.measured()).toMatchObject({ grants: 2, most: 0 });
+    }
   });
 });

@@ -5,6 +5,7 @@ import { explainBucket } from "../../../example-app/playground/explain-bucket.js
 const START = 1_700_000_000_000;
 const BUCKET: RateLimitConfig = { kind: "token bucket", rate: 2, period: 1000, capacity: 5 };
 const WINDOW: RateLimitConfig = { ...BUCKET, kind: "fixed window", start: 0 };
+const MONTH: RateLimitConfig = { kind: "fixed window", rate: 100, period: "month", start: 0 };
 
 describe("the words under the plot", () => {
   it.each([
@@ -17,6 +18,7 @@ describe("the words under the plot", () => {
       "1.0 of 5 tokens; 0.01 come each minute; full in 24,000.0 s.",
     ],
     [WINDOW, 1, "1.0 of 5 tokens; 2 come with each window; the next starts in 0.4 s."],
+    [MONTH, 97, "97.0 of 100 tokens; 100 come with each month; the next starts on 1 December."],
   ] as const)("explains %o with %d tokens", (config, value, text) => {
     expect(explainBucket(value, config, START + 600, START)).toBe(text);
   });

@@ -66,6 +66,18 @@ it("charges, denies and tells by the limit that a visitor has chosen, and leaves
   expect((await other.status()).config).toMatchObject({ rate: 30, capacity: 10 });
 });
 
+it("takes a calendar month, which begins on the first in UTC", async () => {
+  const { choose, take, status } = await example.visitor();
+  await choose.mutate({ ...CHOICE, kind: "fixed window", rate: 100, period: "month" });
+  const { config, ts, now } = await status();
+  expect(config).toMatchObject({ period: "month", start: 0 });
+  const { ts: taken } = await take.mutate({ count: 1, reserve: false });
+  const date = new Date(now);
+  expect([ts, taken]).toEqual(
+    Array(2).fill(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1)),
+  );
+});
+
 it("starts each limit with a full bucket, whatever the shards of the one before", async () => {
   const { choose, take, status } = await example.visitor();
   await choose.mutate({ ...CHOICE, capacity: 160, shards: 16 });
@@ -83,8 +95,9 @@ it.each([
   ["of no capacity", { capacity: 0 }, "capacity must be from 1 to 10,000"],
   ["of too many shards", { shards: 1000 }, "shards must be from 1 to 16"],
   ["of half a shard", { shards: 1.5 }, "limit.shards must be a whole number"],
+  ["of a month that refills little by little", { period: "month" }, "limit.period must be"],
   ["with a block on shards", { shards: 2, blockFor: 5000 }, "left out of a limit with shards"],
-])("does not take a limit %s", async (_what, part, message) => {
+] as const)("does not take a limit %s", async (_what, part, message) => {
   const { choose, status } = await example.visitor();
   await expect(choose.mutate({ ...CHOICE, ...part })).rejects.toThrow(message);
   expect((await status()).config).toMatchObject({ rate: 30, capacity: 10 });

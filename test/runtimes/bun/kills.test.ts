@@ -1,6 +1,6 @@
 /** Two processes of Bun on one database, one of which is killed without notice. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bun, NO_BUN } from "../../support/bun.js";
@@ -17,6 +17,7 @@ const GRANTS = fileURLToPath(new URL("run/grants.ts", import.meta.url));
 /** So many that the other process is killed long before they are spent. */
 const CAPACITY = 5000;
 const CALLERS = 8;
+const DOT = ".".charCodeAt(0);
 
 const clients: [kind: StoreKind, create: () => Promise<TestDatabase>][] = [
   ["bun:sqlite", createSqlite],
@@ -30,33 +31,37 @@ if (mysqlUrl === undefined) {
 interface Granting {
   child: ChildProcess;
   grants: number;
-  /** Resolves after this many grants of this process. */
-  granted(count: number): Promise<void>;
+  /** Resolves when it is connected. Rejects, as `granted` does, if it ends before. */
+  ready: Promise<void>;
+  begin(): void;
+  /** Resolves with this process after this many grants of it. */
+  granted(count: number): Promise<Granting>;
   /** Resolves with the exit code, and with `null` if it was killed. */
   closed: Promise<number | null>;
 }
 
 function start(kind: StoreKind, url: string): Granting {
   const args = [GRANTS, kind, url, String(CAPACITY), "20"];
-  const child = spawn(bun!, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(bun!, args, { stdio: ["pipe", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
-  let check = () => {};
+  const printed = new EventEmitter();
+  const ended = new AbortController();
+  child.once("close", () => ended.abort());
   const granting: Granting = {
     child,
     grants: 0,
-    granted: (count) =>
-      new Promise<void>((resolve, reject) => {
-        check = () => {
-          if (granting.grants >= count) resolve();
-        };
-        child.once("close", () => reject(new Error(`it ended after ${granting.grants} grants`)));
-        check();
-      }),
+    ready: once(printed, "ready", ended).then(() => {}),
+    begin: () => void child.stdin.write("\n"),
+    granted: async (count) => {
+      while (granting.grants < count) await once(printed, "grants", ended);
+      return granting;
+    },
     closed: once(child, "close").then(([code]) => code as number | null),
   };
   child.stdout.on("data", (chunk: Buffer) => {
-    granting.grants += chunk.length;
-    check();
+    if (chunk.includes("\n")) printed.emit("ready");
+    granting.grants += chunk.filter((byte) => byte === DOT).length;
+    printed.emit("grants");
   });
   return granting;
 }
@@ -66,8 +71,12 @@ describe.skipIf(bun === undefined)("when one of two processes of Bun is killed",
     "the other one grants what is left, and not more, through %s",
     async (kind, create) => {
       await using database = await create();
-      const [killed, survivor] = [start(kind, database.url), start(kind, database.url)];
-      await Promise.all([killed.granted(50), survivor.granted(50)]);
+      const both = [start(kind, database.url), start(kind, database.url)] as const;
+      await Promise.all(both.map((process) => process.ready));
+      for (const process of both) process.begin();
+      // SQLite may let one of them call for long before the other one has its turn.
+      const killed = await Promise.race(both.map((process) => process.granted(50)));
+      const survivor = both[killed === both[0] ? 1 : 0];
       killed.child.kill("SIGKILL");
       expect(await killed.closed).toBe(null);
       const before = survivor.grants;

@@ -1,4 +1,4 @@
-/** The quick start of the README, by Bun instead of npm and Node.js. */
+/** The quick start by hand, docs/guides/vite.md, by Bun instead of npm and Node.js. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ async function noRegistry(): Promise<string | undefined> {
   );
 }
 
-describe.skipIf(bun === undefined)("the quick start of the README, in Bun", () => {
+describe.skipIf(bun === undefined)("the quick start by hand, in Bun", () => {
   it("grants three messages, and answers the fourth one with 429", async ({ skip }) => {
     const reason = await noRegistry();
     if (reason !== undefined) return skip(reason);
@@ -42,4 +42,4 @@ describe.skipIf(bun === undefined)("the quick start of the README, in Bun", () =
   });
 });
 
-if (bun === undefined) it("the quick start of the README, in Bun", ({ skip }) => skip(NO_BUN));
+if (bun === undefined) it("the quick start by hand, in Bun", ({ skip }) => skip(NO_BUN));

@@ -12,10 +12,11 @@ import { deno, DENO_PROJECT, installInDeno, NO_DENO, runDeno } from "../../suppo
 
 const MIGRATIONS = fileURLToPath(new URL("../../../prisma/migrations/", import.meta.url));
 
-async function sqliteMigration(): Promise<string> {
+/** The files, in order, the first of which is that of the limits. */
+async function sqliteMigrations(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS, { withFileTypes: true });
-  const folder = entries.find((entry) => entry.isDirectory());
-  return join(MIGRATIONS, folder!.name, "migration.sql");
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return folders.toSorted().map((folder) => join(MIGRATIONS, folder, "migration.sql"));
 }
 
 /** How many tests the contract has. */
@@ -42,14 +43,16 @@ describe.skipIf(deno === undefined)("the package in Deno", () => {
 
   it("grants three of four calls, in memory, on SQLite and on PostgreSQL", async () => {
     await using database = await createPostgres();
-    const args = ["run", "-A", "run/limits.ts", database.url, await sqliteMigration()];
+    const [limits] = await sqliteMigrations();
+    const args = ["run", "-A", "run/limits.ts", database.url, limits!];
     const three = [true, true, true, false];
     expect(JSON.parse(await runDeno(args))).toEqual({ memory: three, sqlite: three, pg: three });
   });
 
   it.each(["pg", "node:sqlite"])("passes the contract of stores through %s", async (kind) => {
     await using database = await createPostgres();
-    const env = { STORE_KIND: kind, STORE_URL: database.url, MIGRATION: await sqliteMigration() };
+    const migrations = JSON.stringify(await sqliteMigrations());
+    const env = { STORE_KIND: kind, STORE_URL: database.url, MIGRATIONS: migrations };
     const printed = await runDeno(["test", "-A", "--no-check", "run/contract.ts"], env);
     const [, passed, failed] = /(\d+) passed \((\d+) steps?\) \| 0 failed/.exec(printed) ?? [];
     expect([passed, failed]).toEqual(["1", String(countTests())]);

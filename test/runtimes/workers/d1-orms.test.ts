@@ -1,7 +1,7 @@
 /** `drizzleStore` and `prismaStore` on miniflare's D1, from this process. */
 import { createRequire } from "node:module";
 import { drizzle } from "drizzle-orm/d1";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { PrismaClient } from "../../../prisma/generated/client/client.js";
 import { drizzleStore } from "../../../server/drizzle/index.js";
 import {
@@ -12,14 +12,11 @@ import {
   type RateLimitStore,
 } from "../../../server/index.js";
 import { describeStore } from "../../server/store/contract.js";
-import { emptyTable, startD1 } from "./d1-database.js";
-import { hasWorkerd, NO_WORKERD, type StartedWorker } from "./start-worker.js";
+import { emptyD1 } from "./d1-database.js";
+import { hasWorkerd, NO_WORKERD } from "./start-worker.js";
 
-let worker: StartedWorker;
-beforeAll(async () => {
-  if (hasWorkerd) worker = await startD1();
-});
-afterAll(() => worker?.[Symbol.asyncDispose]());
+const d1 = emptyD1();
+afterAll(() => d1[Symbol.asyncDispose]());
 
 type Adapter = ConstructorParameters<typeof PrismaClient>[0]["adapter"];
 
@@ -49,8 +46,7 @@ if (!hasWorkerd) {
 } else {
   describe.each(KINDS)("on D1, %s", (name, open) => {
     const openTwo = async () => {
-      const db = await worker.d1("DB");
-      await emptyTable(db);
+      const db = await d1.open();
       return [open(db), open(db)] as const;
     };
 
@@ -89,7 +85,7 @@ if (!hasWorkerd) {
   });
 
   it("the stores of ORMs refuse Serializable decisions on D1", async () => {
-    const db = await worker.d1("DB");
+    const db = await d1.open();
     const isolation = "serializable";
     expect(() => drizzleStore(drizzleOn(db), { isolation })).toThrow(/isolation must be left out/);
     expect(() => prismaStore(prismaOn(db), { isolation })).toThrow(/isolation must be left out/);

@@ -1,5 +1,5 @@
 /** `d1Store` on miniflare's D1, from this process. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import {
   createRateLimiter,
   type D1DatabaseLike,
@@ -11,14 +11,11 @@ import {
   type RowId,
 } from "../../../server/index.js";
 import { describeStore } from "../../server/store/contract.js";
-import { emptyTable, startD1 } from "./d1-database.js";
-import { hasWorkerd, NO_WORKERD, type StartedWorker } from "./start-worker.js";
+import { emptyD1 } from "./d1-database.js";
+import { hasWorkerd, NO_WORKERD } from "./start-worker.js";
 
-let worker: StartedWorker;
-beforeAll(async () => {
-  if (hasWorkerd) worker = await startD1();
-});
-afterAll(() => worker?.[Symbol.asyncDispose]());
+const d1 = emptyD1();
+afterAll(() => d1[Symbol.asyncDispose]());
 
 /** What was sent: one list for each round trip. */
 interface Recorded {
@@ -28,8 +25,7 @@ interface Recorded {
 
 /** Each has an object of its own, as in another process. */
 async function bindings(): Promise<[Recorded, Recorded]> {
-  const db = await worker.d1("DB");
-  await emptyTable(db);
+  const db = await d1.open();
   return [recorded(db), recorded(db)];
 }
 
@@ -262,7 +258,7 @@ if (!hasWorkerd) {
     });
 
     it("accepts the binding itself, as a worker has it", async () => {
-      const db = await worker.d1("DB");
+      const db = await d1.open();
       expect((await limiterOn(db).limit("a", { key: "bare" })).ok).toBe(true);
     });
   });

@@ -245,3 +245,20 @@ it("reads a limit by each config in the same query, and shares equal configs", a
   expect(reads.slice(3)).toEqual(["a", "a"]);
   expect(readers[2]!.seen.at(-1)).toMatchObject({ value: 6, config: paid });
 });
+
+it("tells of leases of slots that were renewed, although as many are free", async () => {
+  const config = { kind: "fixed window", rate: 1, period: 1000, capacity: 2, slots: 2 } as const;
+  const { state, change, follow } = start();
+  Object.assign(state, { value: 1, ts: 100, config: { ...config, starts: [1100] } });
+  const { seen } = follow(["generations"]);
+  await vi.advanceTimersByTimeAsync(100);
+  change("generations");
+  await vi.advanceTimersByTimeAsync(100);
+  Object.assign(state, { config: { ...config, starts: [1500] } });
+  change("generations");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(seen.map((snapshot) => snapshot.config)).toMatchObject([
+    { starts: [1100] },
+    { starts: [1500] },
+  ]);
+});

@@ -1,7 +1,17 @@
 /** The numbers in header fields, at the limits of their range. */
 import { TRPCError } from "@trpc/server";
 import { expect, it } from "vitest";
-import { HOUR, MINUTE, RateLimitError, SECOND } from "../../../server/index.js";
+import { createManualClock } from "../../../core/testing.js";
+import { limitFields } from "../../../server/http/header-fields.js";
+import {
+  createRateLimiter,
+  HOUR,
+  memoryStore,
+  MINUTE,
+  type RateLimitConfig,
+  RateLimitError,
+  SECOND,
+} from "../../../server/index.js";
 import { noteDecisions, type NotedDecision } from "../../../server/trpc/decisions-of-call.js";
 import { rateLimitResponseMeta } from "../../../server/trpc/response-headers.js";
 
@@ -42,6 +52,27 @@ it("counts to the end of the window", () => {
     expect(fieldsAfter({ name: "w", value: 2, config })[1]).toBe(
       `"w";r=2;t=${Math.ceil(end / SECOND)}`,
     );
+  }
+});
+
+it("counts to the end of the day of a time zone, which may have 23 or 25 hours", () => {
+  const clock = createManualClock(Date.parse("2030-03-31T12:00Z"));
+  const daily = {
+    kind: "fixed window",
+    rate: 3,
+    period: "day",
+    timeZone: "Europe/Berlin",
+  } as const;
+  const limiter = createRateLimiter({ store: memoryStore(), clock, limits: { daily } });
+  const fields = (config: RateLimitConfig) =>
+    limitFields([{ name: "d", value: 2, config, now: clock() }]);
+  expect(fields(limiter.configOf("daily"))).toEqual({
+    "RateLimit-Policy": `"d";q=3;w=${(23 * HOUR) / SECOND}`,
+    RateLimit: `"d";r=2;t=${(10 * HOUR) / SECOND}`,
+  });
+  // What another program has sent.
+  for (const starts of [undefined, {}, 7, [], [clock() - HOUR], [clock(), null]]) {
+    expect(fields({ ...daily, starts } as never)).toEqual({});
   }
 });
 

@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
-import {
-  createRateLimiter,
-  DAY,
-  type DecisionEvent,
-  isRateLimitError,
-  MINUTE,
-  SECOND,
-} from "../../../server/index.js";
+import { createRateLimiter, DAY, isRateLimitError, MINUTE, SECOND } from "../../../server/index.js";
 import { stores } from "../../support/stores.js";
+import { twoProcesses } from "../../support/two-processes.js";
 
 const limits = {
   tokens: { kind: "token bucket", rate: 10, period: SECOND, maxReserved: 30 },
@@ -17,19 +10,7 @@ const limits = {
 } as const;
 
 describe.each(stores)("on %s", (_name, open) => {
-  async function setUp() {
-    const opened = await open();
-    const clock = createManualClock();
-    const events: DecisionEvent[] = [];
-    const limiter = createRateLimiter({
-      store: opened.store,
-      clock,
-      sleep: clock.sleep,
-      limits,
-      onDecision: (event) => void events.push(event),
-    });
-    return { limiter, clock, events, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
-  }
+  const setUp = () => twoProcesses(open, limits);
 
   it("refund gives tokens back, up to the capacity", async () => {
     await using setting = await setUp();

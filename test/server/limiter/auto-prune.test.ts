@@ -69,7 +69,7 @@ it.each(stores)(
   "autoPrune deletes full rows on %s, in one of three processes per interval",
   async (_name, open) => {
     vi.useRealTimers();
-    await using opened = await open();
+    await using opened = await open({ isNew: true });
     const clock = createManualClock();
     const { store } = opened;
     const pruned = vi.fn();

@@ -11,6 +11,7 @@ import {
   SECOND,
 } from "../../../server/index.js";
 import { stores } from "../../support/stores.js";
+import { twoProcesses } from "../../support/two-processes.js";
 
 const limits = {
   bucket: { kind: "token bucket", rate: 60, period: MINUTE },
@@ -22,17 +23,7 @@ const limits = {
 } as const;
 
 describe.each(stores)("charge on %s", (_, open) => {
-  async function setUp() {
-    const opened = await open();
-    const clock = createManualClock();
-    const options = { clock, limits };
-    return {
-      clock,
-      limiter: createRateLimiter({ store: opened.store, ...options }),
-      peer: createRateLimiter({ store: opened.peer, ...options }),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  }
+  const setUp = () => twoProcesses(open, limits);
 
   it.each(["bucket", "strict", "window"] as const)(
     "goes into debt whatever maxReserved is, and calls pass exactly when it is repaid, with %s",

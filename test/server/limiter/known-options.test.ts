@@ -12,8 +12,8 @@ function create() {
 type Untyped = Record<keyof RateLimiter, (...args: unknown[]) => Promise<unknown>>;
 
 it.each([
-  ["limit", { ky: "a" }, "key, config, count, reserve, throws"],
-  ["check", { ky: "a" }, "key, config, count, reserve, throws"],
+  ["limit", { ky: "a" }, "key, config, count, reserve, throws, once"],
+  ["check", { ky: "a" }, "key, config, count, reserve, throws, once"],
   ["reset", { ky: "a" }, "key, config"],
   ["refund", { ky: "a" }, "key, config, count, result"],
   ["getValue", { ky: "a" }, "key, config"],

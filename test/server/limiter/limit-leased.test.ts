@@ -7,7 +7,7 @@ import { stores } from "../../support/stores.js";
 
 describe.each(stores)("a leased limit on %s", (_, open) => {
   async function setUp() {
-    const opened = await open();
+    const opened = await open({ isNew: true });
     return Object.assign(processes(opened.store, opened.peer), {
       [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
     });

@@ -140,7 +140,9 @@ describe("a period of months", () => {
       "limits.limit.period must be a whole number of ms above 0, got",
     );
     const year = { kind: "fixed window", rate: 1, period: "year" };
-    expect(limiter(year)).toThrow('a whole number of ms above 0, or "month", got "year"');
+    expect(limiter(year)).toThrow(
+      'a whole number of ms above 0, "day", "week" or "month", got "year"',
+    );
     const late = { kind: "fixed window", rate: 1, period: "month", start: 9e15 };
     expect(limiter(late)).toThrow(RateLimitConfigError);
   });

@@ -185,9 +185,9 @@ describe("getValue", () => {
 
 describe("createRateLimiter", () => {
   it("quotes the limit, the option and the value of an invalid config", () => {
-    const limits = { broken: { kind: "token bucket", rate: 0, period: MINUTE } } as const;
+    const limits = { broken: { kind: "token bucket", rate: -1, period: MINUTE } } as const;
     expect(() => createRateLimiter({ store: memoryStore(), limits })).toThrow(
-      "limits.broken.rate must be a finite number above 0, got 0",
+      "limits.broken.rate must be a finite number above 0, got -1",
     );
   });
 

@@ -17,8 +17,10 @@ afterEach(() => void vi.useRealTimers());
 const few = { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 } as const;
 const limits = { few: { ...few, rememberDenials: MINUTE } } as const;
 
+type Given = "channel" | "hashKey" | "rememberDenials" | "timeout";
+
 /** Two limiters on one store, as of two processes. The first one gets `options`. */
-function createPair(options: Partial<RateLimiterOptions<typeof limits>> = {}) {
+function createPair(options: Partial<Pick<RateLimiterOptions<typeof limits>, Given>> = {}) {
   const clock = createManualClock(Date.UTC(2030, 0, 1));
   const shared = { store: memoryStore(), clock, limits };
   const limiter = createRateLimiter({ ...shared, ...options });

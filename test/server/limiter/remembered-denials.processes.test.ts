@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { HOUR } from "../../../server/index.js";
+import { bundleProgram } from "../../support/bundle-program.js";
 import { createMysql, createPostgres, mysqlUrl } from "../../support/database.js";
 import type { StoreKind } from "../../support/open-store.js";
 
-const PROCESS = fileURLToPath(new URL("../../support/remember-denials.ts", import.meta.url));
+const PROCESS = await bundleProgram(new URL("../../support/remember-denials.ts", import.meta.url));
 const BRIEFLY = 700;
 
 interface Answer {
@@ -20,7 +20,7 @@ interface Answer {
 
 /** Starts a process. It ends with the test. */
 function start(kind: StoreKind, url: string, ms: number, channel: string) {
-  const args = ["--import", "tsx", PROCESS, kind, url, String(ms), channel];
+  const args = [PROCESS, kind, url, String(ms), channel];
   const child: ChildProcess = spawn(process.execPath, args, {
     stdio: ["pipe", "pipe", "inherit"],
   });

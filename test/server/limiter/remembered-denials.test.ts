@@ -31,8 +31,10 @@ const limits = {
   closing: { ...few, blockFor: 20 * SECOND, rememberDenials: MINUTE },
 } as const;
 
+type Given = "channel" | "hashKey" | "onDecision" | "rememberDenials" | "store" | "timeout";
+
 /** Two limiters on one store, as of two processes. The first one gets `options`. */
-function createPair(options: Partial<RateLimiterOptions<typeof limits>> = {}) {
+function createPair(options: Partial<Pick<RateLimiterOptions<typeof limits>, Given>> = {}) {
   const clock = createManualClock(Date.UTC(2030, 0, 1));
   const shared = { store: memoryStore(), clock, limits };
   const limiter = createRateLimiter({ ...shared, ...options });

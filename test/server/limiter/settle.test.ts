@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import {
   createRateLimiter,
-  type DecisionEvent,
   MINUTE,
   RateLimitInputError,
   type RateLimitResult,
@@ -11,6 +10,7 @@ import {
   SECOND,
 } from "../../../server/index.js";
 import { storesAndRedis } from "../../support/stores.js";
+import { twoProcesses } from "../../support/two-processes.js";
 
 const limits = {
   tokens: { kind: "token bucket", rate: 60, period: MINUTE, maxReserved: 100 },
@@ -20,22 +20,10 @@ const limits = {
 
 describe.each(storesAndRedis)("settle on %s", (_, open) => {
   async function setUp() {
-    const opened = await open();
-    const clock = createManualClock();
-    const events: DecisionEvent[] = [];
-    const options = { clock, limits, sleep: clock.sleep };
-    const limiter = createRateLimiter({
-      store: opened.store,
-      ...options,
-      onDecision: (event) => void events.push(event),
-    });
+    const at = await twoProcesses(open, limits);
     return {
-      clock,
-      limiter,
-      events,
-      peer: createRateLimiter({ store: opened.peer, ...options }),
-      left: async (name: keyof typeof limits) => (await limiter.getValue(name)).value,
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+      ...at,
+      left: async (name: keyof typeof limits) => (await at.limiter.getValue(name)).value,
     };
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE } from "../../../server/index.js";
 import type { RedisStoreOptions } from "../../../server/redis/index.js";
+import { readPage } from "../../docs/pages.js";
 import { missingForRedis, startRedis } from "../../redis/redis-server.js";
 import { createRedisRows } from "../../support/redis-rows.js";
 
@@ -15,8 +16,8 @@ async function start(settings: Record<string, string>, user = "") {
   onTestFinished(() => {
     redis.client.disconnect();
   });
-  const open = (options?: RedisStoreOptions) =>
-    createRateLimiter({ store: redis.open(options, { lazyConnect: false }), limits });
+  const open = (options?: RedisStoreOptions, { overrides = false } = {}) =>
+    createRateLimiter({ store: redis.open(options, { lazyConnect: false }), limits, overrides });
   return { server, open };
 }
 
@@ -47,6 +48,24 @@ describe.skipIf(missing !== undefined)("a server of Redis", () => {
     await server.run("ACL", "SETUSER", "limits", "on", ">secret", "~*", "&*", "+@all", "-info");
     await expect(open().limit("calls")).rejects.toThrow(/may not use INFO.*eviction: "ignore"/);
     expect(await open({ eviction: "ignore" }).limit("calls")).toMatchObject({ ok: true });
+  });
+
+  it("needs no other commands than docs/redis.md lists", async () => {
+    const { text } = await readPage("docs/redis.md");
+    const listed = text.slice(text.indexOf("## Permissions")).matchAll(/`([A-Z]+)`/g);
+    const commands = [...listed].map(([, command]) => `+${command!.toLowerCase()}`);
+    const { server, open } = await start({}, "limits:secret@");
+    const rights = ["on", ">secret", "~test:*", "&*", "-@all", ...commands];
+    await server.run("ACL", "SETUSER", "limits", ...rights);
+    const limiter = open({}, { overrides: true });
+    const options = { key: "ann" };
+    expect(await limiter.limit("calls", options)).toMatchObject({ ok: true });
+    await limiter.overrides.set("calls", { ...options, blocked: true });
+    expect(await limiter.limit("calls", options)).toMatchObject({ ok: false });
+    expect(await limiter.overrides.clear("calls", options)).toBe(true);
+    expect((await limiter.list("calls")).items).toHaveLength(1);
+    expect(await limiter.prune()).toBe(0);
+    expect(await limiter.forget("ann")).toBe(1);
   });
 
   it("that is a replica is named as one, and no key is", async () => {

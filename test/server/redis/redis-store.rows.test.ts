@@ -97,6 +97,20 @@ describe.skipIf(redisUrl === undefined)("a row in Redis", () => {
     expect(staysFor).toBeLessThan(31 * 24 * HOUR + 2 * MINUTE);
   });
 
+  it("stays for days of a time zone, and for one more, since its zone may change", async () => {
+    await using opened = open();
+    const config = {
+      kind: "fixed window",
+      rate: 3,
+      period: "day",
+      timeZone: "Asia/Tokyo",
+    } as const;
+    await opened.limiter.limit("daily", { key: "a", config });
+    const staysFor = await opened.staysFor("daily");
+    expect(staysFor).toBeGreaterThan(24 * HOUR);
+    expect(staysFor).toBeLessThan(51 * HOUR);
+  });
+
   it("is listed and forgotten, whatever its name and key look like", async () => {
     await using opened = open();
     const { store } = opened;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keySlot } from "../../../server/redis/key-slot.js";
 import { createTags } from "../../../server/redis/tags.js";
+import { markerKey, MARKER_PREFIX } from "../../../server/store/marker-keys.js";
 import { rowId } from "../../../server/store/store.js";
 
 const rowOf = (name: string, key: string, shard = 0) => rowId(name, key, shard);
@@ -30,6 +31,11 @@ describe("the tags of keys in Redis", () => {
     for (const key of ["", "user 1", "{other}", "}{", "é"]) {
       const slots = [slotOf("a", key), slotOf("b", key), slotOf("{b}", key), slotOf("a", key, 7)];
       expect(new Set(slots).size).toBe(1);
+    }
+    // Where the markers of its ids are, too, because one decision writes them.
+    for (const key of ["", "user 1", "a|b", "a\\", "a\\|b", "|"]) {
+      const marker = slotOf(`${MARKER_PREFIX}a`, markerKey(key, "id|1"));
+      expect(marker).toBe(slotOf("a", key));
     }
     const all = Array.from({ length: 200 }, (_, i) => slotOf("a", `user ${i}`));
     expect(new Set(all).size).toBe(12);

@@ -38,6 +38,19 @@ describe("memoryStore", () => {
     expect(await limiter.check("logIns", { key: "victim" })).toMatchObject({ ok: false });
   });
 
+  it("takes no row for full because a count of closings is of an instant to come", async () => {
+    const limits = {
+      daily: { kind: "fixed window", rate: 10, period: 24 * HOUR, start: 0 },
+      closing: { ...token, blockFor: [24 * HOUR] },
+    } as const;
+    const store = memoryStore({ maxRows: 6 });
+    const limiter = createRateLimiter({ store, clock: createManualClock(), limits });
+    await limiter.limit("daily", { key: "victim", count: 10 });
+    for (let i = 0; i < 2; i++) await limiter.limit("closing", { key: "attacker" });
+    for (let i = 0; i < 6; i++) await limiter.limit("daily", { key: `${i}` });
+    expect(await limiter.check("daily", { key: "victim" })).toMatchObject({ ok: false });
+  });
+
   it("drops the least used row when none is full", async () => {
     const clock = createManualClock();
     const limits = {

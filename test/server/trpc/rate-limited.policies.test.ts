@@ -22,7 +22,7 @@ import { createSqlite } from "../../support/database.js";
 import { startServer } from "../../support/http.js";
 import { createLimitedTRPC } from "../../support/limited-trpc.js";
 import { openStore } from "../../support/open-store.js";
-import { freePort } from "../../support/postgres-server.js";
+import { freePort } from "../../support/free-port.js";
 
 const few = { kind: "token bucket", rate: 2, period: MINUTE } as const;
 const logIn = { kind: "token bucket", rate: 5, period: MINUTE, blockFor: 15 * MINUTE } as const;

@@ -51,6 +51,7 @@ export function everyOtherTime(): DatabaseClock {
     isKnown: true,
     isInDoubt: false,
     behind: () => 0,
+    ahead: () => 0,
     query: (run) => run(calls++ % 2 === 1),
     begin: () => () => {},
   };

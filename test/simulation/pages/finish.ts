@@ -21,6 +21,8 @@ const LIVE_AGAIN = 90_000;
 const LEFT = 11_000;
 /** How long until a page knows of a change by another process, ms, beside the ways of messages. */
 const HEARD = { live: 1500, polling: 5500, offline: 0 };
+/** How long until a page finds out that its stream is dead and has another one, ms. */
+const DEAD_STREAM = 15_000;
 
 export async function finishPages(world: World, pages: Pages, random: Random): Promise<void> {
   const { timeline, failures } = world;
@@ -74,6 +76,10 @@ async function hears(view: PageView, random: Random): Promise<void> {
   const { timeline, failures, members } = world;
   const names = page.names.filter((name) => !("shards" in LIVE[name]));
   if (names.length === 0) return;
+  // A page that has slept is right at once, by an answer. Only missing pings tell that the stream
+  // has died meanwhile.
+  const isDead = pages.web.sourcesOf(page).some(({ isConnected }) => !isConnected);
+  if (isDead) await timeline.until(timeline.now + DEAD_STREAM);
   const name = random.pick(names);
   const held = page.observer.remaining({ name }) ?? 0;
   // All of it, so that it has not refilled until the page is looked at.

@@ -82,7 +82,10 @@ export function createPages(world: World, start: StartShipped): Pages {
     "broken stream": () => ofStreams(web, random)?.break(),
     "silent stream": () => ofStreams(web, random)?.silence(),
     "ended stream": () => ofStreams(web, random)?.end(),
-    "held streams": () => (web.heldUntil = timeline.now + random.between(1000, 60_000)),
+    // What is held already is not let through earlier.
+    "held streams": () => {
+      web.heldUntil = Math.max(web.heldUntil, timeline.now + random.between(1000, 60_000));
+    },
     "frozen page": () => pause(random.pick(pages.running), random.between(1000, 20_000), "pause"),
     "sleeping page": () => pause(random.pick(pages.running), random.between(3000, 20_000), "sleep"),
     "page clock set": () => {

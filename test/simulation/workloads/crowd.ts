@@ -7,7 +7,7 @@ import { type Caller, CROWD, isStoreFailure, type Workload } from "./context.js"
 /** What the calls on one bucket have taken. */
 export interface Taken {
   granted: number;
-  /** Tokens of calls without an answer: taken or not. */
+  /** Tokens of calls without an answer, also of a killed process: taken or not. */
   uncertain: number;
 }
 
@@ -24,14 +24,15 @@ export function createCrowd(takenByKey: Map<string, Taken>): Workload {
       takenByKey.set(key, taken);
       const count = random.between(1, 3);
       caller.tally.note("crowd");
+      taken.uncertain += count;
       try {
         const { ok } = await member.frozen.limit("crowd", { key, count });
+        taken.uncertain -= count;
         if (ok) taken.granted += count;
         else await member.sleep(100);
       } catch (error) {
         if (!isStoreFailure(error)) throw error;
         caller.failed(error, "crowd");
-        taken.uncertain += count;
       }
     }
   };

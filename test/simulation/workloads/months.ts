@@ -1,42 +1,61 @@
-/** A limit by calendar months, from the 31st at noon. In shorter months that is their last day. */
+/**
+ * Limits by calendar months. Of some members they start on the 31st at noon, UTC, and in shorter months
+ * on the last day. Of the others they start on the first at midnight in New York.
+ */
+import type { RateLimitConfig } from "../../../server/index.js";
+import type { Workload } from "./context.js";
 import { createMoving } from "./moving.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+const RATE = 5;
+const CAPACITY = 12;
 
 /** When a month begins, by its number since December 2029. */
-function startOf(month: number): number {
+type StartOf = (month: number) => number;
+
+function createMonths(startOf: StartOf, config: Partial<RateLimitConfig>): Workload {
+  const monthOf = (now: number) => {
+    let month = 0;
+    while (startOf(month + 1) <= now) month++;
+    return month;
+  };
+  return createMoving({
+    what: "months",
+    configs: [
+      { kind: "fixed window", period: "month", rate: RATE, capacity: CAPACITY, ...config } as never,
+    ],
+    start: startOf(0) + DAY,
+    advance(random, now) {
+      const next = startOf(monthOf(now) + 1) - now;
+      return random.pick([HOUR, 2 * DAY, next - 1, next, next + 1, 28 * DAY, 31 * DAY]);
+    },
+    held(row, _config, now) {
+      const month = monthOf(now);
+      if (row === null) return { value: CAPACITY, ts: startOf(month) };
+      const was = monthOf(row.ts);
+      const value = Math.min(CAPACITY, row.value + Math.max(0, month - was) * RATE);
+      return { value, ts: startOf(Math.max(month, was)) };
+    },
+    wait({ value, ts }, _config, now, least) {
+      return startOf(monthOf(ts) + Math.ceil((least - value) / RATE)) - now;
+    },
+  });
+}
+
+function onThe31st(month: number): number {
   const lastDay = new Date(Date.UTC(2029, 12 + month, 0)).getUTCDate();
   return Date.UTC(2029, 11 + month, Math.min(31, lastDay), 12);
 }
 
-function monthOf(now: number): number {
-  let month = 0;
-  while (startOf(month + 1) <= now) month++;
-  return month;
+function inNewYork(month: number): number {
+  // From April to November, the first of the month is in summer time.
+  const ofYear = (11 + month) % 12;
+  return Date.UTC(2029, 11 + month, 1, ofYear >= 3 && ofYear <= 10 ? 4 : 5);
 }
 
-const RATE = 5;
-const CAPACITY = 12;
+const utc = createMonths(onThe31st, { start: onThe31st(0) });
+const newYork = createMonths(inNewYork, { timeZone: "America/New_York" });
 
-export const months = createMoving({
-  what: "months",
-  configs: [
-    { kind: "fixed window", period: "month", rate: RATE, capacity: CAPACITY, start: startOf(0) },
-  ],
-  start: startOf(0) + DAY,
-  advance(random, now) {
-    const next = startOf(monthOf(now) + 1) - now;
-    return random.pick([HOUR, 2 * DAY, next - 1, next, next + 1, 28 * DAY, 31 * DAY]);
-  },
-  held(row, _config, now) {
-    const month = monthOf(now);
-    if (row === null) return { value: CAPACITY, ts: startOf(month) };
-    const was = monthOf(row.ts);
-    const value = Math.min(CAPACITY, row.value + Math.max(0, month - was) * RATE);
-    return { value, ts: startOf(Math.max(month, was)) };
-  },
-  wait({ value, ts }, _config, now, least) {
-    return startOf(monthOf(ts) + Math.ceil((least - value) / RATE)) - now;
-  },
-});
+export const months: Workload = (caller) =>
+  Number(caller.member.id.slice(1)) % 2 === 0 ? utc(caller) : newYork(caller);

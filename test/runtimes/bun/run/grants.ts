@@ -1,8 +1,10 @@
 /**
  * A process that calls one limit with eight callers, until it was denied often enough. It prints a
- * dot for each grant at once, so that the grants of a killed process are known. Arguments: the kind
- * of store, the database's URL, the capacity, and how many denials are enough.
+ * line when it is ready, and begins when it is told to. For each grant it prints a dot at once, so
+ * that the grants of a killed process are known. Arguments: the kind of store, the database's URL,
+ * the capacity, and how many denials are enough.
  */
+import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { createRateLimiter, DAY } from "../../../../server/index.js";
 import { openStore, type StoreKind } from "../../../support/open-store.js";
@@ -16,6 +18,8 @@ const limiter = createRateLimiter({
   timeout: 30_000,
 });
 await run("SELECT 1");
+writeSync(1, "\n");
+await once(process.stdin, "data");
 let left = Number(denials);
 async function caller(): Promise<void> {
   while (left > 0) {
@@ -25,3 +29,5 @@ async function caller(): Promise<void> {
 }
 await Promise.all(Array.from({ length: 8 }, caller));
 await close();
+// It would go on reading.
+process.exit(0);

@@ -41,13 +41,14 @@ if (Deno.env.get("STORE_KIND") === "pg") {
     };
   });
 } else {
-  const migration = readFileSync(Deno.env.get("MIGRATION")!, "utf8");
+  const files = JSON.parse(Deno.env.get("MIGRATIONS")!) as string[];
+  const migrations = files.map((file) => readFileSync(file, "utf8"));
   describeStore(runner, "node:sqlite", () => {
     const folder = mkdtempSync(join(tmpdir(), "limits-"));
     const open = () => new DatabaseSync(join(folder, "test.db"), { timeout: 100 });
     const databases = [open(), open()];
     databases[0]!.exec("PRAGMA journal_mode = WAL");
-    databases[0]!.exec(migration);
+    for (const migration of migrations) databases[0]!.exec(migration);
     return Promise.resolve({
       store: sqliteStore(databases[0]!, { open }),
       peer: sqliteStore(databases[1]!, { open }),

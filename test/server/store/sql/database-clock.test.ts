@@ -44,9 +44,10 @@ it("is this machine's clock before the first reading, and then the database's", 
   expect(Math.abs(error())).toBeLessThanOrEqual(11);
 });
 
-it("says by how much it may be behind, however wrong this machine is and however old the reading", async () => {
+it("says by how much it may be behind or ahead, however wrong this machine is and however old the reading", async () => {
   const { clock, error, pass, send } = setUp();
   expect(clock.behind()).toBe(0);
+  expect(clock.ahead()).toBe(0);
   for (const [there, back] of [
     [0, 80],
     [80, 0],
@@ -56,9 +57,11 @@ it("says by how much it may be behind, however wrong this machine is and however
     for (const later of [0, 10_000]) {
       pass(later);
       expect(-error()).toBeLessThanOrEqual(clock.behind());
+      expect(error()).toBeLessThanOrEqual(clock.ahead());
     }
     // A longer reading afterwards would tell less.
     expect(clock.behind()).toBeLessThan(there + back + 10);
+    expect(clock.ahead()).toBeLessThan(there + back + 10);
   }
 });
 

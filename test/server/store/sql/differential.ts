@@ -4,8 +4,12 @@
  * to write exactly what `core` calculates, to the last bit.
  */
 import { takeTokens } from "../../../../core/decide.js";
-import type { PeriodicConfig, RateLimitState } from "../../../../core/index.js";
+import { longestPeriod } from "../../../../core/config.js";
+import type { RateLimitConfig, RateLimitState } from "../../../../core/index.js";
+import { windowAt } from "../../../../core/windows.js";
+import { withCalendar } from "../../../../core/with-calendar.js";
 import type { TakeLine, TakeTerms } from "../../../../server/store/row-access.js";
+import { periodicLines } from "../../../../server/store/sql/current-window.js";
 import type { Dialect } from "../../../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
 import { rowId, rowKey } from "../../../../server/store/store.js";
@@ -61,13 +65,16 @@ export async function findMismatches(
     if (rows.length > 0) await dialect.insert(insertConnection, rows);
     const results = await dialect.take(
       connection,
-      testCases.map(({ line }) => line),
+      periodicLines(
+        testCases.map(({ line }) => line),
+        now,
+      ),
       { now, mayWait: random() < 0.5, isWanted: () => true },
     );
     for (const { line, state } of testCases) {
       const { terms, total } = line;
       const expected =
-        state === null && !inserts
+        (state === null && !inserts) || isOfEarlierWindow(state, terms, now)
           ? undefined
           : takeTokens(state, terms.config, now, total, terms.floor);
       const actual = results.get(rowKey(line.row));
@@ -95,11 +102,28 @@ function randomTerms(random: () => number): TakeTerms {
   // A bucket of nothing can only owe.
   const floor =
     capacity === 0 ? -integer(20) : pick(0, 0, -integer(20), -random() * 1e3, -(2 ** 45));
-  const config: PeriodicConfig =
-    random() < 0.5
-      ? { kind: "token bucket", rate, period, capacity }
-      : { kind: "fixed window", rate, period, capacity, start: integer(1e6) };
-  return { config, floor };
+  const config: RateLimitConfig = pick<RateLimitConfig>(
+    { kind: "token bucket", rate, period, capacity },
+    { kind: "fixed window", rate, period, capacity, start: integer(1e6) },
+    {
+      kind: "fixed window",
+      rate,
+      period: pick("day", "week", "month"),
+      timeZone: pick("America/New_York", "Pacific/Apia"),
+      capacity,
+    },
+  );
+  return { config: withCalendar(config), floor };
+}
+
+/** A row of a time zone's earlier window is left to `core`. */
+function isOfEarlierWindow(
+  state: RateLimitState | null,
+  { config }: TakeTerms,
+  now: number,
+): boolean {
+  if (config.kind !== "fixed window" || typeof config.period === "number") return false;
+  return state !== null && state.ts <= windowAt(config, now) - 1;
 }
 
 function randomTime(random: () => number): number {
@@ -114,9 +138,14 @@ function randomCase(
 ): { line: TakeLine; state: RateLimitState | null } {
   const pick = <T>(...items: T[]) => items[Math.floor(random() * items.length)]!;
   const { config, floor } = terms;
-  const { capacity = config.rate, period } = config;
+  const { capacity = config.rate } = config;
+  const period = longestPeriod(config);
+  // Of a time zone: the present window, one ms away from it, and the next one.
+  const window = config.kind === "fixed window" ? now - windowAt(config, now) : 0;
   const age = pick(
     0,
+    window,
+    window + pick(-1, 1, -0.5, 0.5),
     random() * period,
     Math.floor(random() * 50) * period,
     random() * 1e12,

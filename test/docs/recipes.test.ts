@@ -1,0 +1,255 @@
+/** The recipes, run as they stand on the page. */
+import { execFile } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import {
+  createRateLimiter,
+  DAY,
+  HOUR,
+  type LimitConfigs,
+  memoryStore,
+  MINUTE,
+  SECOND,
+} from "../../server/index.js";
+import { createManualClock } from "../../testing/index.js";
+import { openPage } from "../support/docs-module.js";
+import { blocksOf, readPage, ROOT } from "./pages.js";
+
+const PAGE = "docs/recipes.md";
+const open = () => openPage(PAGE, "guides/recipes");
+/** A Saturday. */
+const T = Date.UTC(2030, 5, 1);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: T });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** What the recipes export, as far as the tests use it. */
+interface Router<TProcedure extends string> {
+  createCaller(context: object): Record<TProcedure, () => Promise<string>>;
+}
+interface Limits {
+  limiter: {
+    limit(name: string, options: { key: string; throws?: boolean }): Promise<{ ok: boolean }>;
+  };
+}
+
+/** Whether each of so many calls in a row was granted. */
+async function granted(times: number, call: () => Promise<unknown>): Promise<boolean[]> {
+  const answers: boolean[] = [];
+  for (let i = 0; i < times; i++) {
+    answers.push(
+      await call().then(
+        (answer) => (answer as { ok?: boolean }).ok ?? true,
+        (error: { code?: string }) => {
+          expect(error.code).toBe("TOO_MANY_REQUESTS");
+          return false;
+        },
+      ),
+    );
+  }
+  return answers;
+}
+
+it("exempts an administrator by a role, and no other user", async () => {
+  const load = await open();
+  const { messageRouter } = await load<{ messageRouter: Router<"send"> }>("server/exempt.ts");
+  const admin = messageRouter.createCaller({ userId: "ann", isAdmin: true });
+  const user = messageRouter.createCaller({ userId: "ben", isAdmin: false });
+  expect(await granted(5, () => admin.send())).toEqual([true, true, true, true, true]);
+  expect(await granted(5, () => user.send())).toEqual([true, true, true, false, false]);
+});
+
+it("exempts a user by name", async () => {
+  const { limiter } = await (
+    await open()
+  )<{
+    limiter: Limits["limiter"] & {
+      overrides: { set(name: string, options: object): Promise<void> };
+    };
+  }>("server/limits.ts");
+  // As the page has it, between backticks.
+  expect((await readPage(PAGE)).text).toContain(
+    'limiter.overrides.set("sendMessage", { key: userId, unlimited: true })',
+  );
+  await limiter.overrides.set("sendMessage", { key: "ann", unlimited: true });
+  const send = () => limiter.limit("sendMessage", { key: "ann" });
+  expect(await granted(5, send)).toEqual([true, true, true, true, true]);
+});
+
+describe("three a minute", () => {
+  it.each([
+    ["evenly", 3, 1],
+    ["inPairs", 3, 2],
+    ["byTheClock", 6, 3],
+  ])("as %s: at most %i in any minute, and %i at once", async (name, inAMinute, atOnce) => {
+    const { limits } = await (await open())<{ limits: LimitConfigs }>("server/strict.ts");
+    // Half a minute after the minute of the clock began, so that its turn falls into the calls.
+    const clock = createManualClock(T + 30 * SECOND);
+    const limiter = createRateLimiter({ store: memoryStore(), limits, clock });
+    const at: number[] = [];
+    while (clock() < T + 5 * MINUTE) {
+      while ((await limiter.limit(name, { key: "ann" })).ok) at.push(clock());
+      clock.advance(SECOND / 2);
+    }
+    const inMinuteFrom = (from: number) =>
+      at.filter((ms) => ms >= from && ms <= from + MINUTE).length;
+    expect(Math.max(...at.map(inMinuteFrom))).toBe(inAMinute);
+    expect(at.filter((ms) => ms === at[0])).toHaveLength(atOnce);
+  });
+});
+
+it("begins a week on Monday, midnight in Berlin", async () => {
+  const { limits } = await (await open())<{ limits: LimitConfigs }>("server/weekly.ts");
+  // Sunday, 23:00 in Berlin, in summer.
+  const sunday = Date.UTC(2030, 5, 2, 21);
+  const clock = createManualClock(sunday);
+  const limiter = createRateLimiter({ store: memoryStore(), limits, clock });
+  const take = (count: number) => limiter.limit("exports", { key: "ann", count });
+  expect(await take(5)).toMatchObject({ ok: true });
+  expect(await take(1)).toMatchObject({ ok: false, retryAfter: HOUR });
+  clock.advance(HOUR);
+  expect(await take(5)).toMatchObject({ ok: true });
+  expect(await take(1)).toMatchObject({ ok: false, retryAfter: 7 * DAY });
+});
+
+it("says who is limited now, and for how long", async () => {
+  const load = await open();
+  const { limiter } = await load<Limits>("server/limits.ts");
+  const { limitedNow } = await load<{ limitedNow(): Promise<object[]> }>("server/limited-now.ts");
+  for (let i = 0; i < 3; i++) await limiter.limit("sendMessage", { key: "ann" });
+  await limiter.limit("sendMessage", { key: "ben" });
+  expect(await limitedNow()).toEqual([{ userId: "ann", retryAfter: 6 * SECOND }]);
+});
+
+it("bans a user for an hour, and ends a ban", async () => {
+  const load = await open();
+  const { limiter } = await load<Limits>("server/limits.ts");
+  const { ban, unban } = await load<{
+    ban(userId: string): Promise<void>;
+    unban(userId: string): Promise<boolean>;
+  }>("server/ban.ts");
+  const send = (key: string) => limiter.limit("sendMessage", { key });
+  await ban("ann");
+  expect(await send("ann")).toMatchObject({ ok: false, retryAfter: HOUR });
+  expect(await send("ben")).toMatchObject({ ok: true });
+  vi.setSystemTime(T + HOUR);
+  expect(await send("ann")).toMatchObject({ ok: true });
+  await ban("ann");
+  expect(await unban("ann")).toBe(true);
+  expect(await send("ann")).toMatchObject({ ok: true });
+});
+
+it("keeps tenants apart, and gives a large one more", async () => {
+  const { tenantRouter } = await (
+    await open()
+  )<{ tenantRouter: Router<"report"> }>("server/tenants.ts");
+  const caller = (tenantId: string, userId: string, isLarge = false) =>
+    tenantRouter.createCaller({ tenantId, userId, isLarge });
+  const report = (...args: Parameters<typeof caller>) => caller(...args).report();
+  // The same user of two tenants has two buckets, and the tenant of both has one.
+  expect(await granted(4, () => report("a", "ann"))).toEqual([true, true, true, false]);
+  expect(await granted(3, () => report("a", "ben"))).toEqual([true, true, false]);
+  expect(await granted(1, () => report("b", "ann"))).toEqual([true]);
+  for (const userId of ["u", "v", "w"]) {
+    expect(await granted(3, () => report("large", userId, true))).toEqual([true, true, true]);
+  }
+});
+
+it("limits all procedures together, and one of them further", async () => {
+  const { appRouter } = await (
+    await open()
+  )<{ appRouter: Router<"read" | "send"> }>("server/all-procedures.ts");
+  const ann = appRouter.createCaller({ userId: "ann" });
+  expect(await granted(3, () => ann.send())).toEqual([true, true, false]);
+  expect(await granted(3, () => ann.read())).toEqual([true, true, false]);
+});
+
+it("says a denial in the user's language", async () => {
+  const load = await open();
+  const { limiter } = await load<Limits>("server/limits.ts");
+  const { denialText } = await load<{
+    denialText(error: unknown, locale: "en" | "de"): string | undefined;
+  }>("client/denial-text.ts");
+  for (let i = 0; i < 3; i++) await limiter.limit("sendMessage", { key: "ann" });
+  const denial: unknown = await limiter
+    .limit("sendMessage", { key: "ann", throws: true })
+    .catch((error: unknown) => error);
+  expect(denialText(denial, "en")).toBe("Try again in 6 seconds.");
+  expect(denialText(denial, "de")).toBe("Versuchen Sie es in 6 Sekunden noch einmal.");
+  expect(denialText(new Error("another"), "en")).toBeUndefined();
+});
+
+it("has a limiter for tests, with the limits of the application and a clock", async () => {
+  const { createTestLimiter } = await (
+    await open()
+  )<{
+    createTestLimiter(): Limits & { clock: { advance(ms: number): void } };
+  }>("test/limiter.ts");
+  const { clock, limiter } = createTestLimiter();
+  const send = () => limiter.limit("sendMessage", { key: "ann" });
+  expect(await granted(4, send)).toEqual([true, true, true, false]);
+  clock.advance(6 * SECOND);
+  expect(await granted(2, send)).toEqual([true, false]);
+});
+
+it("changes a limit for all users, and back", async () => {
+  const load = await open();
+  const { limiter } = await load<Limits>("server/limits.ts");
+  const { halve, allowMore, backToNormal } =
+    await load<Record<"halve" | "allowMore" | "backToNormal", () => Promise<unknown>>>(
+      "server/incident.ts",
+    );
+  const atOnce = async (key: string) => {
+    const answers = await granted(25, () => limiter.limit("sendMessage", { key }));
+    return answers.filter(Boolean).length;
+  };
+  await halve();
+  expect(await atOnce("ann")).toBe(1);
+  vi.setSystemTime(T + HOUR);
+  expect(await atOnce("ben")).toBe(3);
+  await allowMore();
+  expect(await atOnce("cem")).toBe(20);
+  await backToNormal();
+  expect(await atOnce("dan")).toBe(3);
+});
+
+describe("from CommonJS", () => {
+  const run = promisify(execFile);
+  /** Within the repository, so that the package's own name resolves to it. */
+  async function writeFiles(files: Record<string, string>): Promise<string> {
+    const folder = join(ROOT, "test/docs/.tmp", crypto.randomUUID());
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await mkdir(folder, { recursive: true });
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    return folder;
+  }
+
+  it("is required by Node.js", async () => {
+    const blocks = blocksOf(await readPage(PAGE));
+    const { code } = blocks.find(({ language }) => language === "js")!;
+    const main = `const { limiter } = require("./limits.cjs");
+      const send = () => limiter.limit("sendMessage", { key: "ann" });
+      (async () => { for (let i = 0; i < 4; i++) console.log((await send()).ok); })();`;
+    const folder = await writeFiles({ "limits.cjs": code, "main.cjs": main });
+    const { stdout } = await run(process.execPath, [join(folder, "main.cjs")]);
+    expect(stdout.trim().split("\n")).toEqual(["true", "true", "true", "false"]);
+  });
+
+  it.each(["nodenext", "node20"])("is imported by TypeScript, with module: %s", async (module) => {
+    const code =
+      'import { MINUTE } from "trpc-rate-limit/server";\nexport const ms: number = MINUTE;';
+    const options = { noEmit: true, strict: true, skipLibCheck: true, types: ["node"], module };
+    const folder = await writeFiles({
+      "limits.cts": code,
+      "tsconfig.json": JSON.stringify({ compilerOptions: options, include: ["*.cts"] }),
+    });
+    const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+    await expect(run(process.execPath, [tsc, "-p", folder])).resolves.toMatchObject({ stdout: "" });
+  });
+});

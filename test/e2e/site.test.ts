@@ -1,0 +1,194 @@
+/** The site as it is published: pages without a server, and parts of the demo with one in a worker. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import sirv from "sirv";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readAddress } from "../../site/address.js";
+import { violationsOf } from "../support/axe.js";
+import { launchChromium } from "../support/chromium.js";
+
+const DIST = fileURLToPath(new URL("../../site/dist", import.meta.url));
+const { base } = readAddress();
+const PHONE = { width: 390, height: 844 };
+
+let browser: Browser;
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  const files = sirv(DIST, { dev: true });
+  // Below a path, as on GitHub Pages, where a missing page is answered with 404.html.
+  server = createServer((req, res) => {
+    req.url = req.url!.startsWith(base) ? req.url!.slice(base.length - 1) : "/404";
+    files(req, res, () => {
+      req.url = "/404.html";
+      files(req, res);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  url = `http://localhost:${(server.address() as AddressInfo).port}${base}`;
+});
+afterAll(async () => {
+  await browser.close();
+  server.close();
+});
+
+const newVisitor = () =>
+  browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+
+/**
+ * Opens a page of the site, and notes what its console says.
+ *
+ * @param visitor whose tab it is. @default a new one
+ */
+async function open(path: string, visitor?: BrowserContext) {
+  const context = visitor ?? (await newVisitor());
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", ({ message }) => problems.push(message));
+  page.on("console", (line) => {
+    if (["error", "warning"].includes(line.type())) problems.push(line.text());
+  });
+  await page.goto(url + path);
+  return Object.assign(page, { problems, [Symbol.asyncDispose]: () => context.close() });
+}
+
+/** How far the page is wider than its window, px. */
+const overflowOf = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+const PAGES: readonly [path: string, heading: string | RegExp][] = [
+  ["", /./],
+  ["playground/", "Playground"],
+  ["docs/", "Documentation"],
+  ["docs/limits", "Limits"],
+  ["docs/how-fast", "How fast, and how we know"],
+  ["docs/reference/react", "trpc-rate-limit/react"],
+];
+
+describe("the page", () => {
+  it.each(PAGES)(
+    "at %j has no barrier in light and dark, and fits on a phone",
+    async (path, name) => {
+      await using page = await open(path);
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      // A button fades from one colour to the other.
+      await page.evaluate(() =>
+        Promise.all(document.getAnimations().map(({ finished }) => finished)),
+      );
+      expect(await violationsOf(page)).toEqual([]);
+      await page.setViewportSize(PHONE);
+      // What is drawn follows the window a little later.
+      await expect.poll(() => overflowOf(page)).toBeLessThanOrEqual(0);
+      expect(page.problems).toEqual([]);
+    },
+  );
+});
+
+describe("the documentation", () => {
+  it("finds what it describes", async () => {
+    await using page = await open("docs/");
+    await page.getByRole("button", { name: /^Search/ }).click();
+    await page.getByRole("searchbox").fill("blockFor");
+    const found = page.getByRole("option");
+    await found.first().waitFor();
+    await found.filter({ hasText: "Closed buckets" }).first().click();
+    await page.waitForURL(/docs\/limits#closed-buckets$/);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("leads to the other pages, and from a missing one", async () => {
+    await using page = await open("docs/guarantees");
+    await page.getByRole("link", { name: "Playground", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
+    await page.getByRole("link", { name: "Docs", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Documentation" }).waitFor();
+    await page.goto(`${url}docs/gone`);
+    await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Overview" }).click();
+    await page.waitForURL(url);
+  });
+
+  it("has its colours on the pages of the demo, too", async () => {
+    await using page = await open("docs/");
+    await page.getByRole("switch", { name: /dark theme/i }).click();
+    await page.locator("html.dark").waitFor();
+    await page.goto(`${url}playground/`);
+    const colour = () => getComputedStyle(document.documentElement).backgroundColor;
+    expect(await page.evaluate(colour)).toBe("rgb(18, 17, 23)");
+  });
+});
+
+describe("the overview", () => {
+  it("drains a limit and gets it back, without a server", async () => {
+    await using page = await open("");
+    const requests: string[] = [];
+    await page.getByText("5 of 5").waitFor();
+    page.on("request", (request) => requests.push(request.url()));
+    const button = page.getByRole("button", { name: /^(?:Send|Wait)/ });
+    // All at once, so that no token comes back meanwhile.
+    await button.evaluate((each: HTMLElement) => {
+      for (let i = 0; i < 8; i++) each.click();
+    });
+    await page.getByRole("button", { name: /^Wait/ }).waitFor();
+    await page.getByRole("button", { name: /^Send/ }).waitFor();
+    expect(requests).toEqual([]);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("has a limit of its own in each tab of a browser", async () => {
+    await using visitor = await newVisitor();
+    const [page, other] = [await open("playground/", visitor), await open("playground/", visitor)];
+    const full = "10.0 of 10 tokens: it is full.";
+    await Promise.all([page, other].map((tab) => tab.getByText(full).waitFor()));
+    // A tab that shares its stream does so within this time.
+    await page.waitForTimeout(1_000);
+    await page.getByRole("button", { name: "Window", exact: true }).click();
+    await page.getByText("In force: fixed window, 5 per 10 s, at most 5.").waitFor();
+    const own = "In force: token bucket, 30 per 60 s, at most 10.";
+    await other.getByRole("button", { name: "Call", exact: true }).click();
+    await other.locator("dd[data-granted='1']").waitFor();
+    await other.getByText(own).waitFor();
+    await other.getByRole("button", { name: "Lock-out", exact: true }).click();
+    await other.getByText("In force: token bucket, 6 per 60 s, at most 3,").waitFor();
+    await page.getByText("In force: fixed window, 5 per 10 s, at most 5.").waitFor();
+    expect([...page.problems, ...other.problems]).toEqual([]);
+  });
+
+  it("answers a visitor who is offline", async () => {
+    await using visitor = await newVisitor();
+    const page = await open("", visitor);
+    await page.getByText("5 of 5").waitFor();
+    await visitor.setOffline(true);
+    await page.getByRole("button", { name: /^Send/ }).click();
+    await page.getByText("The server let it pass").waitFor();
+  });
+});
+
+describe("the playground", () => {
+  it("takes tokens, and the limit that a visitor chooses, also by a link", async () => {
+    await using page = await open("playground/");
+    await page.getByText("10.0 of 10 tokens: it is full.").waitFor();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByText(/^9\.\d of 10 tokens/).waitFor();
+    await page.getByRole("button", { name: "Window", exact: true }).click();
+    await page.getByText(/^5\.0 of 5 tokens/).waitFor();
+    await page.waitForURL(/playground\/#playground\?kind=fixed-window/);
+    // Its server is a new one, and the limit is in the address.
+    await page.reload();
+    await page.getByText(/^5\.0 of 5 tokens/).waitFor();
+    // The next window may start meanwhile, and bring new ones.
+    await expect
+      .poll(async () => {
+        await page.getByRole("button", { name: "Call", exact: true }).click();
+        return page.locator(".explained").textContent();
+      })
+      .toMatch(/^0\.0 of 5 tokens/);
+    expect(page.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+/** The decision of `limitFirst`, on states that a test chooses. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bucketConfig } from "../../../core/credits.js";
+import { DAY, MINUTE } from "../../../core/durations.js";
+import { decideFirst } from "../../../server/limiter/decide-first.js";
+import type { LimitRequest } from "../../../server/limiter/limit-request.js";
+import { resolveLimit } from "../../../server/limiter/resolve-limit.js";
+
+const NOW = 10 * DAY;
+const plan = { kind: "token bucket", rate: 10, period: MINUTE } as const;
+const credits = bucketConfig({ kind: "token bucket", rate: 0 });
+
+function requests(count: number): LimitRequest[] {
+  return [plan, credits, plan].map((config, i) => {
+    const limit = resolveLimit(`limit ${i}`, "k", "k", config);
+    return { limit, count, reserve: false, maxWait: undefined };
+  });
+}
+
+const decide = (values: readonly (number | null)[], count: number, split: boolean) =>
+  decideFirst(requests(count), split ? count : undefined, {
+    clock: () => NOW,
+    random: () => 0.5,
+  }).decide(values.map((value) => (value === null ? null : { value, ts: NOW })));
+
+describe("decideFirst", () => {
+  it("guards what was asked in vain, and nothing after the last payer", () => {
+    const { result, writes } = decide([1, 9, 5], 4, false);
+    expect(result.asked).toMatchObject([{ result: { ok: false } }, { paid: 4 }]);
+    expect(writes).toEqual([{ value: 1, ts: NOW }, { value: 5, ts: NOW }, undefined]);
+    // That a balance is missing says as much as that it is 0.
+    const both = decide([0.5, null, 5], 3, true);
+    expect(both.writes).toEqual([{ value: 0.5, ts: NOW }, null, { value: 2, ts: NOW }]);
+  });
+
+  it("writes nothing for a call that is denied, or that takes nothing", () => {
+    for (const [count, split, ok] of [
+      [4, true, false],
+      [4, false, false],
+      [0, false, true],
+    ] as const) {
+      const { result, writes } = decide([1, 1, 1], count, split);
+      expect([result.ok, writes]).toEqual([ok, undefined]);
+    }
+  });
+
+  it("takes the whole count or nothing, leaves no limit below zero, and asks in order", () => {
+    const anyValue = fc.option(fc.integer({ min: -3, max: 10 }));
+    fc.assert(
+      fc.property(
+        fc.tuple(anyValue, anyValue, anyValue),
+        fc.integer({ min: 1, max: 10 }),
+        fc.boolean(),
+        (values, count, split) => {
+          const { result, writes } = decide(values, count, split);
+          const held = values.map((value, i) => value ?? (i === 1 ? 0 : plan.rate));
+          const able = held.map((value) => Math.max(0, value));
+          const total = able.reduce((sum, value) => sum + value, 0);
+          expect(result.ok).toBe(split ? total >= count : Math.max(...able) >= count);
+          if (!result.ok) return;
+          const paid = result.asked.map((asked) => asked.paid ?? 0);
+          expect(paid.reduce((sum, each) => sum + each, 0)).toBe(count);
+          for (const [i, each] of paid.entries()) {
+            const left = writes![i]?.value ?? held[i]!;
+            expect(left).toBe(held[i]! - each);
+            if (each > 0) expect(left).toBeGreaterThanOrEqual(0);
+            // Only the last one that pays may have more than it gave.
+            if (split && i < paid.length - 1) expect(each).toBe(able[i]);
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createRateLimiter, memoryStore, RateLimitStoreError } from "../../../../server/index.js";
+
+const LEASE = 3000;
+let failing = false;
+
+/** Time only passes where a test says so, for timers and for the limiter. */
+beforeEach(() => {
+  failing = false;
+  vi.useFakeTimers({ now: 1e12, toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
+});
+afterEach(() => void vi.useRealTimers());
+
+/** A limiter whose store fails while `failing`, and another one on the same rows. */
+function createLimiters() {
+  const store = memoryStore();
+  const limits = { work: { kind: "concurrency", slots: 1, lease: { ms: LEASE } } } as const;
+  const broken = async () => {
+    throw new RateLimitStoreError("down");
+  };
+  const failingStore = new Proxy(store, {
+    get(target, property, receiver) {
+      if (property === "submit") return undefined;
+      if (property === "apply" && failing) return broken;
+      return Reflect.get(target, property, receiver) as unknown;
+    },
+  });
+  const limiter = createRateLimiter({ store: failingStore, limits, logger: false });
+  const other = createRateLimiter({ store, limits });
+  return { limiter, other };
+}
+
+async function entered(limiter: ReturnType<typeof createLimiters>["limiter"]) {
+  const slot = await limiter.enter("work");
+  if (!slot.ok) throw new Error("denied");
+  return slot;
+}
+
+it("renews the lease for as long as the slot is held", async () => {
+  const { limiter, other } = createLimiters();
+  const slot = await entered(limiter);
+  for (let i = 0; i < 20; i++) {
+    await vi.advanceTimersByTimeAsync(LEASE / 2);
+    expect(await other.enter("work")).toMatchObject({ ok: false });
+  }
+  expect(slot.signal.aborted).toBe(false);
+  await slot.release();
+  await slot.release();
+  expect(await other.enter("work")).toMatchObject({ ok: true });
+  expect(slot.signal.aborted).toBe(false);
+});
+
+it("tells the holder before the slot is free that its lease could not be renewed", async () => {
+  const { limiter, other } = createLimiters();
+  const slot = await entered(limiter);
+  failing = true;
+  await vi.advanceTimersByTimeAsync(LEASE - 1);
+  expect(slot.signal.aborted).toBe(true);
+  expect((slot.signal.reason as Error).message).toContain('the slot of "work" was lost');
+  expect(await other.enter("work")).toMatchObject({ ok: false, retryAfter: 1 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await other.enter("work")).toMatchObject({ ok: true });
+  failing = false;
+  await slot.release();
+  expect(await limiter.enter("work")).toMatchObject({ ok: false });
+});
+
+it("goes on after a renewal that failed once", async () => {
+  const { limiter } = createLimiters();
+  const slot = await entered(limiter);
+  failing = true;
+  await vi.advanceTimersByTimeAsync(LEASE / 3 + 1);
+  failing = false;
+  await vi.advanceTimersByTimeAsync(3 * LEASE);
+  expect(slot.signal.aborted).toBe(false);
+  await slot.release();
+});
+
+it("loses the slot when the slots are reset", async () => {
+  const { limiter, other } = createLimiters();
+  const slot = await entered(limiter);
+  await other.reset("work");
+  expect(await other.enter("work")).toMatchObject({ ok: true });
+  await vi.advanceTimersByTimeAsync(LEASE / 3 + 1);
+  expect(slot.signal.aborted).toBe(true);
+});
+
+it("frees the slot later where the store fails at the release", async () => {
+  const { limiter, other } = createLimiters();
+  const slot = await entered(limiter);
+  failing = true;
+  await slot.release();
+  failing = false;
+  expect(await other.enter("work")).toMatchObject({ ok: false });
+  await vi.advanceTimersByTimeAsync(LEASE / 10);
+  expect(await other.enter("work")).toMatchObject({ ok: true });
+});
+
+it("refuses a slot whose answer came after its lease", async () => {
+  const { limiter } = createLimiters();
+  vi.spyOn(performance, "now").mockReturnValueOnce(performance.now() - LEASE);
+  await expect(limiter.enter("work")).rejects.toThrow(/after the lease of a slot/u);
+  expect(await limiter.check("work")).toMatchObject({ ok: true });
+  vi.restoreAllMocks();
+});

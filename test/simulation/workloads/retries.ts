@@ -1,0 +1,56 @@
+/**
+ * Calls with an id (`once`), which all processes send at the same time, and again after a failure: as
+ * retries and webhooks do. The bucket has to have lost one token for each id that was charged.
+ */
+import { type Caller, isStoreFailure, type Workload } from "./context.js";
+
+/** By id: how often it was charged, and whether a call for it got no answer. */
+export type Retried = Map<string, { charged: number; uncertain: boolean }>;
+
+const CAPACITY = 2 ** 30;
+const PERIOD = 10_000 * 86_400_000;
+const RETRIED = { kind: "token bucket", rate: CAPACITY, period: PERIOD } as const;
+/** How long one id is the newest, ms. */
+const EVERY = 100;
+/** A seed should not take long. */
+const MOST_CALLS = 60;
+
+export function createRetries(retried: Retried): Workload {
+  return async (caller: Caller) => {
+    const { member, random, timeline } = caller;
+    const now = member.frozen.clock();
+    const limiter = member.limiter({ retried: RETRIED }, () => now);
+    for (let i = 0; i < MOST_CALLS && caller.isOn(); i++) {
+      const once = `id ${Math.max(0, Math.floor(timeline.now / EVERY) - random.below(3))}`;
+      const of = retried.get(once) ?? { charged: 0, uncertain: false };
+      retried.set(once, of);
+      caller.tally.note("retry");
+      try {
+        const charging = random.chance(0.3);
+        const answer = charging
+          ? await limiter.charge("retried", { once })
+          : await limiter.limit("retried", { once });
+        if ("ok" in answer && !answer.ok) caller.report(`${once} was denied`);
+        if (!("repeated" in answer)) of.charged++;
+      } catch (error) {
+        if (!isStoreFailure(error)) throw error;
+        caller.failed(error, "retry");
+        of.uncertain = true;
+      }
+      if (random.chance(0.5)) await member.sleep(random.below(EVERY));
+    }
+  };
+}
+
+/** What is wrong with the ids. @param left what the bucket holds at the end. */
+export function problemOf(retried: Retried, left: number = CAPACITY): string | undefined {
+  const gone = CAPACITY - left;
+  let [least, most] = [0, 0];
+  for (const [once, { charged, uncertain }] of retried) {
+    if (charged > 1) return `${once} was charged ${charged} times`;
+    least += charged;
+    most += Math.max(charged, Number(uncertain));
+  }
+  if (gone >= least && gone <= most) return undefined;
+  return `${gone} tokens were taken for ${least} to ${most} ids`;
+}

@@ -1,0 +1,143 @@
+/**
+ * Callers of all processes that hold slots of the same limit, for a while or until they are told that
+ * theirs is lost. Some wait in line, and some give up. At no instant may more of them hold a slot than
+ * there are.
+ */
+import type { ConcurrencyConfig, EnterGranted, RateLimiter } from "../../../server/index.js";
+import type { Process } from "../process.js";
+import { createRandom } from "../random.js";
+import { type Caller, isStoreFailure, type Workload } from "./context.js";
+
+const CONFIGS = [
+  { kind: "concurrency", slots: 1, lease: { ms: 1000 } },
+  { kind: "concurrency", slots: 2, lease: { ms: 1000 } },
+  { kind: "concurrency", slots: 3, lease: { ms: 1500 } },
+] as const satisfies ConcurrencyConfig[];
+
+/** A slot that a caller has held, or has. The times are those of the simulation, ms. */
+export interface Held {
+  process: Process;
+  from: number;
+  /** When it was released, or its signal was aborted. */
+  to: number;
+}
+
+/** The same limit for all processes of a seed, so that they want the same slots. */
+export function configOf(seed: number): (typeof CONFIGS)[number] {
+  return createRandom(seed ^ 0x510e527f).pick(CONFIGS);
+}
+
+export function createSlots(held: Held[], seed: number): Workload {
+  const config = configOf(seed);
+  const limits = {
+    slots: config,
+    tokens: { kind: "token bucket", rate: 40, period: 1000 },
+  } as const;
+  return async (caller: Caller) => {
+    const { member, random } = caller;
+    const limiter = member.limiter(limits as never) as unknown as RateLimiter<typeof limits>;
+    while (caller.isOn()) {
+      const slot = await tried(caller, () => enter(caller, limiter, config.lease.ms));
+      if (slot?.ok) await hold(caller, slot, held, config.lease.ms);
+      if (random.chance(0.05)) await tried(caller, () => limiter.prune());
+      await member.sleep(random.below(config.lease.ms / 8));
+    }
+  };
+}
+
+type Limiter = RateLimiter<{
+  slots: ConcurrencyConfig;
+  tokens: { kind: "token bucket"; rate: number; period: number };
+}>;
+
+async function enter({ member, random, timed, tally }: Caller, limiter: Limiter, lease: number) {
+  const maxWait = random.chance(0.5) ? random.below(3 * lease) : undefined;
+  const gaveUp = new Error("the caller has given up");
+  const controller = new AbortController();
+  if (maxWait !== undefined && random.chance(0.2)) {
+    void member.sleep(random.below(maxWait)).then(() => controller.abort(gaveUp));
+  }
+  const withTokens = random.chance(0.2) && { with: [{ name: "tokens" as const }] };
+  const options = {
+    signal: controller.signal,
+    ...(maxWait !== undefined && { maxWait }),
+    ...withTokens,
+  };
+  tally.note(maxWait === undefined ? "enter" : "enter, or wait");
+  try {
+    // After the wait, a last look, the tokens and what gives the seat or the slot up may each take long.
+    const most = maxWait === undefined ? 8000 : maxWait + 20_000;
+    return await timed("enter", most, () => limiter.enter("slots", options));
+  } catch (error) {
+    if (error !== gaveUp) throw error;
+    return undefined;
+  }
+}
+
+async function hold(
+  { member, random, timed, timeline }: Caller,
+  slot: EnterGranted,
+  all: Held[],
+  lease: number,
+): Promise<void> {
+  const held: Held = { process: member.process, from: timeline.now, to: Infinity };
+  all.push(held);
+  const isLost = new Promise<void>((resolve) => {
+    slot.signal.addEventListener("abort", () => {
+      held.to = Math.min(held.to, timeline.now);
+      resolve();
+    });
+  });
+  await Promise.race([member.sleep(random.below(random.pick([20, lease, 3 * lease]))), isLost]);
+  // One that is late may not free the slot of another caller.
+  if (slot.signal.aborted && random.chance(0.8)) await member.sleep(random.below(2 * lease));
+  held.to = Math.min(held.to, timeline.now);
+  await timed("release", 8000, () => slot.release());
+}
+
+/** `undefined` where the store failed. */
+async function tried<TResult>(
+  caller: Caller,
+  call: () => Promise<TResult>,
+): Promise<TResult | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isStoreFailure(error)) throw error;
+    // A process that stood still is told so. Those who want the rows of its line may wait too long.
+    const isLate = /after the lease|did not answer within/.test((error as Error).message);
+    if (!isLate) caller.failed(error, "enter");
+    return undefined;
+  }
+}
+
+/** What is wrong with the slots: a caller does nothing with one while its process stands still. */
+export function problemOf(all: readonly Held[], slots: number): string | undefined {
+  const changes = all
+    .flatMap((held) => runningTimes(held))
+    .flatMap(({ from, to }) => [
+      { at: from, by: 1 },
+      { at: to, by: -1 },
+    ])
+    // At one instant, those who leave come first.
+    .sort((a, b) => a.at - b.at || a.by - b.by);
+  let holders = 0;
+  for (const { at, by } of changes) {
+    holders += by;
+    if (holders > slots) return `${holders} callers hold ${slots} slots at ${at.toFixed(2)} ms`;
+  }
+  return undefined;
+}
+
+/** When a holder could do anything. */
+function runningTimes({ process, from, to }: Held): { from: number; to: number }[] {
+  let times = [{ from, to }];
+  for (const stop of process.stops) {
+    times = times.flatMap((time) => [
+      { from: time.from, to: Math.min(time.to, stop.from) },
+      { from: Math.max(time.from, stop.to), to: time.to },
+    ]);
+    times = times.filter((time) => time.from < time.to);
+  }
+  return times;
+}

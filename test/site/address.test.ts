@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { addressOf, starterOf } from "../../site/address.js";
+
+const name = "trpc-rate-limit";
+
+it.each([
+  "https://github.com/ada/limits",
+  "git+https://github.com/ada/limits.git",
+  "git@github.com:ada/limits.git",
+  "github:ada/limits",
+])("takes the repository and the path from %s in package.json", (url) => {
+  const address = { base: "/limits/", repository: "https://github.com/ada/limits" };
+  expect(addressOf({ name, repository: url }, {})).toEqual(address);
+  const env = { GITHUB_REPOSITORY: "a/fork" };
+  expect(addressOf({ name, repository: { url } }, env)).toEqual(address);
+});
+
+it("takes those of the workflow that runs where package.json has none", () => {
+  expect(addressOf({ name }, { GITHUB_REPOSITORY: "ada/limits" })).toEqual({
+    base: "/limits/",
+    repository: "https://github.com/ada/limits",
+  });
+});
+
+it("knows no repository otherwise, and takes the package's name for the path", () => {
+  expect(addressOf({ name }, {})).toEqual({ base: "/trpc-rate-limit/", repository: undefined });
+});
+
+it("has no path on the site of an owner", () => {
+  expect(addressOf({ name }, { GITHUB_REPOSITORY: "Ada/ada.github.io" }).base).toBe("/");
+});
+
+it("takes another path from SITE_BASE, and refuses what is none", () => {
+  expect(addressOf({ name }, { SITE_BASE: "/" }).base).toBe("/");
+  expect(() => addressOf({ name }, { SITE_BASE: "limits" })).toThrow(
+    'SITE_BASE must begin and end with a slash, got "limits"',
+  );
+});
+
+it("opens the starter in the editor of StackBlitz", () => {
+  expect(starterOf("https://github.com/ada/limits")).toBe(
+    "https://stackblitz.com/github/ada/limits/tree/main/site/starter",
+  );
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { rewrite, slugOf } from "../../site/markdown.js";
+import { fileOf } from "../../site/pages.js";
+
+const repository = "https://github.com/ada/limits";
+
+function rewritten(source: string, text: string, isKnown = true) {
+  const known = isKnown ? repository : undefined;
+  const rewriting = { repository: known, assets: new Set<string>(), lost: [] as string[] };
+  const page = { source, file: fileOf(source)!, text };
+  return { text: rewrite(page, rewriting), ...rewriting };
+}
+
+describe("a link of a page", () => {
+  it.each([
+    ["docs/trpc.md", "[a](react.md#many-tabs)", "[a](/docs/react#many-tabs)"],
+    ["docs/guides/vite.md", "[a](../react.md)", "[a](/docs/react)"],
+    [
+      "docs/guides/vite.md",
+      "[a](../../README.md#quick-start)",
+      "[a](/docs/introduction#quick-start)",
+    ],
+    ["docs/trpc.md", "[a](../CHANGELOG.md)", "[a](/docs/changelog)"],
+    [
+      "docs/trpc.md",
+      "[a](guides/README.md) and [b](guides)",
+      "[a](/docs/guides/) and [b](/docs/guides/)",
+    ],
+    ["docs/trpc.md", "[a](reference.md)", "[a](/docs/reference/)"],
+    ["docs/trpc.md", "[a](#errors)", "[a](#errors)"],
+    ["docs/trpc.md", "[a](https://trpc.io/docs#x)", "[a](https://trpc.io/docs#x)"],
+  ])("of %s: %s becomes %s", (source, before, after) => {
+    expect(rewritten(source, before).text).toBe(after);
+  });
+
+  it("to another file or folder leads to the repository", () => {
+    const { text } = rewritten(
+      "docs/table.md",
+      "[a](../prisma/mysql/) [b](../CONTRIBUTING.md#style)",
+    );
+    expect(text).toBe(
+      `[a](${repository}/tree/main/prisma/mysql) [b](${repository}/blob/main/CONTRIBUTING.md#style)`,
+    );
+  });
+
+  it("to another file becomes a text while the repository's address is not known", () => {
+    const { text, lost } = rewritten("docs/table.md", "[The folder](../prisma)", false);
+    expect([text, lost]).toEqual(["The folder", ["docs/table.md: ../prisma"]]);
+  });
+
+  it("that leads nowhere stops the build", () => {
+    expect(() => rewritten("docs/table.md", "[a](gone.md)")).toThrow(
+      "docs/table.md links to gone.md: no such file",
+    );
+  });
+
+  it("is left alone in a block of code", () => {
+    const code = "```md\n[a](gone.md) `core/hash.ts`\n```\n";
+    expect(rewritten("docs/table.md", code).text).toBe(code);
+  });
+});
+
+it("takes images along", () => {
+  const { text, assets } = rewritten("docs/performance.md", "![curves](performance.svg)");
+  expect(text).toBe("![curves](/docs/performance.svg)");
+  expect([...assets]).toEqual(["docs/performance.svg"]);
+  const html = rewritten("README.md", '<img src="docs/demo.webp" alt="x" width="2">');
+  expect(html.text).toBe('<img src="/docs/demo.webp" alt="x" width="2">');
+  expect([...html.assets]).toEqual(["docs/demo.webp"]);
+});
+
+it("links the files that a page names to the repository, and no others", () => {
+  const { text } = rewritten(
+    "docs/guarantees.md",
+    "- `core/hash.ts`, `core/gone.ts`, `retryAfter`",
+  );
+  expect(text).toBe(
+    `- [\`core/hash.ts\`](${repository}/blob/main/core/hash.ts), \`core/gone.ts\`, \`retryAfter\``,
+  );
+});
+
+it("makes the table of the reference one of links", () => {
+  const { text } = rewritten("docs/reference.md", "| `server.md` | `x/server` | The limiter |");
+  expect(text).toBe("| [`server`](/docs/reference/server) | `x/server` | The limiter |");
+});
+
+it.each([
+  ["retryAfter is true", "retryafter-is-true"],
+  ["5. The page", "5-the-page"],
+  ["`settle` and refund: what's back", "settle-and-refund-whats-back"],
+])("gives %j the anchor that GitHub gives it", (heading, anchor) => {
+  expect(slugOf(heading)).toBe(anchor);
+});

@@ -1,0 +1,34 @@
+/** A limiter, and a second one as another process on the same rows would have it. */
+import { createManualClock } from "../../core/testing.js";
+import {
+  createRateLimiter,
+  type DecisionEvent,
+  type RateLimiterOptions,
+} from "../../server/index.js";
+import type { LimitConfigs } from "../../server/limiter/call-options.js";
+import type { OpenStore } from "./stores.js";
+
+/** Both have the same clock. Time passes only when a test advances it. */
+export async function twoProcesses<const TLimits extends LimitConfigs>(
+  open: () => Promise<OpenStore>,
+  limits: RateLimiterOptions<TLimits>["limits"],
+) {
+  const opened = await open();
+  const clock = createManualClock();
+  /** Of both, in order. */
+  const events: DecisionEvent[] = [];
+  const options = {
+    clock,
+    sleep: clock.sleep,
+    limits,
+    onDecision: (event: DecisionEvent) => void events.push(event),
+  };
+  return {
+    clock,
+    events,
+    limiter: createRateLimiter<TLimits, unknown>({ store: opened.store, ...options }),
+    peer: createRateLimiter<TLimits, unknown>({ store: opened.peer, ...options }),
+    store: opened.store,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,81 @@
+/** Credits and who pays first: what must and must not compile. `tsc` checks it; it never runs. */
+import { initTRPC } from "@trpc/server";
+import { predictFirst, type PredictableLimit } from "trpc-rate-limit/client";
+import { createRateLimiter, memoryStore, MINUTE } from "trpc-rate-limit/server";
+import { createRateLimitTRPC } from "trpc-rate-limit/trpc";
+
+type Equal<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const assert = <T extends true>(): T | void => {};
+
+const store = memoryStore();
+const limiter = createRateLimiter({
+  store,
+  limits: {
+    plan: { kind: "token bucket", rate: 10, period: MINUTE },
+    daily: { kind: "fixed window", rate: 10, period: MINUTE },
+    credits: { kind: "token bucket", rate: 0 },
+    stamps: { kind: "token bucket", rate: 0, capacity: 10, shadow: true },
+  },
+});
+
+// @ts-expect-error credits have no period
+createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, period: MINUTE } } });
+// @ts-expect-error credits have no shards
+createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, shards: 2 } } });
+// @ts-expect-error credits have no blocks
+createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, blockFor: MINUTE } } });
+// @ts-expect-error credits are not owed
+createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, maxReserved: 2 } } });
+// @ts-expect-error credits are not leased
+createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, lease: { ms: 50 } } } });
+// @ts-expect-error windows refill
+createRateLimiter({ store, limits: { a: { kind: "fixed window", rate: 0, period: MINUTE } } });
+
+void limiter.credit("credits", { key: "k", count: 1, once: "payment" });
+void limiter.credit("stamps", { count: 1 });
+// @ts-expect-error a plan refills by itself
+void limiter.credit("plan", { key: "k", count: 1 });
+// @ts-expect-error how many?
+void limiter.credit("credits", { key: "k" });
+
+void limiter.limitFirst(["plan", "credits"], { key: "k", count: 2 });
+void limiter.limitFirst([{ name: "plan", key: "k" }, "credits"], { split: true });
+// @ts-expect-error no such limit
+void limiter.limitFirst(["plan", "other"]);
+// @ts-expect-error limits that pay together have one count
+void limiter.limitFirst([{ name: "plan", count: 2 }, "credits"], { split: true });
+// @ts-expect-error who pays does not wait
+void limiter.limitFirst(["plan", "credits"], { reserve: true });
+void (async () => {
+  const result = await limiter.limitFirst(["plan", { name: "credits", count: 2 }]);
+  if (result.ok) assert<Equal<(typeof result.paid)[number]["name"], "plan" | "credits">>();
+  else assert<Equal<typeof result.name, "plan" | "credits">>();
+  await limiter.settle(result, 3);
+  await limiter.refund(result, { count: 1 });
+  await limiter.transaction(async ({ limitFirst, credit }) => {
+    await credit("credits", { count: 1 });
+    return limitFirst(["plan", "credits"]);
+  });
+});
+
+const t = initTRPC.context<{ userId: string }>().create();
+const rl = createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.userId });
+t.procedure
+  .use(rl.rateLimited.first(["plan", "credits"], { count: 2, split: true, on: "success" }))
+  .mutation(({ ctx }) => {
+    assert<Equal<(typeof ctx.rateLimit.paid)[number]["name"], "plan" | "credits">>();
+    return ctx.rateLimit.settle(1);
+  });
+// @ts-expect-error no such limit
+rl.rateLimited.first(["plan", "other"]);
+// @ts-expect-error a list
+rl.rateLimited.first("plan");
+// @ts-expect-error who pays does not wait
+rl.rateLimited.first(["plan"], { reserve: true });
+
+declare const shown: PredictableLimit;
+const predicted = predictFirst({ plan: shown, credits: shown }, { count: { credits: 2 } });
+assert<Equal<NonNullable<typeof predicted>["paid"][number]["name"], "plan" | "credits">>();
+// @ts-expect-error no such limit
+predictFirst({ plan: shown }, { count: { other: 2 } });
