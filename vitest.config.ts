@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
@@ -6,6 +7,8 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 // again before it stops a change. Locally nothing is.
 const retry = process.env["CI"] ? 1 : 0;
 const timeouts = { testTimeout: 20_000, hookTimeout: 30_000, retry };
+/** A browser on a busy machine may need longer than the second that is the default. */
+const polled = { poll: { timeout: 10_000 } };
 const globalSetup = "test/support/global-setup.ts";
 const installed = ["**/.tmp/**", "**/node_modules/**"];
 /** Databases that fail, hang or are far away, and processes that are busy: most of it is waiting. */
@@ -18,6 +21,24 @@ const outages = [
   "test/server/store/transaction-runner.failure.test.ts",
   "test/server/trpc/run-limited.transaction-outage.test.ts",
 ];
+/** Several processes, with kills and jumping clocks, and simulations: minutes for all cores. */
+const histories = [
+  "test/histories/{history,leases,processes,time-zones}.test.ts",
+  "test/{core,client,scenarios,server}/**/*.processes.test.ts",
+  "test/simulation/**/*.test.ts",
+];
+/**
+ * The files of these folders that replace no clock and no function, and hold no slot, which a process
+ * renews as long as it lives. They leave their process as they found it, so they share one, and the
+ * modules that it has loaded.
+ */
+const sharing = ["test/core", "test/server/limiter", "test/server/store"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => join(folder, file))
+    .filter((file) => !/useFakeTimers|spyOn|stubEnv|\.enter\(/.test(readFileSync(file, "utf8"))),
+);
+const site = "test/e2e/site.test.ts";
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
 const drizzle1 = fileURLToPath(new URL("test/drizzle-1/node_modules/drizzle-orm", import.meta.url));
 const testingLibrary = fileURLToPath(
@@ -27,7 +48,7 @@ const testingLibrary = fileURLToPath(
   ),
 );
 
-/** By name. Each but the first has a command of its own, see `package.json`. */
+/** By name. Each but the first two has a command of its own, see `package.json`. */
 const projects: Record<string, TestProjectInlineConfiguration> = {
   main: {
     test: {
@@ -36,10 +57,20 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       exclude: [
         ...installed,
         "test/{drivers,e2e,failover,galera,quick-start,redis,runtimes,scaffolds}/**",
-        "test/histories/{history,leases,processes}.test.ts",
+        ...histories,
         ...outages,
+        ...sharing,
       ],
       env: { REACT_VERSION: "19" },
+      globalSetup,
+    },
+  },
+  sharing: {
+    test: {
+      ...timeouts,
+      include: sharing,
+      exclude: [...histories, ...outages],
+      isolate: false,
       globalSetup,
     },
   },
@@ -97,21 +128,23 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
     },
   },
   outages: { test: { ...timeouts, include: outages, globalSetup } },
-  // Races and histories of several processes, with kills and jumping clocks: minutes for all cores.
-  histories: {
-    test: {
-      ...timeouts,
-      include: ["test/histories/{history,leases,processes}.test.ts"],
-      globalSetup,
-    },
-  },
+  histories: { test: { ...timeouts, include: histories, globalSetup } },
   e2e: {
     test: {
       include: ["test/e2e/**/*.test.ts"],
-      testTimeout: 60_000,
+      exclude: [...installed, site],
+      testTimeout: 120_000,
       hookTimeout: 60_000,
+      expect: polled,
+      // One file at a time, and three of its tests: each has a browser's page and perhaps a server.
       fileParallelism: false,
+      maxConcurrency: 3,
+      retry,
     },
+  },
+  // The site as it is published, in Chromium.
+  site: {
+    test: { include: [site], testTimeout: 20_000, hookTimeout: 30_000, expect: polled, retry },
   },
   failover: {
     test: {
@@ -180,7 +213,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
   },
 };
 
-/** `npm test` runs the first one. `--project` chooses another one. */
+/** `npm test` runs the first two. `--project` chooses another one. */
 const isChosen = process.argv.some((argument) => argument.startsWith("--project"));
 const named = Object.entries(projects).map(([name, { test, ...rest }]) => {
   return { ...rest, test: { ...test, name } };
@@ -193,6 +226,6 @@ export default defineConfig({
     // Outages that tests provoke are logged, as they should be.
     onConsoleLog: (log) => !log.startsWith("trpc-rate-limit: rate limits cannot be checked"),
     coverage: { include: ["core/**", "server/**", "client/**", "cli/**", "testing/**"] },
-    projects: isChosen ? named : named.slice(0, 1),
+    projects: isChosen ? named : named.slice(0, 2),
   },
 });

@@ -69,7 +69,9 @@ export function connectSqlite(url: string): SqliteClient {
 export async function createTables(database: SqlDatabase): Promise<void> {
   if (database === "postgresql") {
     const pool = connectPool(POSTGRES);
-    await pool.query(`DROP TABLE IF EXISTS "RateLimit", "RateLimiterFlexible", "Naive", "rlf"`);
+    await pool.query(
+      `DROP TABLE IF EXISTS "RateLimit", "RateLimitOverride", "RateLimiterFlexible", "Naive", "rlf"`,
+    );
     for (const sql of await migrations("postgresql/migrations")) await pool.query(sql);
     await pool.query(`CREATE TABLE "RateLimiterFlexible" (
       "key" TEXT PRIMARY KEY, "points" INTEGER NOT NULL, "expire" TIMESTAMP(3))`);
@@ -78,7 +80,7 @@ export async function createTables(database: SqlDatabase): Promise<void> {
   }
   if (database === "mysql") {
     const connection = await mysql.createConnection(MYSQL);
-    await connection.query("DROP TABLE IF EXISTS RateLimit, rlf");
+    await connection.query("DROP TABLE IF EXISTS RateLimit, RateLimitOverride, rlf");
     for (const sql of await migrations("mysql/migrations")) await connection.query(sql);
     return connection.end();
   }

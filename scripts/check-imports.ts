@@ -27,6 +27,7 @@ interface Rule {
 const EXAMPLE_PACKAGES = [
   "trpc-rate-limit",
   "@",
+  "code:",
   "node:",
   "react",
   "react-dom",
@@ -38,7 +39,17 @@ const EXAMPLE_PACKAGES = [
 ];
 
 /** The parts of the example that a reader can copy alone. */
-const EXAMPLE_PARTS = ["behind", "chat", "log-in", "model", "playground", "sign-ups"];
+const EXAMPLE_PARTS = [
+  "behind",
+  "chat",
+  "log-in",
+  "model",
+  "overview",
+  "playground",
+  "race",
+  "side-by-side",
+  "sign-ups",
+];
 
 /** Files of `server/store` itself, and not of the folders in it. */
 const STORE = "server/store/*";
@@ -149,6 +160,8 @@ const RULES: readonly Rule[] = [
     mayType: [],
   },
   { folder: "example-app", may: EXAMPLE_PACKAGES, mayType: [] },
+  // Runs the example in the browser, server included.
+  { folder: "site/app", may: [...EXAMPLE_PACKAGES, "example-app", "site"], mayType: [] },
   ...EXAMPLE_PARTS.map((part) => ({
     folder: `example-app/${part}`,
     may: [...EXAMPLE_PACKAGES, "example-app/shared"],

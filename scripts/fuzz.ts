@@ -21,7 +21,7 @@ if (properties.length === 0) throw new Error("there are no property tests");
 const end = Date.now() + minutes * 60_000;
 let rounds = 0;
 do {
-  const args = ["vitest", "run", "--project", "main", ...properties];
+  const args = ["vitest", "run", "--project", "main", "--project", "sharing", ...properties];
   const { status } = spawnSync("npx", args, { stdio: "inherit" });
   if (status !== 0) {
     process.exitCode = 1;
