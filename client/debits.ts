@@ -1,7 +1,8 @@
 /** The tokens that calls are assumed to take, from before they are sent until the server reports it. */
 import type { Time } from "./clocks.js";
-import type { Debit, Entry } from "./limit-entry.js";
+import type { Entry } from "./limit-entry.js";
 import type { Update } from "./notify-watchers.js";
+import { type Debit, NEVER } from "./reported-debits.js";
 
 export interface DebitOptions {
   timeOf(entry: Entry): Time;
@@ -12,6 +13,8 @@ export interface DebitOptions {
   isFollowed(entry: Entry): boolean;
   /** Whether the server reports changes by itself. */
   isLive(): boolean;
+  /** Counts questions and answers of the observer, in their order. */
+  tick(): number;
 }
 
 /**
@@ -29,7 +32,7 @@ const LAST_TIMEOUT = 10_000;
 
 /** @returns opens a debit, see `RateLimitObserver.debit`. */
 export function createDebits(options: DebitOptions) {
-  const { timeOf, update, ask, isFollowed, isLive } = options;
+  const { timeOf, update, ask, isFollowed, isLive, tick } = options;
   const givenBack = new Set<Entry>();
 
   /** Updates a microtask later: thousands of calls may fail in one tick, and each gives back. */
@@ -47,10 +50,14 @@ export function createDebits(options: DebitOptions) {
   return (entry: Entry, count: number): ((isCharged?: boolean) => void) => {
     const { now, offset, uncertainty } = timeOf(entry);
     const at = now + offset;
-    const debit: Debit = { at, earliest: at - uncertainty, count };
+    const debit: Debit = { at, earliest: at - uncertainty, count, chargedAt: NEVER };
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const askLater = (ms: number) => {
-      setTimeout(() => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
         if (!entry.debits.has(debit) || !isFollowed(entry)) return;
+        // The call may have been charged, and still run: a later snapshot would not show that.
+        if (debit.chargedAt === NEVER && !debit.isDoubtful) return;
         ask(entry);
         askLater(Math.min(Math.max(2 * ms, REPORT_TIMEOUT), LAST_TIMEOUT));
       }, ms);
@@ -58,11 +65,12 @@ export function createDebits(options: DebitOptions) {
     let isSettled = false;
     entry.addDebit(debit);
     update([entry]);
+    askLater(REPORT_TIMEOUT);
     return (isCharged) => {
       if (isSettled) return;
       isSettled = true;
       if (isCharged) {
-        debit.isCharged = true;
+        debit.chargedAt = tick();
         // No later call may claim the debit.
         entry.unclaimed.delete(debit);
         // Without a stream, ask: the snapshot that replaced the debit may have been read before the

@@ -3,6 +3,7 @@ import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { Time } from "./clocks.js";
 import { availableAt, predictStatus, refillsAt, remainingAt, take } from "./prediction.js";
+import { type Debit, NEVER, openDebits } from "./reported-debits.js";
 import type { SeenConfigs } from "./stream-config.js";
 import type { RateLimitItem, RateLimitStatus } from "./types.js";
 
@@ -12,19 +13,6 @@ export interface Watcher {
   lastStatus: RateLimitStatus | undefined;
   onChange(): void;
   wantsRemaining(): boolean;
-}
-
-/** Tokens that a call is assumed to have taken. */
-export interface Debit {
-  /** When, on the server's clock. */
-  at: number;
-  /** The same, if the server's clock is as far behind as it can be. */
-  earliest: number;
-  count: number;
-  /** Set when the call has been charged, so that every later read includes it. */
-  isCharged?: true;
-  /** Set when a snapshot from about its time came, which may include the charge or not. */
-  isDoubtful?: boolean;
 }
 
 /** How often a refill is shown at most, ms: some limits gain hundreds of tokens a second. */
@@ -74,31 +62,31 @@ export class Entry implements SeenConfigs {
   }
 
   /**
-   * @param serverNow the server's time, as far as is known.
+   * @param latest the server's time, if its clock is as far ahead as it can be.
    * @param config `textOf` the snapshot.
-   * @returns whether a call has been charged that the snapshot is too old for.
+   * @param askedAt the sequence number of the question that it answers; absent where there was none.
+   * @returns whether a call has been charged that the snapshot does not include.
    */
   setServerSnapshot(
     snapshot: RateLimitSnapshot,
-    serverNow: number,
+    latest: number,
     config: string = textOf(snapshot),
+    askedAt?: number,
   ): boolean {
+    const isEqual = this.config === config;
+    const before = isEqual ? this.serverSnapshot : undefined;
+    const open = new Set(openDebits(this.debits, before, snapshot, askedAt));
     // An equal config stays the same object, so that nothing renders because of it.
     this.serverSnapshot =
-      this.config === config && !snapshot.config.starts
+      isEqual && !snapshot.config.starts
         ? { ...snapshot, config: this.serverSnapshot!.config }
         : snapshot;
     this.config = config;
     let isUnconfirmed = false;
     for (const debit of this.debits) {
-      const { at, earliest, isCharged } = debit;
-      const isOlder = snapshot.now < earliest;
-      if (!isOlder) debit.isDoubtful = true;
-      else if (isCharged) isUnconfirmed = true;
-      // Keep a debit that is newer than the snapshot. Drop a debit from the future: its clock was
-      // set back since.
-      const isNewer = isCharged ? isOlder : at > snapshot.now;
-      if (!isNewer || at > serverNow) this.#drop(debit);
+      // A debit from the future is dropped: its clock was set back since.
+      if (!open.has(debit) || debit.earliest > latest) this.#drop(debit);
+      else if (debit.chargedAt < NEVER) isUnconfirmed = true;
     }
     this.#forget();
     return isUnconfirmed;

@@ -24,12 +24,12 @@ import { isReplaced, isStreamOutdated, mustReopen } from "./stream-config.js";
 import { createStreamOrPoll } from "./stream-or-poll.js";
 
 /** Where a snapshot came from. */
-type SnapshotSource =
-  | { kind: "stream" }
-  /** The observer did not ask for it: the application refetched it, or a call was denied. */
-  | { kind: "received" }
-  /** `askedAt` is the `sequence` when the request was sent. */
-  | { kind: "answer"; askedAt: number };
+interface SnapshotSource {
+  /** `"received"`: the application refetched it, or a call was denied. */
+  kind: "stream" | "received" | "answer";
+  /** The sequence number of the question of an answer. */
+  askedAt?: number;
+}
 
 /**
  * Follows limits without a framework: it reads them from the server, predicts what the server
@@ -50,7 +50,7 @@ export function createRateLimitObserver<TName extends string = string>(
     return { ...time, offset: entry.cachedOffset };
   };
   let connectionState: ConnectionState = "polling";
-  /** How many snapshots have been taken from the server. */
+  /** Counts what is asked, charged and received, in this order. */
   let sequence = 0;
   /** Only `inspect` reads it. */
   const tally = { streamed: 0, answered: 0, lastRoundTrip: NaN };
@@ -76,11 +76,11 @@ export function createRateLimitObserver<TName extends string = string>(
       tally.streamed++;
       const entry = isSnapshot(snapshot) && find(snapshot);
       // The next answer has the state, too.
-      if (entry && isReplaced(entry, textOf(snapshot))) return ask(snapshot);
+      if (entry && (isReplaced(entry, textOf(snapshot)) || isLate(snapshot))) return ask(snapshot);
       receive(snapshot, "stream");
     },
     async request(item) {
-      const source = { kind: "answer", askedAt: sequence } as const;
+      const source: SnapshotSource = { kind: "answer", askedAt: ++sequence };
       const sentAt = monotonic();
       const snapshot = await transport.status(item);
       // Counts as no answer. The error is not shown.
@@ -112,6 +112,7 @@ export function createRateLimitObserver<TName extends string = string>(
     ask: ({ item }) => ask(item),
     isFollowed: (entry) => find(entry.item) === entry,
     isLive: () => connectionState === "live",
+    tick: () => ++sequence,
   });
 
   function open(item: RateLimitItem): Entry {
@@ -130,6 +131,13 @@ export function createRateLimitObserver<TName extends string = string>(
     return entry;
   }
 
+  /** Whether it may have come late. The server's clock may also have been set back. */
+  function isLate(snapshot: RateLimitSnapshot): boolean {
+    const entry = find(snapshot);
+    // What a cache kept tells nothing about the server's clock.
+    return !!entry?.sequence && snapshot.now < entry.serverSnapshot!.now;
+  }
+
   function receive(snapshot: RateLimitSnapshot, kind: "stream" | "received"): void {
     if (isSnapshot(snapshot)) accept(snapshot, push(snapshot.now), { kind });
   }
@@ -138,7 +146,7 @@ export function createRateLimitObserver<TName extends string = string>(
   function accept(
     snapshot: RateLimitSnapshot,
     isClockCorrected: boolean,
-    source: SnapshotSource,
+    { kind, askedAt }: SnapshotSource,
   ): void {
     const entry = find(snapshot);
     const isOtherConfig = entry?.config !== textOf(snapshot);
@@ -147,20 +155,20 @@ export function createRateLimitObserver<TName extends string = string>(
     // A snapshot that came after the question is kept, also within the same ms of the server: a push
     // reports a change. An answer with another config replaces a push: its context is newer.
     const isOld =
-      source.kind === "answer" &&
+      askedAt &&
       entry?.config &&
-      (isOtherConfig ? entry.answered : entry.sequence) > source.askedAt &&
+      (isOtherConfig ? entry.answered : entry.sequence) > askedAt &&
       entry.serverSnapshot!.now >= snapshot.now;
     if (entry && !isOld) {
-      const { now, offset } = read();
+      const { now, offset, uncertainty } = read();
       entry.sequence = ++sequence;
-      if (source.kind !== "stream") entry.answered = sequence;
+      if (kind !== "stream") entry.answered = sequence;
       entry.error = undefined;
-      const isUnconfirmed = entry.setServerSnapshot(snapshot, now + offset);
-      if (source.kind !== "answer") {
+      const latest = now + offset + uncertainty;
+      const isUnconfirmed = entry.setServerSnapshot(snapshot, latest, undefined, askedAt);
+      if (kind !== "answer") {
         if (isUnconfirmed || isStreamOutdated(entry)) ask(snapshot);
       } else if (mustReopen(entry)) {
-        // An answer was read after the charge, whatever the clocks say. So it is not asked for again.
         connection.reopen();
       }
       cache?.set(entry.item, entry.serverSnapshot!);
@@ -259,8 +267,7 @@ export function createRateLimitObserver<TName extends string = string>(
     }),
     receive(snapshot) {
       if (!isSnapshot(snapshot)) return;
-      // One that is older may have come late. The server's clock may also have been set back.
-      if (snapshot.now < (find(snapshot)?.serverSnapshot?.now ?? 0)) ask(snapshot);
+      if (isLate(snapshot)) ask(snapshot);
       else receive(snapshot, "received");
     },
     recordDenial(item, data, count) {

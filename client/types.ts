@@ -204,11 +204,12 @@ export interface RateLimitObserver<TName extends string = string> {
   /** How changes arrive from the server. */
   readonly connection: ConnectionState;
   /**
-   * Assumes that a call which is about to be sent takes `count` tokens. The debit stands until the
-   * server reports a later state. Does nothing while nothing is known of the limit.
+   * Assumes that a call which is about to be sent takes `count` tokens. The debit stands until
+   * the server reports a state in which these tokens are gone, or any state that was read 1.5 s later.
+   * Does nothing while nothing is known of the limit.
    *
    * @returns a function that settles the debit. `true` says that the call was charged. `false`
-   * gives the tokens back, unless the server has reported a state since. A second call does nothing.
+   * gives the tokens back, unless such a state was reported. A second call does nothing.
    * @throws RateLimitInputError when `count` is negative or not finite.
    */
   debit(item: RateLimitItem<TName>, count: number): (isCharged?: boolean) => void;

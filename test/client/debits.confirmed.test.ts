@@ -92,3 +92,34 @@ it("asks for nothing after it is closed", async () => {
   expect(requests).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it("asks about a call that runs for long, when a state came that does not show its charge", async () => {
+  const { observer, requests, streams } = await startCharged();
+  streams[0]!.onSnapshot(snapshotOf("a", 2));
+  observer.debit(item, 1);
+  await pass(100);
+  // The charge of this call, and tokens of another one that came back.
+  streams[0]!.onSnapshot(snapshotOf("a", 2));
+  expect(observer.remaining(item)).toBe(1);
+  await pass(1900);
+  requests[0]!.answer(2);
+  await pass(60_000);
+  expect([requests.length, observer.remaining(item)]).toEqual([0, 2]);
+  observer.close();
+});
+
+it("asks instead of going back to a state that the stream reports late", async () => {
+  const { observer, requests, streams } = await startCharged();
+  observer.refresh(item);
+  await pass(1);
+  const now = Date.now();
+  requests[0]!.answer(2);
+  await pass(10);
+  streams[0]!.onSnapshot(snapshotOf("a", 3, { now: now - 1 }));
+  expect(observer.remaining(item)).toBe(2);
+  await pass(1);
+  requests[0]!.answer(2);
+  await pass(60_000);
+  expect([requests.length, observer.remaining(item)]).toEqual([0, 2]);
+  observer.close();
+});

@@ -79,11 +79,37 @@ describe.concurrent("a debit", () => {
     expect(page.value()).toBe(2.5);
   });
 
-  it("is replaced by a later state, and then cannot be given back any more", async () => {
+  it("stands beside a later state that does not include it", async () => {
+    const item = { name: "hourly" };
+    await using page = await startKnowing("hourly");
+    const giveBack = page.observer.debit(item, 2);
+    page.clock.advance(1000);
+    page.observer.refresh();
+    await soon(() => expect(page.server.requests("rateLimit.status")).toBe(2));
+    await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+    expect(page.observer.remaining(item)).toBe(1);
+    giveBack();
+    await soon(() => expect(page.observer.remaining(item)).toBe(3));
+  });
+
+  it("is replaced by a state that includes it, and then cannot be given back any more", async () => {
+    const item = { name: "hourly" };
+    await using page = await startKnowing("hourly");
+    const giveBack = page.observer.debit(item, 2);
+    await page.limiter.limit("hourly", { count: 2 });
+    page.clock.advance(1);
+    page.observer.refresh();
+    await soon(() => expect(page.server.requests("rateLimit.status")).toBe(2));
+    await soon(() => expect(page.server.open("rateLimit.status")).toBe(0));
+    giveBack();
+    expect(page.observer.remaining(item)).toBe(1);
+  });
+
+  it("is replaced by any state when no call can be so late", async () => {
     const item = { name: "hourly" };
     await using page = await startKnowing("hourly");
     const giveBack = page.observer.debit(item, 3);
-    page.clock.advance(1);
+    page.clock.advance(1500);
     page.observer.refresh();
     await soon(() => expect(page.observer.remaining(item)).toBe(3));
     giveBack();

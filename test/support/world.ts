@@ -152,7 +152,11 @@ export async function follow(
       if (act === "limit") await onPair(pair, (of) => of.limit(name, { count: tokens, reserve }));
       if (act === "refund") await onPair(pair, (of) => of.refund(name, { count: tokens }));
       if (act === "reset") await limiter.reset(name);
-      if (act === "debit") observer.debit(item, tokens);
+      // No call follows, and after a while an answer is believed.
+      if (act === "debit") {
+        observer.debit(item, tokens);
+        steady.advance(1500);
+      }
       if (act === "give back") observer.debit(item, tokens)();
       if (act === "pass") steady.advance(ms);
       if (act === "set server's") {
@@ -188,13 +192,13 @@ export async function follow(
       steady.advance(requestMs);
       const actual = await onPair(pair, (of) => of.limit(name, { count: tokens }));
       steady.advance(answerMs);
-      // Without latency, the debit and the charge have the same time, so the debit is exact.
-      const isSettled = !actual.ok || requestMs + answerMs > 0;
-      if (isSettled) settle(actual.ok);
+      settle(actual.ok);
       if (stale) stream!.onSnapshot(stale);
       await settled();
-      // A live stream reports every change.
-      if (isSettled && actual.ok && observer.connection === "live") await deliver("pushed");
+      // A live stream reports every change. Without latency, the debit and the charge have the same
+      // time, so the debit is exact.
+      const isExact = requestMs + answerMs === 0;
+      if (!isExact && actual.ok && observer.connection === "live") await deliver("pushed");
       return { predicted, actual };
     },
     [Symbol.dispose]: () => observer.close(),
