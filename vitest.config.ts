@@ -181,6 +181,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 120_000,
       // Two installations.
       hookTimeout: 600_000,
+      retry,
     },
   },
   // Other runtimes than Node.js, each started by its tests.
