@@ -22,7 +22,7 @@ export interface DebitOptions {
  * other processes every second.
  */
 const REPORT_TIMEOUT = 2000;
-/** The same where the report may have come, ms: the charge may be counted twice meanwhile. */
+/** The same where a report came that does not show the charge, ms: it may be counted twice meanwhile. */
 const DOUBT_TIMEOUT = 100;
 /**
  * The longest pause between two questions, ms. Each is twice as long as the one before it. An answer
@@ -73,10 +73,8 @@ export function createDebits(options: DebitOptions) {
         debit.chargedAt = tick();
         // No later call may claim the debit.
         entry.unclaimed.delete(debit);
-        // Without a stream, ask: the snapshot that replaced the debit may have been read before the
-        // charge. Else the stream has yet to report the charge. It is late where a snapshot from
-        // about the time of the debit came: that one may have been the report, and was taken for
-        // older because the server's clock was believed to be ahead.
+        // Without a stream, ask. Else the stream has yet to report the charge. Where a snapshot from
+        // about its time did not show it, tokens may have come back that hide it.
         if (!isLive()) ask(entry);
         else askLater(debit.isDoubtful ? DOUBT_TIMEOUT : REPORT_TIMEOUT);
       } else if (entry.debits.has(debit)) {

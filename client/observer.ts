@@ -134,7 +134,7 @@ export function createRateLimitObserver<TName extends string = string>(
   /** Whether it may have come late. The server's clock may also have been set back. */
   function isLate(snapshot: RateLimitSnapshot): boolean {
     const entry = find(snapshot);
-    // What a cache kept tells nothing about the server's clock.
+    // A cached snapshot may be from another clock.
     return !!entry?.sequence && snapshot.now < entry.serverSnapshot!.now;
   }
 

@@ -3,6 +3,7 @@ import { calculateRateLimit } from "../core/calculate.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { take } from "./prediction.js";
 
+/** The `chargedAt` of a call that is not known to have been charged. */
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** Tokens that a call is assumed to have taken. */
@@ -50,6 +51,8 @@ export function openDebits(
   snapshot: RateLimitSnapshot,
   askedAt: number = -Infinity,
 ): Debit[] {
+  const inOrder = [...debits].sort((a, b) => a.chargedAt - b.chargedAt);
+  if (inOrder.length === 0) return inOrder;
   const { config, now } = snapshot;
   const held = (one: RateLimitSnapshot) => calculateRateLimit(one, config, now).value;
   const value = held(snapshot);
@@ -67,5 +70,5 @@ export function openDebits(
     return !isIncluded && now - at < LATEST_CHARGE;
   }
 
-  return [...debits].sort((a, b) => a.chargedAt - b.chargedAt).filter(isOpen);
+  return inOrder.filter(isOpen);
 }
