@@ -8,6 +8,7 @@ import { withStart } from "../../core/phase.js";
 import { validateConfig } from "../../core/validate-config.js";
 import type { RateLimitOverride } from "./overrides/override-types.js";
 import type { KeyOptions } from "./call-options.js";
+import { LimitCache } from "./limit-cache.js";
 import { countedRows } from "./strike-rows.js";
 import { leaseTerms, type LeaseTerms } from "../leases/lease-terms.js";
 import { mayBePlain } from "../store/plain-path.js";
@@ -59,11 +60,9 @@ export interface ResolvedLimit {
   readonly rows: readonly [RowId];
 }
 
-/**
- * The most resolved limits in the cache, of all names together; some 300 bytes each. A key that is
- * used often is then validated, and its row identified, only once.
- */
-const MAX_CACHED = 10_000;
+/** What a resolved limit holds in the heap, bytes: with a long key, and for each shard in `seen`. */
+const BYTES = 1600;
+const BYTES_PER_SHARD = 50;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
@@ -76,8 +75,8 @@ export function createLimitResolver(
   toStoredKey: (key: string | undefined) => string | undefined,
   rememberDenials: number,
 ) {
-  const cache = new Map<string, Map<string | undefined, ResolvedLimit>>();
-  let count = 0;
+  // A key that is used often is validated, and its row identified, only once.
+  const cache = new LimitCache<ResolvedLimit>();
 
   return (name: string, options: KeyOptions): ResolvedLimit => {
     const { key, config: inline } = options;
@@ -86,19 +85,14 @@ export function createLimitResolver(
       const config = configOf(configs, name, inline);
       return resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
     }
-    let limit = cache.get(name)?.get(key);
+    let limit = cache.get(name, key);
     if (limit !== undefined) return limit;
     const config = configOf(configs, name, undefined);
     limit = resolveLimit(name, key, toStoredKey(key), config, rememberDenials);
     // Callers can read this object, and later calls with the same key rely on it.
     Object.freeze(limit.config);
-    if (++count > MAX_CACHED) {
-      cache.clear();
-      count = 1;
-    }
-    const ofName = cache.get(name);
-    if (ofName === undefined) cache.set(name, new Map([[key, limit]]));
-    else ofName.set(key, limit);
+    const { shards = 1 } = limit.config;
+    cache.set(name, key, limit, BYTES + (shards > 1 ? shards * BYTES_PER_SHARD : 0));
     return limit;
   };
 }

@@ -10,6 +10,7 @@ import { leaseOf, slotBucket, slotsConfig } from "../../../core/slots.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { MAX_KEY_LENGTH } from "../../../core/validate-key.js";
 import { rowId, type RowId } from "../../store/store.js";
+import { LimitCache } from "../limit-cache.js";
 
 /** The slots of one limit for one key, resolved and checked. */
 export interface SlotsLimit {
@@ -25,7 +26,7 @@ export interface SlotsLimit {
   readonly bucket: RateLimitConfig & { period: number };
   /** One row per slot. */
   readonly rows: readonly RowId[];
-  /** One row per seat of the line. */
+  /** One row per seat of the line. They are made each time that they are asked for. */
   readonly seats: readonly RowId[];
   /** How long a caller in line may be silent before its seat is free, ms. */
   readonly seatLease: number;
@@ -37,8 +38,9 @@ export interface SlotsLimit {
 export const MAX_SEATS = 100;
 /** The longest that a caller in line may be silent, ms: a caller that was killed holds up the line. */
 const SEAT_LEASE = 5000;
-/** The most rows of resolved limits in the cache. */
-const MAX_CACHED = 100_000;
+/** What a resolved limit holds in the heap, bytes: with a long key, and for each slot. */
+const BYTES = 2000;
+const BYTES_PER_SLOT = 400;
 
 const LINE = "trpc-rate-limit:line:";
 
@@ -70,8 +72,7 @@ export function createSlotsResolver(
   configs: ReadonlyMap<string, ConcurrencyConfig>,
   toStoredKey: (key: string | undefined) => string | undefined,
 ) {
-  const cache = new Map<string, Map<string | undefined, SlotsLimit>>();
-  let cached = 0;
+  const cache = new LimitCache<SlotsLimit>();
 
   return (name: string, options: { key?: string | undefined; config?: unknown }): SlotsLimit => {
     const { key, config: inline } = options;
@@ -85,17 +86,10 @@ export function createSlotsResolver(
       const problem = `a config of kind "concurrency", because ${describe(name)} is one`;
       throw new RateLimitConfigError("config", given, problem);
     }
-    const known = cache.get(name)?.get(key);
+    const known = cache.get(name, key);
     if (known !== undefined) return known;
     const limit = resolve(name, key, toStoredKey(key), own);
-    cached += limit.rows.length;
-    if (cached > MAX_CACHED) {
-      cache.clear();
-      cached = limit.rows.length;
-    }
-    const ofName = cache.get(name);
-    if (ofName === undefined) cache.set(name, new Map([[key, limit]]));
-    else ofName.set(key, limit);
+    cache.set(name, key, limit, BYTES + own.slots * BYTES_PER_SLOT);
     return limit;
   };
 }
@@ -111,7 +105,6 @@ export function resolve(
   const lease = leaseOf(config);
   const rowsOf = (rowName: string, count: number, of: RateLimitConfig) =>
     Array.from({ length: count }, (_, shard) => rowId(rowName, storedKey ?? "", shard, of));
-  let seats: RowId[] | undefined;
   return {
     name,
     key,
@@ -120,9 +113,9 @@ export function resolve(
     lease,
     bucket,
     rows: rowsOf(name, config.slots, bucket),
-    /** Few limits have a line, so their rows are made when they are asked for. */
+    // They take 100 times as much of the heap as one slot, so no limit keeps them.
     get seats() {
-      return (seats ??= rowsOf(lineName(name), MAX_SEATS, seatBucket(config)));
+      return rowsOf(lineName(name), MAX_SEATS, seatBucket(config));
     },
     seatLease: Math.min(lease, SEAT_LEASE),
     seen: [],
