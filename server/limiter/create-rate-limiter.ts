@@ -249,7 +249,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       ),
     async enter(name: string, enterOptions?: EnterOptions) {
       if (slots === undefined) throw noSlots(name);
-      const around = { ...slotClocks, sleep, listen: onChange, limiter: context };
+      const { limitAll } = operations;
+      const around = { ...slotClocks, sleep, listen: onChange, limiter: context, limitAll };
       return slots.enter({ ...shared, ...executor, ...around }, name, enterOptions);
     },
   });

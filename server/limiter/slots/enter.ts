@@ -1,10 +1,10 @@
 /** `enter`: takes a slot, alone or together with tokens, at once or after a wait in line. */
 import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../../../core/errors.js";
 import { MAX_NONCE, slotsConfig } from "../../../core/slots.js";
-import type { LimitAllResult } from "../call-options.js";
+import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../call-options.js";
 import { type Context, report } from "../context.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import { answerAll, decideAll, limitAll, requestsOf } from "../limit-all.js";
+import { answerAll, decideAll, requestsOf } from "../limit-all.js";
 import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { type LineContext, waitInLine } from "./line.js";
@@ -25,6 +25,11 @@ const ENTER_OPTIONS = namesOf<EnterOptions>({
 export interface EnterContext extends SlotsContext, LineContext {
   /** For the tokens that are taken together with a slot. */
   readonly limiter: Context;
+  /** For the tokens that are taken after a wait. It waits for the table of overrides. */
+  readonly limitAll: (
+    items: readonly LimitAllItem[],
+    options: LimitAllOptions,
+  ) => Promise<LimitAllResult>;
   readonly resolveSlots: ResolveSlots;
 }
 
@@ -77,7 +82,7 @@ export async function enter(
     if (entered.kind === "entered" && items.length > 0) {
       held = hold(context, limit, entered, sentAt);
       try {
-        tokens = await limitAll(limiter, items, { throws });
+        tokens = await context.limitAll(items, { throws });
       } catch (error) {
         await held.release();
         throw error;
