@@ -1,6 +1,6 @@
 /**
  * A process whose callers enter slots, hold them for a while and release them, until its input ends.
- * Prints a line of JSON for each slot that was entered, left or lost. Times are in ms, of a clock that
+ * Prints a line of JSON for each slot that was entered, left or lost, and for each step of its work. Times are in ms, of a clock that
  * all processes of a machine share.
  *
  * Arguments: the kind of store, the database's URL, and the number of callers.
@@ -36,7 +36,11 @@ async function work(caller: number): Promise<void> {
     print({ type: "in", id, at: now() });
     slot.signal.addEventListener("abort", () => print({ type: "lost", id, at: now() }));
     // Now and then longer than a lease, so that it has to be renewed.
-    await wait(Math.random() < 0.1 ? 1500 : 100 * Math.random()).catch(() => {});
+    const until = now() + (Math.random() < 0.1 ? 1500 : 100 * Math.random());
+    for (let at = now(); at < until && !slot.signal.aborted; at = now()) {
+      print({ type: "step", id, at });
+      await wait(10);
+    }
     print({ type: "out", id, at: now() });
     await slot.release();
   }

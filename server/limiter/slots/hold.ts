@@ -32,6 +32,7 @@ export class HeldSlot {
   #watch: ReturnType<typeof setTimeout> | undefined;
   #renew: ReturnType<typeof setTimeout> | undefined;
   #released: Promise<void> | undefined;
+  #isLost = false;
   readonly #context: SlotsContext;
   readonly #limit: SlotsLimit;
   readonly #holder: Holder;
@@ -52,11 +53,15 @@ export class HeldSlot {
     this.#holder = holder;
     this.#validUntil = this.#endAfter(sentAt);
     this.#schedule(limit.lease / RENEWALS);
+    askingFirst(this.#abort.signal, () => {
+      if (this.isLate) this.#lose();
+    });
   }
 
   /**
    * Aborted when the slot is lost: its lease could not be renewed in time, or the slots were reset. Stop
-   * the work then, because another caller may have the slot. Not aborted by `release`.
+   * the work then, because another caller may have the slot. Not aborted by `release`. A look at it asks
+   * the clock, since no timer runs in a process that stands still or is busy.
    */
   get signal(): AbortSignal {
     return this.#abort.signal;
@@ -118,7 +123,7 @@ export class HeldSlot {
   }
 
   #isOver(): boolean {
-    return this.#released !== undefined || this.signal.aborted;
+    return this.#released !== undefined || this.#isLost;
   }
 
   #endAfter(sentAt: number): number {
@@ -143,10 +148,35 @@ export class HeldSlot {
 
   #lose(): void {
     if (this.#isOver()) return;
+    this.#isLost = true;
     this.#stop();
     const message =
       `the slot of "${this.#limit.name}" was lost: its lease was not renewed in time, or its ` +
       "slots were reset; stop the work, because another caller may have the slot";
     this.#abort.abort(new RateLimitStoreError(message, { isOutage: false }));
   }
+}
+
+/** Calls `ask` before each look at whether the signal is aborted. */
+function askingFirst(signal: AbortSignal, ask: () => void): void {
+  const { prototype } = AbortSignal;
+  for (const name of ["aborted", "reason"] as const) {
+    const { get } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+    if (get === undefined) continue;
+    Object.defineProperty(signal, name, {
+      configurable: true,
+      get(this: AbortSignal) {
+        ask();
+        return get.call(this) as unknown;
+      },
+    });
+  }
+  Object.defineProperty(signal, "throwIfAborted", {
+    configurable: true,
+    writable: true,
+    value(this: AbortSignal) {
+      ask();
+      prototype.throwIfAborted.call(this);
+    },
+  });
 }

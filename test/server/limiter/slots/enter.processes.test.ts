@@ -26,12 +26,15 @@ async function start(kind: StoreKind, url: string, callers: number) {
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
   const held = new Map<number, Interval>();
   const lost = new Set<number>();
+  /** The last step of the work in each slot. */
+  const worked = new Map<number, number>();
   const lines = createInterface(child.stdout);
   lines.on("line", (line) => {
     const { type, id, at } = JSON.parse(line) as { type: string; id: number; at: number };
     const interval = held.get(id);
     if (type === "in") held.set(id, { from: at, to: Infinity });
     if (type === "lost") lost.add(id);
+    if (type === "step") worked.set(id, at);
     if ((type === "out" || type === "lost") && interval) interval.to = Math.min(interval.to, at);
   });
   await once(lines, "line");
@@ -42,7 +45,7 @@ async function start(kind: StoreKind, url: string, callers: number) {
     return open.map(([id]) => id);
   };
   const isHolding = () => [...held.values()].some(({ to }) => to === Infinity);
-  return { child, held, lost, cut, isHolding };
+  return { child, held, lost, worked, cut, isHolding };
 }
 
 type Worker = Awaited<ReturnType<typeof start>>;
@@ -98,6 +101,7 @@ it.each(databases)(
     still.child.kill("SIGSTOP");
     const open = still.cut(now());
     await wait(STANDSTILL);
+    const again = now();
     still.child.kill("SIGCONT");
     await add();
     await wait(2000);
@@ -110,6 +114,9 @@ it.each(databases)(
     );
     // What was lost while the process stood still, it is told. Its late releases free nothing.
     for (const id of open) expect(still.lost.has(id) || still.held.get(id)!.to > 0).toBe(true);
+    // It is told before the next step of its work, though the timer of that step comes first.
+    expect(open.length).toBeGreaterThan(0);
+    for (const id of open) expect(still.worked.get(id) ?? 0).toBeLessThan(again);
     const all = workers.flatMap(({ held }) => [...held.values()]);
     expect(all.length).toBeGreaterThan(20);
     expect(mostAtOnce(all)).toBe(SLOTS);

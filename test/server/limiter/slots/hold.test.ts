@@ -36,6 +36,12 @@ async function entered(limiter: ReturnType<typeof createLimiters>["limiter"]) {
   return slot;
 }
 
+/** The parts of a slot that callers take apart. */
+async function held(limiter: ReturnType<typeof createLimiters>["limiter"]) {
+  const slot = await entered(limiter);
+  return { signal: slot.signal, release: () => slot.release() };
+}
+
 it("renews the lease for as long as the slot is held", async () => {
   const { limiter, other } = createLimiters();
   const slot = await entered(limiter);
@@ -63,6 +69,39 @@ it("tells the holder before the slot is free that its lease could not be renewed
   failing = false;
   await slot.release();
   expect(await limiter.enter("work")).toMatchObject({ ok: false });
+});
+
+it.each([
+  ["aborted", (signal: AbortSignal) => signal.aborted],
+  ["throwIfAborted", (signal: AbortSignal) => void signal.throwIfAborted()],
+  ["reason", (signal: AbortSignal) => signal.reason !== undefined],
+  ["any", (signal: AbortSignal) => AbortSignal.any([signal]).aborted],
+] as const)("a look at the signal (%s) asks the clock, though no timer ran", async (name, look) => {
+  const { limiter, other } = createLimiters();
+  const { signal, release } = await held(limiter);
+  const before = performance.now();
+  const heard = vi.fn();
+  signal.addEventListener("abort", heard);
+  const now = vi.spyOn(performance, "now").mockReturnValue(before + 0.9 * LEASE - 1);
+  expect(look(signal)).toBe(name === "throwIfAborted" ? undefined : false);
+  now.mockReturnValue(before + 0.9 * LEASE);
+  if (name === "throwIfAborted") expect(() => look(signal)).toThrow(/was lost/u);
+  else expect(look(signal)).toBe(true);
+  expect(heard).toHaveBeenCalledOnce();
+  expect((signal.reason as Error).message).toContain('the slot of "work" was lost');
+  now.mockRestore();
+  await release();
+  // Its slot was its own until then, since no timer of another process ran either.
+  expect(await other.enter("work")).toMatchObject({ ok: true });
+});
+
+it("is not aborted by a look after the release", async () => {
+  const { limiter } = createLimiters();
+  const { signal, release } = await held(limiter);
+  await release();
+  await vi.advanceTimersByTimeAsync(2 * LEASE);
+  expect(signal.aborted).toBe(false);
+  expect(() => signal.throwIfAborted()).not.toThrow();
 });
 
 it("goes on after a renewal that failed once", async () => {
