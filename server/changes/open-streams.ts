@@ -11,27 +11,35 @@ const BEAT = 5000;
 const LASTS = 3 * BEAT;
 
 interface Stream {
+  /** How many keys its client has requested. */
+  requested: number;
   /** By the monotonic clock, ms. */
   seenAt: number;
 }
 
+/** All streams whose clients have requested keys. */
+const REQUESTING = Symbol("requesting");
+type Key = string | typeof REQUESTING;
+
 export class OpenStreams {
-  private readonly byKey = new Map<string, Set<Stream>>();
+  private readonly byKey = new Map<Key, Set<Stream>>();
   private readonly canVanish = requestsOwnIo();
 
   count(key: string): number {
-    const streams = this.byKey.get(key);
-    if (streams === undefined) return 0;
-    if (this.canVanish) {
-      const now = performance.now();
-      for (const stream of streams) if (now - stream.seenAt > LASTS) this.remove(key, stream);
-    }
-    return streams.size;
+    return this.of(key).size;
+  }
+
+  /** How many keys the clients of all streams have requested. */
+  requested(): number {
+    let sum = 0;
+    for (const stream of this.of(REQUESTING)) sum += stream.requested;
+    return sum;
   }
 
   /** @returns a function that ends the stream. */
-  add(keys: ReadonlySet<string>): () => void {
-    const stream: Stream = { seenAt: performance.now() };
+  add(callers: ReadonlySet<string>, requested = 0): () => void {
+    const keys: Key[] = [...callers, ...(requested > 0 ? ([REQUESTING] as const) : [])];
+    const stream: Stream = { requested, seenAt: performance.now() };
     for (const key of keys) {
       const others = this.byKey.get(key);
       if (others === undefined) this.byKey.set(key, new Set([stream]));
@@ -46,7 +54,16 @@ export class OpenStreams {
     };
   }
 
-  private remove(key: string, stream: Stream): void {
+  private of(key: Key): ReadonlySet<Stream> {
+    const streams = this.byKey.get(key) ?? new Set();
+    if (this.canVanish) {
+      const now = performance.now();
+      for (const stream of streams) if (now - stream.seenAt > LASTS) this.remove(key, stream);
+    }
+    return streams;
+  }
+
+  private remove(key: Key, stream: Stream): void {
     const streams = this.byKey.get(key);
     streams?.delete(stream);
     if (streams?.size === 0) this.byKey.delete(key);

@@ -10,7 +10,12 @@ import { OpenStreams } from "./open-streams.js";
 import { configText, type createWatchHub, type WatchItem } from "./watch-hub.js";
 import { keyOption } from "../../core/key-option.js";
 
+/** How many keys clients may request in all, for each stream that one caller may have. */
+const REQUESTED_PER_STREAM = 500;
+
 export interface WatchStreamsOptions<TName extends string> {
+  /** All limits that callers may read. */
+  names: readonly TName[];
   hub: ReturnType<typeof createWatchHub<TName>>;
   /** The most streams that one caller may have open. */
   maxStreams: number;
@@ -37,7 +42,8 @@ interface RequestedItem<TName extends string> {
 }
 
 export function createWatchStreams<TName extends string>(options: WatchStreamsOptions<TName>) {
-  const { hub, maxStreams, keyInterval, keyFor, configFor, refusal, toPublicError } = options;
+  const { names, hub, maxStreams, keyInterval } = options;
+  const { keyFor, configFor, refusal, toPublicError } = options;
   const open = new OpenStreams();
 
   /** Yields as the hub does. Throws a public error when the caller may not follow the items. */
@@ -48,7 +54,7 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   ): AsyncGenerator<RateLimitSnapshot<TName>, void, undefined> {
     const items = await resolve(ctx, requested);
     const callers = await callersOf(ctx, items);
-    const close = admit(callers);
+    const close = admit(callers, items.filter(isRequested).length);
     const checks = checkItems(ctx, items, signal);
     try {
       for (let turn = checks.next(); turn !== undefined; turn = checks.next()) {
@@ -79,31 +85,48 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
 
   /**
    * The keys that a stream counts for: those that its caller has without a request. A key that many
-   * callers may request, such as a team's, would otherwise let a few of them shut out the others.
-   * Callers without a key of their own share the count of the keys that they request.
+   * callers may request, such as a team's, would otherwise let a few of them shut out the others. A
+   * caller who only requests keys can make them up, so it counts for the keys that it has of other
+   * limits, such as that of its address. Callers without any share the count of what they request.
    */
-  async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]) {
-    const names = [...new Set(items.map(({ name }) => name))];
-    const own = await Promise.all(
-      names.map(async (name) => {
-        const known = items.find((item) => item.name === name && item.requested === undefined);
+  async function callersOf(ctx: unknown, items: readonly WatchItem<TName>[]): Promise<Set<string>> {
+    const own = await ownKeys(ctx, items, new Set(items.map(({ name }) => name)));
+    if (own.size > 0 || !items.some(isRequested)) return own;
+    const others = await ownKeys(ctx, items, new Set(names));
+    return others.size > 0 ? others : new Set(items.flatMap(({ key }) => key ?? []));
+  }
+
+  /** The keys that a caller has of these limits without a request. */
+  async function ownKeys(
+    ctx: unknown,
+    items: readonly WatchItem<TName>[],
+    of: ReadonlySet<TName>,
+  ): Promise<Set<string>> {
+    const keys = await Promise.all(
+      [...of].map(async (name) => {
+        const known = items.find((item) => item.name === name && !isRequested(item));
         return known ? known.key : keyFor(ctx, name, undefined).catch(() => undefined);
       }),
     );
-    const callers = own.some((key) => key !== undefined) ? own : items.map(({ key }) => key);
-    return new Set(callers.filter((key) => key !== undefined));
+    return new Set(keys.flatMap((key) => key ?? []));
   }
 
   /**
    * Counts a stream, and returns a function that ends that. The newest stream is rejected, because a
    * client whose older stream was closed would open it again at once, and close another one.
    */
-  function admit(callers: ReadonlySet<string>): () => void {
+  function admit(callers: ReadonlySet<string>, requested: number): () => void {
     for (const key of callers) {
       if (open.count(key) < maxStreams) continue;
       throw refusal(`This caller has ${maxStreams} streams open, and may not have more`);
     }
-    return open.add(callers);
+    const most = maxStreams * REQUESTED_PER_STREAM;
+    if (requested > 0 && open.requested() + requested > most) {
+      throw refusal(
+        `Streams of this process follow ${most} requested keys, and may not follow more`,
+      );
+    }
+    return open.add(callers, requested);
   }
 
   /**
@@ -175,4 +198,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
 
 function toRequested<TName extends string>({ name, requested }: WatchItem<TName>) {
   return { name, key: requested };
+}
+
+function isRequested({ requested }: WatchItem<string>): boolean {
+  return requested !== undefined;
 }

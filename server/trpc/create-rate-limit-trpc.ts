@@ -62,7 +62,7 @@ export interface RateLimitTRPCOptions<
    * The most `watch` streams of one caller in this process: a whole number of at least 1, or
    * `Infinity`. A further stream is rejected with `CONFLICT`, and its page polls. A stream counts
    * for the keys that its caller has without requesting one. Streams of the shared bucket alone are
-   * not counted.
+   * not counted. All streams together follow at most 500 times as many keys that clients requested.
    * @default 10
    */
   maxStreams?: number;

@@ -74,6 +74,7 @@ export function createRateLimitRouter<
     ? createHubPerStream(limiter, interval)
     : createWatchHub(limiter, interval);
   const streams = createWatchStreams({
+    names,
     hub,
     maxStreams,
     keyInterval,

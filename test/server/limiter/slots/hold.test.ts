@@ -72,10 +72,10 @@ it("tells the holder before the slot is free that its lease could not be renewed
 });
 
 it.each([
-  ["aborted", (signal: AbortSignal) => signal.aborted],
-  ["throwIfAborted", (signal: AbortSignal) => void signal.throwIfAborted()],
-  ["reason", (signal: AbortSignal) => signal.reason !== undefined],
-  ["any", (signal: AbortSignal) => AbortSignal.any([signal]).aborted],
+  ["aborted", (signal: AbortSignal): unknown => signal.aborted],
+  ["throwIfAborted", (signal: AbortSignal): unknown => void signal.throwIfAborted()],
+  ["reason", (signal: AbortSignal): unknown => signal.reason !== undefined],
+  ["any", (signal: AbortSignal): unknown => AbortSignal.any([signal]).aborted],
 ] as const)("a look at the signal (%s) asks the clock, though no timer ran", async (name, look) => {
   const { limiter, other } = createLimiters();
   const { signal, release } = await held(limiter);
