@@ -1,4 +1,7 @@
-/** Holds a slot while a procedure runs: to the end of its stream, if its answer is one. */
+/**
+ * Holds a slot while a procedure runs: to the end of its stream, if its answer is one, and to the end of
+ * all streams and promises in its answer, which tRPC sends as they come.
+ */
 import type { TRPCMiddlewareFunction } from "@trpc/server";
 import type { EnterGranted } from "../limiter/slots/enter-options.js";
 
@@ -21,16 +24,79 @@ export async function releasedAfter(
   slot: EnterGranted,
   { signal, isSubscription, patience }: Answer,
 ): Promise<Result> {
-  if (result.ok && isAsyncIterable(result.data)) {
-    return { ...result, data: holdingSlot(result.data, slot, signal, patience) };
-  }
   if (result.ok && isObservable(result.data) && isSubscription && signal?.aborted === false) {
     // It may never be observed.
     signal.addEventListener("abort", () => void slot.release(), { once: true });
     return { ...result, data: observedWithSlot(result.data, slot) };
   }
-  await slot.release();
-  return result;
+  if (!result.ok) {
+    await slot.release();
+    return result;
+  }
+  const parts = new Parts(slot, signal, patience);
+  const data = parts.held(result.data);
+  await parts.end();
+  return { ...result, data };
+}
+
+/** The parts of an answer that are still to come. The slot is released when none is left. */
+class Parts {
+  /** The answer itself, until all of it was looked at. */
+  #left = 1;
+
+  constructor(
+    private readonly slot: Pick<EnterGranted, "release">,
+    private readonly signal: AbortSignal | undefined,
+    private readonly patience: number,
+  ) {}
+
+  async end(): Promise<void> {
+    if (--this.#left === 0) await this.slot.release();
+  }
+
+  /** The same value, with parts that say when they end. tRPC looks for them in plain objects, too. */
+  held(value: unknown): unknown {
+    const part = this.#part(value);
+    if (part !== undefined || !isPlainObject(value)) return part ?? value;
+    const entries = Object.entries(value).map(([key, item]) => [key, this.#part(item)] as const);
+    const found = entries.filter(([, item]) => item !== undefined);
+    return found.length === 0 ? value : { ...value, ...Object.fromEntries(found) };
+  }
+
+  /** `undefined` for a value that is there. */
+  #part(value: unknown): unknown {
+    if (isAsyncIterable(value)) {
+      const { signal, patience } = this;
+      return holdingSlot(value, this.#begin(), signal, patience, (item) => this.held(item));
+    }
+    return isPromise(value) ? this.#awaited(value) : undefined;
+  }
+
+  #begin(): Pick<EnterGranted, "release"> {
+    this.#left++;
+    let ended: Promise<void> | undefined;
+    return { release: () => (ended ??= this.end()) };
+  }
+
+  #awaited(promise: Promise<unknown>): Promise<unknown> {
+    const { signal, patience } = this;
+    const { release } = this.#begin();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onAbort = () => void (timer = setTimeout(() => void release(), patience));
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      return release();
+    };
+    const held = Promise.resolve(promise)
+      .then((value) => this.held(value))
+      .finally(end);
+    // Its reader hears of its failure. A plain answer as JSON has no reader.
+    held.catch(() => {});
+    return held;
+  }
 }
 
 /** The part of an observable that the adapters of tRPC use. */
@@ -76,12 +142,13 @@ function observedWithSlot(observable: Observable, slot: Pick<EnterGranted, "rele
  * The same stream. It releases the slot when it ends, fails, or is no longer read. A stream that is
  * never read ends by itself: tRPC answers a plain HTTP request to it with 415, and leaves it open.
  */
-export function holdingSlot<TValue>(
-  stream: AsyncIterable<TValue>,
+function holdingSlot(
+  stream: AsyncIterable<unknown>,
   slot: Pick<EnterGranted, "release">,
   signal: AbortSignal | undefined,
   patience: number,
-): AsyncIterable<TValue> {
+  passed: (value: unknown) => unknown,
+): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const unread = setTimeout(
@@ -102,7 +169,7 @@ export function holdingSlot<TValue>(
     void close(undefined).catch(() => {});
   }
 
-  async function close(value: unknown): Promise<IteratorResult<TValue>> {
+  async function close(value: unknown): Promise<IteratorResult<unknown>> {
     try {
       const closed = await iterator.return?.(value);
       return closed ?? { done: true, value };
@@ -111,9 +178,13 @@ export function holdingSlot<TValue>(
     }
   }
 
-  async function releasing(step: Promise<IteratorResult<TValue>>): Promise<IteratorResult<TValue>> {
+  async function releasing(
+    step: Promise<IteratorResult<unknown>>,
+  ): Promise<IteratorResult<unknown>> {
     try {
-      const result = await step;
+      const { done, value } = await step;
+      // Its parts are held before the stream ends.
+      const result = { done: done === true, value: passed(value) };
       if (result.done) await end();
       return result;
     } catch (error) {
@@ -141,6 +212,18 @@ function isAsyncIterable(data: unknown): data is AsyncIterable<unknown> {
   return (
     typeof (Object(data) as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function"
   );
+}
+
+/** As tRPC recognises one. */
+function isPromise(data: unknown): data is Promise<unknown> {
+  const { then, catch: caught } = Object(data) as Partial<Promise<unknown>>;
+  return typeof then === "function" && typeof caught === "function";
+}
+
+function isPlainObject(data: unknown): data is Record<string, unknown> {
+  if (typeof data !== "object" || data === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(data);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function isObservable(data: unknown): data is Observable {

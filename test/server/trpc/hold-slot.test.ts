@@ -1,4 +1,5 @@
 import { type Observable, type Observer, observable } from "@trpc/server/observable";
+import { createTRPCClient, httpBatchStreamLink } from "@trpc/client";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { expect, it, vi } from "vitest";
 import { isRateLimitError, MINUTE, type RateLimitConfigError } from "../../../server/index.js";
@@ -22,6 +23,11 @@ function createApp() {
     observer?: Observer<string, unknown>;
   } = {};
   const working = () => new Promise<void>((resolve) => (inside.end = resolve));
+  async function* words() {
+    yield "a";
+    yield "b";
+  }
+  const found = { at: new Date(0), list: [1] };
   const router = t.router({
     generate: t.procedure.use(rl.rateLimited("generations")).mutation(async ({ ctx }) => {
       inside.signal = ctx.rateLimit.signal;
@@ -45,6 +51,15 @@ function createApp() {
       yield "a";
       yield "b";
     }),
+    nested: t.procedure.use(rl.rateLimited("generations")).mutation(() => ({
+      title: "two words",
+      words: words(),
+      later: working().then(() => ({ more: words(), last: 1 })),
+    })),
+    failing: t.procedure.use(rl.rateLimited("generations")).mutation(() => ({
+      title: working().then(() => raise("broken")),
+    })),
+    plain: t.procedure.use(rl.rateLimited("generations")).mutation(() => found),
     judge: t.procedure
       .use(rl.rateLimited(["tokens", "generations"], { on: () => raise("no verdict") }))
       .mutation(() => raise("broken")),
@@ -60,7 +75,7 @@ function createApp() {
   const abort = new AbortController();
   const caller = router.createCaller({}, { signal: abort.signal });
   const free = async () => (await limiter.check("generations")).value;
-  return { limiter, rl, router, caller, abort, inside, free };
+  return { limiter, rl, router, caller, abort, inside, found, free };
 }
 
 it("holds a slot while a procedure runs, and denies the next call", async () => {
@@ -91,6 +106,80 @@ it("frees the slot of a procedure that fails", async () => {
 it("frees the slot if what says whether the call costs fails", async () => {
   const { caller, free } = createApp();
   await expect(caller.judge()).rejects.toThrow("no verdict");
+  expect(await free()).toBe(1);
+});
+
+async function allOf<TValue>(stream: AsyncIterable<TValue>): Promise<TValue[]> {
+  const all: TValue[] = [];
+  for await (const value of stream) all.push(value);
+  return all;
+}
+
+it("holds the slot until all streams and promises in an object have ended", async () => {
+  const { caller, inside, free } = createApp();
+  const answer = await caller.nested();
+  expect(answer.title).toBe("two words");
+  expect(await free()).toBe(0);
+  expect(await allOf(answer.words)).toEqual(["a", "b"]);
+  expect(await free()).toBe(0);
+  inside.end!();
+  const { more, last } = await answer.later;
+  expect([last, await free()]).toEqual([1, 0]);
+  expect(await allOf(more)).toEqual(["a", "b"]);
+  await vi.waitFor(async () => expect(await free()).toBe(1));
+});
+
+it("holds the slot of an object with a stream while a client reads it over HTTP", async () => {
+  const { router, inside, free } = createApp();
+  const client = createTRPCClient<typeof router>({
+    links: [
+      httpBatchStreamLink({
+        url: "http://localhost",
+        fetch: (url, init) =>
+          fetchRequestHandler({
+            router,
+            req: new Request(url as string, init as RequestInit),
+            endpoint: "",
+            createContext: () => ({}),
+          }),
+      }),
+    ],
+  });
+  const answer = await client.nested.mutate();
+  expect(await allOf(answer.words)).toEqual(["a", "b"]);
+  expect(await free()).toBe(0);
+  inside.end!();
+  expect(await allOf((await answer.later).more)).toEqual(["a", "b"]);
+  await vi.waitFor(async () => expect(await free()).toBe(1));
+});
+
+it("frees the slot when a promise in an object fails, also if it is not read", async () => {
+  const { caller, inside, free } = createApp();
+  const { title } = await caller.failing();
+  expect(await free()).toBe(0);
+  inside.end!();
+  await vi.waitFor(async () => expect(await free()).toBe(1));
+  await expect(title).rejects.toThrow("broken");
+});
+
+it("frees the slot of a promise that never ends a lease after its client has gone", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const { caller, abort, free } = createApp();
+    await caller.failing();
+    abort.abort();
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(await free()).toBe(0);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(await free()).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it("gives back the very object of a procedure that has nothing to wait for", async () => {
+  const { caller, found, free } = createApp();
+  expect(await caller.plain()).toBe(found);
   expect(await free()).toBe(1);
 });
 
