@@ -7,6 +7,7 @@ import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/
 import type { LimitConfigs } from "../limiter/call-options.js";
 import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
+import { accountOf, type PluginWithEndpoints, warningOfAccounts } from "./better-auth-account.js";
 import { type BetterAuthError, toBetterAuthError } from "./better-auth-error.js";
 import { shortKey } from "./better-auth-key.js";
 import {
@@ -24,8 +25,9 @@ export interface BetterAuthCall {
   /** The endpoint's path, such as `/sign-in/email`. */
   path: string;
   /**
-   * `email`, `username` or `phoneNumber` of the body, without spaces around it and in lower case;
-   * `undefined` where the body has none of them.
+   * What names the account: `email`, `username` or `phoneNumber` of the body, whichever of them this
+   * endpoint of better-auth reads. Without spaces around it, and in lower case. `undefined` where
+   * the body does not have it, and for endpoints that are not better-auth's: read `body` there.
    */
   account: string | undefined;
   /** The header fields of the request; empty in a call of `auth.api` without `headers`. */
@@ -59,6 +61,7 @@ export interface BetterAuthRule<TName extends string = string> {
 type KnownPath =
   | "/sign-in/email"
   | "/sign-in/username"
+  | "/sign-in/phone-number"
   | "/sign-in/magic-link"
   | "/sign-in/email-otp"
   | "/sign-up/email"
@@ -84,6 +87,14 @@ interface HookContext {
   context?: object;
 }
 
+/** What better-auth tells its plugins at start, as far as it is used here. */
+interface StartContext {
+  options: {
+    plugins?: readonly PluginWithEndpoints[] | undefined;
+  };
+  logger: { warn(message: string): void };
+}
+
 interface Hook<TResult> {
   matcher(context: HookContext): boolean;
   handler: ((context: HookContext) => Promise<TResult>) & { options: object };
@@ -93,6 +104,8 @@ interface Hook<TResult> {
 export interface BetterAuthPlugin {
   /** The name of the plugin. */
   id: "trpc-rate-limit";
+  /** Warns of endpoints at which a rule needs an account that is not known. */
+  init(context: StartContext): void;
   /** They charge a request before its endpoint runs, and settle the charge afterwards. */
   hooks: { before: [Hook<undefined>]; after: [Hook<object>] };
 }
@@ -154,6 +167,11 @@ export function betterAuthPlugin<TLimits extends LimitConfigs>(
 
   return {
     id: "trpc-rate-limit",
+    init({ options, logger }) {
+      const all = byPath.flatMap(([pattern, some]) => some.map(({ key }) => ({ pattern, key })));
+      const warning = warningOfAccounts(all, options.plugins ?? [], matches);
+      if (warning !== undefined) logger.warn(warning);
+    },
     hooks: {
       before: [{ matcher, handler: Object.assign(before, { options: {} }) }],
       after: [{ matcher, handler: Object.assign(after, { options: {} }) }],
@@ -183,14 +201,7 @@ function failureOf(returned: unknown): BetterAuthError | undefined {
 }
 
 function callOf({ path = "", headers, body }: HookContext): BetterAuthCall {
-  const { email, username, phoneNumber } = Object(body) as Record<string, unknown>;
-  const account = [email, username, phoneNumber].find((value) => typeof value === "string");
-  return {
-    path,
-    account: account?.trim().toLowerCase() || undefined,
-    headers: new Headers(headers),
-    body,
-  };
+  return { path, account: accountOf(path, body), headers: new Headers(headers), body };
 }
 
 function matches(pattern: string, path: string): boolean {

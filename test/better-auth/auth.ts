@@ -1,6 +1,17 @@
 /** A real better-auth whose users are in memory and whose rate limits are in a store. */
 import { betterAuth, type BetterAuthOptions } from "better-auth";
 import { memoryAdapter } from "better-auth/adapters/memory";
+import { createAuthEndpoint } from "better-auth/api";
+import {
+  admin,
+  anonymous,
+  emailOTP,
+  magicLink,
+  organization,
+  phoneNumber,
+  twoFactor,
+  username,
+} from "better-auth/plugins";
 import type { BetterAuthPlugin } from "../../server/http/better-auth-plugin.js";
 import {
   betterAuthStorage,
@@ -37,5 +48,33 @@ export function createLimitedAuth(...plugins: BetterAuthPlugin[]) {
     ...usersInMemory(),
     rateLimit: { enabled: false },
     plugins,
+  });
+}
+
+/** With every plugin of better-auth whose requests name an account, and an endpoint of a stranger. */
+export function createAuthOfAllAccounts(limits: BetterAuthPlugin, warnings: string[] = []) {
+  return betterAuth({
+    ...usersInMemory(),
+    logger: { log: (level, message) => void (level === "warn" && warnings.push(message)) },
+    rateLimit: { enabled: false },
+    plugins: [
+      admin(),
+      anonymous(),
+      emailOTP({ sendVerificationOTP: async () => {} }),
+      magicLink({ sendMagicLink: async () => {} }),
+      organization(),
+      phoneNumber({ sendOTP: async () => {}, sendPasswordResetOTP: async () => {} }),
+      twoFactor(),
+      username(),
+      {
+        id: "ldap",
+        endpoints: {
+          signInLdap: createAuthEndpoint("/sign-in/ldap", { method: "POST" }, async (call) => {
+            return call.json({ ok: false });
+          }),
+        },
+      },
+      limits,
+    ],
   });
 }
