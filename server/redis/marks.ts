@@ -9,7 +9,10 @@ export interface Mark {
   readonly name: string;
   /** Different for each command of the place. */
   readonly text: string;
-  /** Call it when the client will not send the command again: when it has settled. */
+  /**
+   * Call it when the client will not send the command again: when it has a reply. The place of a
+   * command that failed is never used again, and its key expires by itself.
+   */
   free(): void;
 }
 

@@ -87,12 +87,9 @@ export function createScriptRunner(options: RunnerOptions): ScriptRunner {
     } else {
       all = [String(keys.length), ...keys, ...(name === "hold" ? [deadline] : []), ...args];
     }
-    let reply: unknown;
-    try {
-      reply = await evaluate(name, all, isOnce);
-    } finally {
-      mark?.free();
-    }
+    const reply = await evaluate(name, all, isOnce);
+    // Not after an error: a client that gave a command up (`commandTimeout`) may still send it again.
+    mark?.free();
     const words = String(reply).split(" ");
     if (learn !== undefined) {
       learnedAt = sentAt;

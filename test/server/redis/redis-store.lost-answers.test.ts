@@ -1,4 +1,5 @@
 /** Clients that send a command again after their connection was lost. */
+import type { RedisOptions } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, type RateLimiter } from "../../../server/index.js";
 import { startLossyProxy } from "../../histories/lossy-proxy.js";
@@ -13,12 +14,12 @@ const limits = {
 
 type Limiter = RateLimiter<typeof limits>;
 
-async function openBehindProxy() {
+async function openBehindProxy(options: RedisOptions = {}) {
   const rows = createRedisRows();
   const proxy = await startLossyProxy(redisUrl!);
-  const client = connectRedis(proxy.url, { retryStrategy: () => 5 });
+  const client = connectRedis(proxy.url, { retryStrategy: () => 5, ...options });
   const store = redisStore(client, { prefix: rows.prefix });
-  const limiter: Limiter = createRateLimiter({ store, limits, timeout: 10_000 });
+  const limiter: Limiter = createRateLimiter({ store, limits, timeout: 10_000, logger: false });
   const direct: Limiter = createRateLimiter({ store: rows.open(), limits });
   return {
     proxy,
@@ -67,6 +68,29 @@ describe.skipIf(redisUrl === undefined)("a call whose answer is lost", () => {
     await limiter.refund("others", { key: "a", count: 2 });
     await cut;
     expect(await values()).toEqual([94, 96]);
+  });
+
+  it("takes its tokens once, although the client gave it up before it sent it again", async () => {
+    await using opened = await openBehindProxy({ commandTimeout: 10 });
+    const { limiter, direct, proxy } = opened;
+    let [granted, failed] = [0, 0];
+    const call = () =>
+      limiter.limit("calls", { key: "a" }).then(
+        () => granted++,
+        () => failed++,
+      );
+    await call();
+    for (let round = 0; round < 10; round++) {
+      const cut = proxy.cut();
+      // Each one is given up while the connection that has sent it is still there.
+      await call();
+      await call();
+      await cut;
+      await call();
+    }
+    const spent = 100 - Math.floor((await direct.getValue("calls", { key: "a" })).value);
+    expect(failed).toBeGreaterThan(10);
+    expect(spent).toBeLessThanOrEqual(granted + failed);
   });
 });
 
