@@ -123,6 +123,7 @@ async function checkConnected(
 const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
   elsewhere: "name its schema by --schema, and to the store or the model as the message says",
   foreign: "give the model of the limits another name, as npx trpc-rate-limit init does",
+  columns: "give the columns their names in the schema, as the message says, and migrate",
   type: "migrate the columns value and ts to doubles, as in the package's migrations",
   collation:
     "migrate the columns name and key to a binary collation, as in the package's migrations",

@@ -193,10 +193,11 @@ export function tableFileText(
   return { name, text: text.replace(/^(?: {2})+/gm, (spaces) => unit.repeat(spaces.length / 2)) };
 }
 
+/** `double` is the name of a function. */
 const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {
-  pg: { text: "d.text()", whole: "d.integer()", double: "d.doublePrecision()" },
-  mysql: { text: "bytes()", whole: "d.int()", double: "d.double()" },
-  sqlite: { text: "d.text()", whole: "d.integer()", double: "d.real()" },
+  pg: { text: "d.text()", whole: "d.integer()", double: "d.doublePrecision" },
+  mysql: { text: "bytes()", whole: "d.int()", double: "d.double" },
+  sqlite: { text: "d.text()", whole: "d.integer()", double: "d.real" },
 };
 
 /** MySQL's usual collations would make one bucket of the keys `ann` and `Ann`. */
@@ -207,6 +208,7 @@ const bytes = customType<{ data: string }>({
 
 `;
 
+/** A name of two words is said, or Drizzle's `casing: "snake_case"` makes another one of it. */
 function tableText(core: Core, { create, name, table }: TableNames): string {
   const { text, whole, double } = COLUMNS[core];
   return `${core === "mysql" ? BYTES : ""}/** The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant. */
@@ -216,8 +218,8 @@ export const ${name} = ${create}(
     name: ${text}.notNull(),
     key: ${text}.notNull().default(""),
     shard: ${whole}.notNull().default(0),
-    value: ${double}.notNull(),
-    ts: ${double}.notNull(),
+    value: ${double}().notNull(),
+    ts: ${double}().notNull(),
   }),
   (t) => [primaryKey({ columns: [t.name, t.key, t.shard] })],
 );
@@ -229,8 +231,8 @@ export const ${overridesName(name)} = ${create}(
     name: ${text}.notNull(),
     key: ${text}.notNull().default(""),
     rule: ${core === "mysql" ? `d.varchar({ length: ${MAX_RULE} })` : text}.notNull(),
-    until: ${double}.notNull(),
-    setAt: ${double}.notNull(),
+    until: ${double}().notNull(),
+    setAt: ${double}("setAt").notNull(),
   }),
   (t) => [primaryKey({ columns: [t.name, t.key] })],
 );

@@ -13,7 +13,8 @@ export class TableError extends Error {
   override readonly name = "TableError";
 
   constructor(
-    readonly reason: "missing" | "elsewhere" | "foreign" | "type" | "collation" | "charset" | "key",
+    readonly reason:
+      "missing" | "elsewhere" | "foreign" | "columns" | "type" | "collation" | "charset" | "key",
     readonly fact: string,
     hint?: string,
   ) {
@@ -88,6 +89,21 @@ export function missingTableHint({ name, madeBy }: TableName, dialect: DialectNa
   );
 }
 
+/** What to do about a table of the package's whose columns have other names. */
+function columnsHint({ madeBy }: TableName): string {
+  if (madeBy === "Prisma") return "take @map off its fields, and migrate";
+  if (madeBy === "Drizzle") {
+    return (
+      "name its columns in the Drizzle schema, as in docs/drizzle.md, because `casing` renames those " +
+      'without a name of their own: setAt: doublePrecision("setAt"). Then push or migrate'
+    );
+  }
+  return (
+    "rename the columns, or add them, as in the package's migrations. " +
+    "Prisma's @map and Drizzle's `casing` give columns other names"
+  );
+}
+
 /**
  * @returns what the database reports as its version.
  * @throws EngineError
@@ -140,12 +156,23 @@ function checkColumns(
     );
   }
   const missing = shape.columns.filter((name) => !columns.some((column) => column.name === name));
+  const others = columns.filter(({ name }) => !shape.columns.includes(name));
+  if (missing.length > 0 && missing.length < shape.columns.length / 2) {
+    const found =
+      others.length === 0 ? "" : `; it has ${others.map(({ name }) => name).join(", ")}`;
+    throw new TableError(
+      "columns",
+      `${shown} in ${searched} has no column ${missing.join(", ")}${found}`,
+      columnsHint(table),
+    );
+  }
   if (missing.length > 0) {
     throw new TableError(
       "foreign",
       `${shown} in ${searched} is not a table of ${shape.of}: it has no column ` +
         `${missing.join(", ")}; another package may use this name, so give the model of the ` +
-        "limits another one, and name it by the option model (or table)",
+        "limits another one, and name it by the option model (or table); if the table is yours, " +
+        columnsHint(table),
     );
   }
   for (const { name, type, collation, folds } of columns) {

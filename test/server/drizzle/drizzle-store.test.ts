@@ -114,6 +114,20 @@ describe.each(drivers)("drizzleStore on %s", (...driver) => {
     expect(await left()).toBe(8);
   });
 
+  it("says how a column gets its name back that `casing` has renamed", async () => {
+    const { database, db } = await setUp(driver);
+    const table = driver[0] === "mysql2" ? "`RateLimitOverride`" : '"RateLimitOverride"';
+    const setAt = driver[0] === "mysql2" ? "`setAt`" : '"setAt"';
+    await database.prisma.$executeRawUnsafe(
+      `ALTER TABLE ${table} RENAME COLUMN ${setAt} TO set_at`,
+    );
+    const store = drizzleStore(db) as RateLimitStore<Tx>;
+    const limiter = createRateLimiter({ store, limits, overrides: true, logger: false });
+    await expect(limiter.limit("few", { key: "ann" })).rejects.toThrow(
+      /has no column setAt; it has set_at \(name its columns in the Drizzle schema.*"setAt"/,
+    );
+  });
+
   it("joins a transaction of the application, and its nested transactions", async () => {
     const { db, limiter, posts, left } = await setUp(driver);
     await db.transaction(async (tx) => {

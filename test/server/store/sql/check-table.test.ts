@@ -17,11 +17,11 @@ describe.each(sharedDatabases)("a store on $name", ({ kind, provider, create }) 
   const mark = provider === "mysql" ? "`" : '"';
   const table = `${mark}RateLimit${mark}`;
 
+  const inPrisma = kind !== "pg" && kind !== "mysql2";
   /** What a user of this store has to do about a missing table. */
-  const toDo =
-    kind === "pg" || kind === "mysql2"
-      ? `create it by the SQL in node_modules/trpc-rate-limit/prisma/${provider}/migrations`
-      : "must be in the Prisma schema, and migrated";
+  const toDo = inPrisma
+    ? "must be in the Prisma schema, and migrated"
+    : `create it by the SQL in node_modules/trpc-rate-limit/prisma/${provider}/migrations`;
 
   async function open() {
     const database = await create();
@@ -65,6 +65,15 @@ describe.each(sharedDatabases)("a store on $name", ({ kind, provider, create }) 
     await expect(limiter.limit("once")).rejects.toThrow(
       /is not a table of rate limits: it has no column name, shard, value, ts; .*option model/,
     );
+  });
+
+  it("says of its own table which column has another name, and blames no other package", async () => {
+    const { run, limiter } = await open();
+    await run(`ALTER TABLE ${table} RENAME COLUMN ${mark}key${mark} TO limit_key`);
+    const failure = await limiter.limit("once").catch((error: Error) => error.message);
+    expect(failure).toMatch(/has no column key; it has limit_key/);
+    expect(failure).toContain(inPrisma ? "take @map off its fields" : "rename the columns");
+    expect(failure).not.toContain("another package");
   });
 
   it("refuses columns that round numbers", async () => {
