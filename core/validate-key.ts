@@ -18,8 +18,17 @@ export function validateKey(key: string | undefined): void {
   if (key === undefined) return;
   const problem = problemOf(key);
   if (problem !== undefined) {
-    throw new RateLimitInputError("key", `key must ${problem}, got ${describe(key)}`);
+    throw new RateLimitInputError("key", `key must ${problem}${kindOf(key)}`);
   }
+}
+
+/**
+ * What stands in the place of a key or an id, for a message. Never the text or the number itself:
+ * it is often an e-mail address or the id of a user, and messages end up in logs.
+ */
+export function kindOf(key: unknown): string {
+  if (typeof key === "string") return "";
+  return `, got ${typeof key === "number" ? "a number" : describe(key)}`;
 }
 
 /**

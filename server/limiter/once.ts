@@ -5,8 +5,8 @@
 import { answerAgain, isMarked, markerOf } from "../../core/once.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
-import { MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
+import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
 import type { Decision, Outcome, RowId } from "../store/store.js";
 import { markerKey } from "../store/marker-keys.js";
 import { type MarkedAction, markerRow, ONCE_ROWS } from "./once-rows.js";
@@ -102,5 +102,5 @@ function sharded({ name, config }: ResolvedLimit, id: string): RateLimitConfigEr
 }
 
 function invalid(problem: string, id: unknown): RateLimitInputError {
-  return new RateLimitInputError("once", `once must ${problem}, got ${describe(id)}`);
+  return new RateLimitInputError("once", `once must ${problem}${kindOf(id)}`);
 }

@@ -11,14 +11,14 @@ const valid: [title: string, text: string][] = [
 ];
 
 const invalid: [title: string, text: unknown, quoted: RegExp][] = [
-  ["an empty string", "", /not be empty, got ""$/],
+  ["an empty string", "", /not be empty(, got "")?$/],
   ["192 characters", "k".repeat(192), /at most 191 characters \(it has 192\)/],
   ["96 emoji, 192 code units", "👍".repeat(96), /at most 191 characters \(it has 192\)/],
   ["a NUL", "k\0", /NUL/],
   ["a lone high surrogate", "k\uD83D", /lone surrogate/],
   ["a lone low surrogate", "\uDC4Dk", /lone surrogate/],
   ["surrogates in the wrong order", "\uDC4D\uD83D", /lone surrogate/],
-  ["a number", 42, /be a string, got 42$/],
+  ["a number", 42, /be a string, got (42|a number)$/],
   ["null", null, /be a string, got null$/],
   ["an object", { toString: () => "k" }, /be a string, got an object$/],
 ];
@@ -45,16 +45,16 @@ describe.each([
 
   it("is shortened in the message if it is too long", () => {
     const long = "0123456789".repeat(1000);
-    try {
-      validate(long);
-      expect.unreachable();
-    } catch (error) {
-      const { message } = error as Error;
-      expect(message).not.toContain(long.slice(0, 50));
-      expect(message).toContain(long.slice(0, 10));
-      expect(message.length).toBeLessThan(150);
-    }
+    expect(() => validate(long)).toThrow(/^.{1,149}$/);
+    expect(() => validate(long)).not.toThrow(long.slice(0, 50));
   });
+});
+
+it("is quoted in the message if it is a name, and never if it is a key, which may be personal", () => {
+  for (const id of [`ada@example.com${"m".repeat(190)}`, "ada@example.com\0", 4242]) {
+    expect(() => validateKey(id as string)).toThrow(/^(?!.*(ada|4242))/);
+    expect(() => validateName(id as string)).toThrow(/ada|4242/);
+  }
 });
 
 it("accepts undefined as a key, for the shared bucket, but not as a name", () => {

@@ -195,6 +195,22 @@ describe("hashKey", () => {
     }
   });
 
+  it("keeps keys and ids that are not valid out of errors", async () => {
+    const limiter = createLimiter(memoryStore() as RateLimitStore, { overrides: true });
+    const ids = [`${ADA}${"m".repeat(190)}`, `${ADA}\0`, `${ADA}\uD83D`, 4242 as never];
+    const errors = ids.flatMap((key) => [
+      limiter.limit("bucket", { key }),
+      limiter.limit("bucket", { key: "bob", once: key }),
+      limiter.limitAll([{ name: "bucket", key }]),
+      limiter.getValue("bucket", { key }),
+      limiter.charge("bucket", { key }),
+      limiter.reset("bucket", { key }),
+      limiter.forget(key),
+      limiter.overrides.set("bucket", { key, blocked: true }),
+    ]);
+    for (const error of errors) await expect(error).rejects.toThrow(/^(?!.*(ada|4242))/s);
+  });
+
   it("that gives two keys one bucket is taken into account by limitAll", async () => {
     const limiter = createLimiter(memoryStore() as RateLimitStore, {
       hashKey: (key: string) => key.toLowerCase(),
