@@ -48,7 +48,12 @@ async function main(): Promise<number> {
   const { version, peerDependencies: peers } = await readPackage();
   if (values.version) return (print(version), 0);
   if (values.help || command === undefined) return (print(HELP), values.help ? 0 : 1);
-  if (rest.length > 0) throw new CliError(`too many arguments: ${rest.join(" ")}`);
+  if (rest.length > 0) {
+    // Without their text: part of a --header without quotes can be a secret.
+    throw new CliError(
+      `there are ${rest.length + 1} arguments in the place of one; put the values of options into quotes`,
+    );
+  }
   if (command === "init") {
     const { "dry-run": dryRun, yes } = values;
     await init({ root, version, dryRun, yes, print });
@@ -60,7 +65,7 @@ async function main(): Promise<number> {
     print(json ? JSON.stringify(findings, undefined, 2) : textOf(findings, process.stdout.isTTY));
     return findings.some(({ level }) => level === "error") ? 1 : 0;
   }
-  throw new CliError(`unknown command ${command}; see trpc-rate-limit --help`);
+  throw new CliError("unknown command; use init or doctor, and see trpc-rate-limit --help");
 }
 
 function print(text: string): void {

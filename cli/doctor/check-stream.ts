@@ -25,33 +25,72 @@ type Answer =
   | { kind: "refused"; message: string }
   | { kind: "missing"; message: string };
 
+/** Its findings never show the password or the query of the URL, nor a line of a header. */
 export async function checkStream({
   url,
   names,
-  headers,
+  headers: lines,
   patience = 5000,
 }: StreamOptions): Promise<Finding> {
   if (names.length === 0) {
     return warning(CHECK, "no name of a limit is known", "pass one by --limit");
+  }
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    return failure(CHECK, "--app is not a URL", "pass one as http://localhost:3000/api/trpc");
+  }
+  const target = new URL(url);
+  target.pathname = `${target.pathname.replace(/\/$/, "")}/rateLimit.watch`;
+  const shown = `${target.origin}${new URL(url).pathname.replace(/\/$/, "")}`;
+  const headers = new Headers({ accept: "text/event-stream", ...userOf(target) });
+  for (const [i, line] of lines.entries()) {
+    if (!addLine(headers, line)) {
+      return failure(
+        CHECK,
+        `line ${i + 1} of --header is not the name of a header field, a colon and its value`,
+        'pass each line in quotes, such as --header "cookie: ..."',
+      );
+    }
   }
   let answer: Answer | undefined;
   for (const name of names) {
     // The second input is what superjson makes of the first.
     const input = { items: [{ name }] };
     for (const sent of [input, { json: input }]) {
-      answer = await watch(`${url.replace(/\/$/, "")}/rateLimit.watch`, sent, headers, patience);
-      if (answer.kind !== "refused") return findingOf(answer, url, patience);
+      target.searchParams.set("input", JSON.stringify(sent));
+      answer = await watch(target.href, headers, patience);
+      if (answer.kind !== "refused") return findingOf(answer, shown, patience);
     }
   }
-  return findingOf(answer!, url, patience);
+  return findingOf(answer!, shown, patience);
 }
 
-function findingOf(answer: Answer, url: string, patience: number): Finding {
-  if (answer.kind === "live") return ok(CHECK, `live updates arrive from ${url}`);
+/** Takes the user and the password out of the URL, because `fetch` refuses a URL that has them. */
+function userOf(url: URL): Record<string, string> {
+  if (url.username === "" && url.password === "") return {};
+  const bytes = new TextEncoder().encode(
+    `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`,
+  );
+  url.username = url.password = "";
+  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
+}
+
+/** The errors of `Headers` quote what they refuse. */
+function addLine(headers: Headers, line: string): boolean {
+  const [name = "", ...value] = line.split(":");
+  try {
+    headers.set(name.trim(), value.join(":").trim());
+    return value.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function findingOf(answer: Answer, shown: string, patience: number): Finding {
+  if (answer.kind === "live") return ok(CHECK, `live updates arrive from ${shown}`);
   if (answer.kind === "silent") {
     return warning(
       CHECK,
-      `${url} has sent no event within ${patience} ms: a proxy may collect the answer`,
+      `${shown} has sent no event within ${patience} ms: a proxy may collect the answer`,
       "turn off buffering and compression of text/event-stream (nginx: proxy_buffering off). " +
         "Until then, pages poll",
     );
@@ -59,34 +98,23 @@ function findingOf(answer: Answer, url: string, patience: number): Finding {
   if (answer.kind === "refused") {
     return warning(
       CHECK,
-      `${url} has refused to watch a limit: ${answer.message}`,
+      `${shown} has refused to watch a limit: ${answer.message}`,
       "pass the name of a limit by --limit, and the cookie of a user by --header",
     );
   }
   return failure(
     CHECK,
-    `${url} has no rateLimit.watch: ${answer.message}`,
+    `${shown} has no rateLimit.watch: ${answer.message}`,
     "pass the URL of tRPC, and mount the router as rateLimit",
   );
 }
 
-async function watch(
-  url: string,
-  input: object,
-  headerLines: readonly string[],
-  patience: number,
-): Promise<Answer> {
-  const headers = new Headers({ accept: "text/event-stream" });
-  for (const line of headerLines) {
-    const [name = "", ...value] = line.split(":");
-    headers.set(name.trim(), value.join(":").trim());
-  }
+async function watch(url: string, headers: Headers, patience: number): Promise<Answer> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), patience);
   try {
     const { signal } = controller;
-    const query = new URLSearchParams({ input: JSON.stringify(input) });
-    const response = await fetch(`${url}?${query.toString()}`, { headers, signal });
+    const response = await fetch(url, { headers, signal });
     const type = response.headers.get("content-type") ?? "";
     if (response.ok && type.startsWith("text/event-stream")) return await firstEvent(response);
     const message = `HTTP ${response.status}${messageIn(await response.text())}`;

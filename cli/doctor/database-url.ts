@@ -31,6 +31,9 @@ const DIALECTS: Record<string, DialectName> = {
   "libsql:": "sqlite",
 };
 
+/** Prisma Postgres, also the local one of `prisma dev`, and Prisma Accelerate. */
+const PRISMA = new Set(["prisma+postgres:", "prisma:"]);
+
 /**
  * @param given the option `--url`.
  * @throws CliError when there is no URL, or it is of no database that limits can be kept in.
@@ -50,6 +53,13 @@ export async function findDatabaseUrl(
     );
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed && PRISMA.has(parsed.protocol)) {
+    throw new CliError(
+      `the URL of the database begins with ${parsed.protocol}, which only Prisma's own client reads; ` +
+        "pass the direct URL of the database by --url, which begins with postgresql: or mysql:. " +
+        "The Prisma Console has it, and `npx prisma dev` prints it as the one of TCP",
+    );
+  }
   const dialect = DIALECTS[parsed?.protocol ?? ""];
   if (parsed === undefined || dialect === undefined) {
     throw new CliError(
@@ -60,6 +70,11 @@ export async function findDatabaseUrl(
     // A path is relative to the folder of the application that reads it.
     const file = fileOf(found?.folder ?? root, url.replace(/\?.*$/, ""));
     return { dialect, url, file, params: parsed.searchParams, shown: file };
+  }
+  if (parsed.pathname.includes("@")) {
+    throw new CliError(
+      "the password in the URL of the database has a /, which has to be %2F there",
+    );
   }
   const shown = `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
   return { dialect, url, file: undefined, params: parsed.searchParams, shown };

@@ -98,6 +98,43 @@ it("says that there is no such procedure, and no such server", async () => {
   });
 });
 
+it("shows no secret of its URL or of its header lines, whatever goes wrong", async () => {
+  await using server = await start();
+  const { host } = new URL(server.url);
+  const secretly = (path: string) => `http://user:geheim@${host}${path}?token=geheim#geheim`;
+  const broken = ["geheim", "x-key: geheim\nx", "x key: geheim", ": geheim", "x-key: gehéim☃"];
+  const findings = await Promise.all([
+    check(secretly("")),
+    check(secretly("/api")),
+    check(secretly(""), ["send"], 0),
+    check(`http://user:geheim@127.0.0.1:1/?token=geheim`),
+    check("user:geheim@host"),
+    check("http://user:geheim@:x/"),
+    ...broken.map((line) => checkStream({ url: server.url, names: ["send"], headers: [line] })),
+  ]);
+  expect(JSON.stringify(findings)).not.toMatch(/geh[eé]im/);
+  expect(findings.map(({ level }) => level)).toEqual([
+    ...["ok", "error", "warning", "error", "error", "error"],
+    ...broken.map(() => "error"),
+  ]);
+  expect(findings[4]!.message).toContain("--app is not a URL");
+  expect(findings[6]!.message).toContain("line 1 of --header is not");
+});
+
+it("sends the user, the password and the query of its URL", async () => {
+  let seen: { url: string | undefined; authorization: string | undefined } | undefined;
+  const server = createServer(({ url, headers: { authorization } }, res) => {
+    seen = { url, authorization };
+    res.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await check(`http://ann:p%40ss@127.0.0.1:${port}/api/trpc/?token=t`);
+  server.close();
+  expect(seen?.url).toMatch(/^\/api\/trpc\/rateLimit\.watch\?token=t&input=/);
+  expect(seen?.authorization).toBe(`Basic ${btoa("ann:p@ss")}`);
+});
+
 it("finds the names of limits in the sources", async () => {
   await using server = await start();
   await using app = await makeFolder({

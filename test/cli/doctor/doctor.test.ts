@@ -244,6 +244,30 @@ describe("doctor on PostgreSQL", () => {
     );
     expect(JSON.stringify(findings)).not.toContain("geheim");
   });
+
+  it("takes no part of a password for the address, and says how to write it", async () => {
+    const running = runDoctor("postgresql://ann:1/geheim@127.0.0.1:1/app");
+    await expect(running).rejects.toThrow(/^(?!.*geheim).*has to be %2F/);
+  });
+
+  it.each(["prisma+postgres://localhost:51213/?api_key=geheim", "prisma://x/?api_key=geheim"])(
+    "says of %s that it takes the direct URL",
+    async (url) => {
+      await expect(runDoctor(url)).rejects.toThrow(
+        /^(?!.*geheim).*pass the direct URL .* by --url/,
+      );
+    },
+  );
+
+  it("repeats no part of a --header that was not put into quotes", async () => {
+    await using app = await makeFolder({ "package.json": "{}" });
+    for (const args of [["doctor", "--header"], ["--header"]]) {
+      const { code, stderr } = await runCommand(app.root, [...args, "cookie:", "geheim"]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/\bput the values|\bunknown command/);
+      expect(stderr).not.toContain("geheim");
+    }
+  });
 });
 
 describe("doctor", () => {
