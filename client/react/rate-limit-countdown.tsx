@@ -10,13 +10,13 @@ export interface RateLimitCountdownProps {
   retryAt: number | undefined;
   /**
    * Shows a number of whole seconds above 0.
-   * @default "5s", "2m 5s", "1h 2m"
+   * @default "5s", "2m 5s", "1h 2m", "9d 14h"
    */
   children?: (seconds: number) => ReactNode;
   /**
    * The text that screen readers announce. Called with the seconds when the wait starts, and with 0 when it
    * is over. An empty text announces nothing.
-   * @default "Wait 5 seconds", "Wait 3 minutes"; "You can go on"
+   * @default "Wait 5 seconds", "Wait 3 minutes", "Wait 10 days"; "You can go on"
    */
   announcement?: (seconds: number) => string;
 }
@@ -54,20 +54,31 @@ export function RateLimitCountdown({
   );
 }
 
+/** The largest unit first. */
+const UNITS = [
+  [86_400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+  [1, "second"],
+] as const;
+
+/** The two largest units. */
 function formatWait(seconds: number): string {
   if (seconds === Infinity) return "never";
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60
-    ? `${minutes}m ${seconds % 60}s`
-    : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+  let rest = seconds;
+  return UNITS.flatMap(([size, [letter]]) => {
+    const number = Math.floor(rest / size);
+    rest %= size;
+    return seconds < size ? [] : number + letter!;
+  })
+    .slice(0, 2)
+    .join(" ");
 }
 
 function sayWait(seconds: number): string {
   if (seconds === 0) return "You can go on";
   if (seconds === Infinity) return "You cannot go on";
-  const [size, unit] =
-    seconds < 60 ? [1, "second"] : seconds < 3600 ? [60, "minute"] : [3600, "hour"];
+  const [size, unit] = UNITS.find((each) => seconds >= each[0])!;
   const number = Math.ceil(seconds / size);
   return `Wait ${number} ${unit}${number === 1 ? "" : "s"}`;
 }

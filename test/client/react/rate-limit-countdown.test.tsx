@@ -138,7 +138,10 @@ describe("RateLimitCountdown", () => {
     [125_000, "2m 5s"],
     [3_599_000, "59m 59s"],
     [3_720_000, "1h 2m"],
-    [90_000_000, "25h 0m"],
+    [86_399_000, "23h 59m"],
+    [86_400_000, "1d 0h"],
+    [829_560_000, "9d 14h"],
+    [90_000_000, "1d 1h"],
     [Infinity, "never"],
   ])("shows a wait of %d ms as %s", (wait, text) => {
     render(<RateLimitCountdown retryAt={Date.now() + wait} />);
@@ -235,6 +238,9 @@ describe("RateLimitCountdown", () => {
     [60_000, "Wait 1 minute"],
     [3_600_000, "Wait 1 hour"],
     [3_601_000, "Wait 2 hours"],
+    [82_800_000, "Wait 23 hours"],
+    [86_400_000, "Wait 1 day"],
+    [829_560_000, "Wait 10 days"],
     [1_000, "Wait 1 second"],
     [Infinity, "You cannot go on"],
   ])("announces a wait of %d ms in its largest unit", (wait, text) => {
