@@ -1,7 +1,6 @@
 /** Reads the state of the observers of a tRPC client, for developers. */
-import { getUntypedClient, type TRPCClient } from "@trpc/client";
-import type { AnyTRPCRouter } from "@trpc/server";
 import { observersOf } from "./transport.js";
+import { type TRPCClientLike, untypedOf } from "./trpc-clients.js";
 import type { ObserverInspection } from "./types.js";
 
 /**
@@ -12,10 +11,6 @@ import type { ObserverInspection } from "./types.js";
  * @param client the application's client, the same that the provider got.
  * @returns one for each observer that follows at least one limit.
  */
-export function inspectRateLimits<TRouter extends AnyTRPCRouter>(
-  client: TRPCClient<TRouter>,
-): ObserverInspection[] {
-  return Array.from(observersOf(getUntypedClient(client).runtime), (observer) =>
-    observer.inspect(),
-  );
+export function inspectRateLimits(client: TRPCClientLike): ObserverInspection[] {
+  return Array.from(observersOf(untypedOf(client).runtime), (observer) => observer.inspect());
 }

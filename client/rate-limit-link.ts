@@ -182,5 +182,7 @@ function denialError<TRouter extends AnyTRPCRouter>(
   const message = `Rate limit "${name}" exceeded; retry after ${retryAfter} ms`;
   const data = { code: "TOO_MANY_REQUESTS", httpStatus: 429, path, rateLimit };
   const result = { error: { code: -32029, message, data } };
-  return new TRPCClientError<TRouter>(message, { result });
+  // With the answer itself. In CommonJS code, the client's class is another copy of this one. It makes
+  // an error of its own from the answer, and loses the facts of any other error.
+  return Object.assign(new TRPCClientError<TRouter>(message, { result }), result);
 }

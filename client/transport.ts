@@ -1,8 +1,7 @@
 /** How an observer reaches the router of `createRateLimitTRPC` through a tRPC client. */
-import { getUntypedClient, type TRPCClient, type TRPCClientRuntime } from "@trpc/client";
-import type { AnyTRPCRouter } from "@trpc/server";
+import type { TRPCClientRuntime } from "@trpc/client";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import type { RouterLimitName } from "./limit-names.js";
+import { type ClientLimitName, type TRPCClientLike, untypedOf } from "./trpc-clients.js";
 import type { RateLimitObserver, RateLimitTransport } from "./types.js";
 
 /**
@@ -28,11 +27,11 @@ export function observersOf(
  *
  * @param path where the router stands in the application's router, such as `rateLimit`.
  */
-export function createTRPCTransport<TRouter extends AnyTRPCRouter>(
-  client: TRPCClient<TRouter>,
+export function createTRPCTransport<TClient extends TRPCClientLike>(
+  client: TClient,
   path: string,
-): RateLimitTransport<RouterLimitName<TRouter>> {
-  const untyped = getUntypedClient(client);
+): RateLimitTransport<ClientLimitName<TClient>> {
+  const untyped = untypedOf(client);
   return {
     path,
     observers: observersOf(untyped.runtime),

@@ -4,8 +4,10 @@
  * Only `server/trpc` knows tRPC and Zod. Nothing imports `cli`
  * or `testing`. The example uses the package as its users do, by name. A part of the example imports
  * what all parts share, and no other part. Inside of `server/store`, what is general does not know
- * what is particular. No file imports itself over others, types included.
+ * what is particular. No file imports itself over others, types included. No part that applications
+ * load compares the class of a package: an application may have another copy of that class.
  */
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -219,6 +221,22 @@ function withoutExtension(file: string): string {
   return file.replace(/\.(tsx?|jsx?)$/, "");
 }
 
+/** The names that a file takes from packages and compares by `instanceof`. */
+async function foreignClassesIn(folder: string): Promise<string[]> {
+  const files = [...(await importsIn(folder)).keys()];
+  const found = files.map(async (file) => {
+    const path = existsSync(join(ROOT, `${file}.ts`)) ? `${file}.ts` : `${file}.tsx`;
+    const text = await readFile(join(ROOT, path), "utf8");
+    const imported = [...text.matchAll(/^import\s([^;]*?)\sfrom\s"(?!\.|node:)[^"]+";/gm)];
+    const names = imported.flatMap(([, list = ""]) => list.match(/\w+/g) ?? []);
+    const compared = [...text.matchAll(/\binstanceof (\w+)/g)].map(([, name]) => name!);
+    return compared
+      .filter((name) => names.includes(name))
+      .map((name) => `${file} must not use instanceof ${name}`);
+  });
+  return (await Promise.all(found)).flat();
+}
+
 const graph = new Map<string, string[]>();
 for (const folder of ["core", "server", "client", "cli", "testing"]) {
   for (const [file, imports] of await importsIn(folder)) {
@@ -230,6 +248,9 @@ for (const folder of ["core", "server", "client", "cli", "testing"]) {
 }
 
 const problems = (await Promise.all(RULES.map(problemsOf))).flat();
+for (const folder of ["core", "server", "client", "testing"]) {
+  problems.push(...(await foreignClassesIn(folder)));
+}
 for (const cycle of findCycles(graph)) problems.push(`a circle: ${cycle.join(" -> ")}`);
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -3,18 +3,17 @@
  * production it is a stub, and bundlers leave out everything that only the panel uses.
  */
 "use client";
-import { getUntypedClient, type TRPCClient } from "@trpc/client";
-import type { AnyTRPCRouter } from "@trpc/server";
 import type { ReactElement } from "react";
 import { observersOf } from "../transport.js";
+import { type TRPCClientLike, untypedOf } from "../trpc-clients.js";
 import type { RateLimitObserver } from "../types.js";
 import { Panel } from "./panel.js";
 
 /** Either a client, or an observer that the application has made itself. */
-export type RateLimitDevtoolsOptions<TRouter extends AnyTRPCRouter = AnyTRPCRouter> =
+export type RateLimitDevtoolsOptions =
   | {
       /** The application's client. The panel shows every observer that follows limits through it. */
-      client: TRPCClient<TRouter>;
+      client: TRPCClientLike;
       /** Only without a `client`. */
       observer?: undefined;
     }
@@ -44,9 +43,7 @@ export interface RateLimitDevtoolsPlugin {
  * also be called elsewhere. In production (`process.env.NODE_ENV === "production"`, as bundlers
  * replace it) it renders nothing. Call it once, outside of components.
  */
-export function rateLimitDevtools<TRouter extends AnyTRPCRouter>(
-  options: RateLimitDevtoolsOptions<TRouter>,
-): RateLimitDevtoolsPlugin {
+export function rateLimitDevtools(options: RateLimitDevtoolsOptions): RateLimitDevtoolsPlugin {
   // One expression with the condition in it, because bundlers then see that the panel is unused.
   const render: RateLimitDevtoolsPlugin["render"] =
     process.env.NODE_ENV === "production"
@@ -55,11 +52,11 @@ export function rateLimitDevtools<TRouter extends AnyTRPCRouter>(
   return { id: "trpc-rate-limit", name: "Rate limits", render };
 }
 
-function renderPanelOf<TRouter extends AnyTRPCRouter>({
+function renderPanelOf({
   client,
   observer,
-}: RateLimitDevtoolsOptions<TRouter>): RateLimitDevtoolsPlugin["render"] {
-  const observers = client ? observersOf(getUntypedClient(client).runtime) : new Set([observer!]);
+}: RateLimitDevtoolsOptions): RateLimitDevtoolsPlugin["render"] {
+  const observers = client ? observersOf(untypedOf(client).runtime) : new Set([observer!]);
   return (_element, props) => (
     <Panel observers={observers} theme={typeof props === "string" ? props : props.theme} />
   );

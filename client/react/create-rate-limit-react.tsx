@@ -6,7 +6,6 @@ import {
   onlineManager,
   QueryClientContext,
 } from "@tanstack/react-query";
-import type { TRPCClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
@@ -14,6 +13,7 @@ import type { LimitNames, RouterWithLimits } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
 import type { shareStream } from "../share-stream.js";
 import { createTRPCTransport } from "../transport.js";
+import type { ClientWithLimits } from "../trpc-clients.js";
 import type { LiveMode, RateLimitObserver, RateLimitTransport } from "../types.js";
 import { announce } from "./announce.js";
 import { hydrationCache } from "./hydration-cache.js";
@@ -45,10 +45,13 @@ export interface RateLimitReactOptions<TPath extends string> {
 }
 
 /** Either a client, or an observer that other code uses as well, such as a test. */
-export type RateLimitProviderProps<TRouter extends AnyTRPCRouter> = { children?: ReactNode } & (
+export type RateLimitProviderProps<
+  TRouter extends AnyTRPCRouter,
+  TPath extends string = "rateLimit",
+> = { children?: ReactNode } & (
   | {
       /** The application's client, from `createTRPCClient`. */
-      client: TRPCClient<TRouter>;
+      client: ClientWithLimits<LimitNames<TRouter, TPath>, TPath>;
       /** How the page learns of changes, see {@link LiveMode}. @default "stream" */
       live?: LiveMode;
       /** ms between two polls while there is no stream; more than 0. @default 5000 */
@@ -106,7 +109,7 @@ export function createRateLimitReact<
    *
    * @throws Error without a `client` and without an `observer`.
    */
-  function RateLimitProvider(props: RateLimitProviderProps<TRouter>) {
+  function RateLimitProvider(props: RateLimitProviderProps<TRouter, TPath>) {
     const { client, observer: given, live, pollInterval, caller, children } = props;
     // In plain JavaScript it can be missing, and every hook would wait for ever.
     if (!client && !given) {

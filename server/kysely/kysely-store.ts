@@ -2,15 +2,7 @@
  * Limits in the application's own database, through its own Kysely instance: one row and two
  * numbers per limit and key, in a table that the application migrates with the rest of its schema.
  */
-import {
-  type Generated,
-  type Kysely,
-  MysqlAdapter,
-  PostgresAdapter,
-  type QueryExecutorProvider,
-  SqliteAdapter,
-  type Transaction,
-} from "kysely";
+import type { Generated, Kysely } from "kysely";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { pgDriver } from "../store/drivers/pg.js";
 import type { PgPoolLike } from "../store/drivers/pg-client.js";
@@ -19,6 +11,27 @@ import type { DialectName } from "../store/sql/driver.js";
 import { type SqlStoreOptions, tableOf } from "../store/sql-store.js";
 import type { RateLimitStore } from "../store/store.js";
 import { kyselyDriver } from "./kysely-driver.js";
+
+/**
+ * Any Kysely instance. Its class is not named: CommonJS code gets another copy of it than ES modules
+ * do, and TypeScript takes the two for different classes.
+ */
+export interface KyselyLike {
+  readonly isTransaction: boolean;
+  /** Loosely typed, because each instance's own method names its own tables. */
+  transaction(): { execute(...args: never[]): unknown };
+}
+
+/** An instance whose tables do not matter. */
+type UntypedKysely = Kysely<Record<string, Record<string, unknown>>>;
+
+/** The transactions of a Kysely instance. */
+export type KyselyTransactionOf<TKysely extends KyselyLike> =
+  ReturnType<TKysely["transaction"]> extends { execute(run: infer TRun): unknown }
+    ? TRun extends (tx: infer TTransaction) => unknown
+      ? TTransaction
+      : never
+    : never;
 
 /** The columns of the table, for the application's own `Database` interface. */
 export interface RateLimitTable {
@@ -51,8 +64,8 @@ export interface RateLimitOverrideTable {
 /** The options of `kyselyStore`. */
 export interface KyselyStoreOptions extends SqlStoreOptions {
   /**
-   * The statements that the database understands, for a Kysely dialect that does not extend one of
-   * Kysely's own.
+   * The statements that the database understands, where the Kysely dialect writes its names and its
+   * parameters unlike Kysely's own dialects.
    * @default that of the Kysely dialect: PostgreSQL, MySQL or SQLite
    */
   dialect?: DialectName | undefined;
@@ -80,10 +93,12 @@ export interface KyselyStoreOptions extends SqlStoreOptions {
  * @throws RateLimitConfigError when the dialect is not known, `db` is a transaction, `isolation` is
  * not valid, or there is a `pool` and the dialect is not PostgreSQL.
  */
-export function kyselyStore<TDatabase>(
-  db: Kysely<TDatabase>,
-  { dialect = dialectOf(db), isolation, pool, prepare = true, ...tables }: KyselyStoreOptions = {},
-): RateLimitStore<Transaction<TDatabase>> {
+export function kyselyStore<TKysely extends KyselyLike>(
+  db: TKysely,
+  options: KyselyStoreOptions = {},
+): RateLimitStore<KyselyTransactionOf<TKysely>> {
+  const kysely = db as unknown as UntypedKysely;
+  const { dialect = dialectOf(kysely), isolation, pool, prepare = true, ...tables } = options;
   if (db.isTransaction) {
     const message = "kyselyStore takes the Kysely instance itself; pass a transaction to using()";
     throw new RateLimitConfigError("db", db, { message });
@@ -91,18 +106,27 @@ export function kyselyStore<TDatabase>(
   if (pool !== undefined && dialect !== "postgresql") {
     throw new RateLimitConfigError("pool", pool, `left out: the dialect is ${dialect}`);
   }
-  return createSqlStore(
-    kyselyDriver(db, dialect),
+  const store = createSqlStore(
+    kyselyDriver(kysely, dialect),
     { table: tableOf(tables), isolation },
     pool && pgDriver(pool, { prepare }),
   );
+  return store as RateLimitStore<never>;
 }
 
-function dialectOf(db: QueryExecutorProvider): DialectName {
-  const { adapter } = db.getExecutor();
-  if (adapter instanceof PostgresAdapter) return "postgresql";
-  if (adapter instanceof MysqlAdapter) return "mysql";
-  if (adapter instanceof SqliteAdapter) return "sqlite";
+/** How the dialects of Kysely write a name and a parameter. */
+const DIALECTS: Readonly<Record<string, DialectName>> = {
+  '"a" = $1': "postgresql",
+  "`a` = ?": "mysql",
+  '"a" = ?': "sqlite",
+};
+
+/** Asks the dialect to compile a statement. Its class is another one in each copy of Kysely. */
+function dialectOf(kysely: UntypedKysely): DialectName {
+  const query = kysely.withoutPlugins().selectFrom("t").selectAll().where("a", "=", 1);
+  const dialect = DIALECTS[query.compile().sql.split(" where ")[1]!];
+  if (dialect !== undefined) return dialect;
+  const { adapter } = kysely.getExecutor();
   throw new RateLimitConfigError("the Kysely dialect", adapter, {
     message:
       `kyselyStore does not know the dialect of ${adapter.constructor.name}; ` +

@@ -1,5 +1,4 @@
 /** Binds a limiter to an application's tRPC: the middleware for its procedures, and the router. */
-import type { TRPCRootObject, TRPCRuntimeConfigOptions } from "@trpc/server";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
@@ -16,17 +15,26 @@ const DEFAULT_MAX_STREAMS = 10;
 /** How often the keys and configs of an open stream are resolved again, ms. */
 const DEFAULT_KEY_INTERVAL = 60_000;
 
+/**
+ * The result of `initTRPC.….create()`. Its type is not named: CommonJS code gets another copy of it
+ * than ES modules do, and TypeScript does not always see that the two are the same.
+ */
+export interface TRPCRootLike<TContext extends object, TMeta extends object> {
+  readonly _config: { readonly $types: { readonly ctx: TContext; readonly meta: TMeta } };
+  readonly procedure: object;
+  readonly router: (record: never) => unknown;
+}
+
 /** The options of `createRateLimitTRPC`. */
 export interface RateLimitTRPCOptions<
   TContext extends object,
   TMeta extends object,
-  TOptions extends TRPCRuntimeConfigOptions<TContext, TMeta>,
   TLimits extends LimitConfigs,
   TTransaction,
   TExposed extends keyof TLimits & string = keyof TLimits & string,
 > {
   /** The result of `initTRPC.….create()`. */
-  t: TRPCRootObject<TContext, TMeta, TOptions>;
+  t: TRPCRootLike<TContext, TMeta>;
   /** The limiter whose limits are charged and read. */
   limiter: RateLimiter<TLimits, TTransaction>;
   /**
@@ -76,13 +84,7 @@ export interface RateLimitTRPCOptions<
   keyInterval?: number;
 }
 
-type AnyOptions = RateLimitTRPCOptions<
-  object,
-  object,
-  TRPCRuntimeConfigOptions<object, object>,
-  LimitConfigs,
-  unknown
->;
+type AnyOptions = RateLimitTRPCOptions<object, object, LimitConfigs, unknown>;
 const OPTIONS = namesOf<AnyOptions>({
   t: true,
   limiter: true,
@@ -105,11 +107,10 @@ const OPTIONS = namesOf<AnyOptions>({
 export function createRateLimitTRPC<
   TContext extends object,
   TMeta extends object,
-  TOptions extends TRPCRuntimeConfigOptions<TContext, TMeta>,
   TLimits extends LimitConfigs,
   TTransaction,
   TExposed extends keyof TLimits & string = keyof TLimits & string,
->(options: RateLimitTRPCOptions<TContext, TMeta, TOptions, TLimits, TTransaction, TExposed>) {
+>(options: RateLimitTRPCOptions<TContext, TMeta, TLimits, TTransaction, TExposed>) {
   type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
   const { t, limiter, key: resolver, config, authorize } = options;

@@ -13,6 +13,11 @@ import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import { isRateLimitError, RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { withFewDenials } from "../http/header-fields.js";
 
+/** By name, as tRPC does: the class of an application in CommonJS is another copy. */
+function isTRPCError(error: unknown): error is TRPCError {
+  return error instanceof Error && error.name === "TRPCError";
+}
+
 /**
  * The `TRPCError` for one of the package's errors. Any other error is returned as it is.
  *
@@ -22,7 +27,7 @@ import { withFewDenials } from "../http/header-fields.js";
  * - a failure of the store: `SERVICE_UNAVAILABLE`, without internals in its message.
  */
 export function toTRPCError(error: unknown): unknown {
-  if (error instanceof TRPCError) return error;
+  if (isTRPCError(error)) return error;
   if (isRateLimitError(error)) {
     const made = make("TOO_MANY_REQUESTS", error);
     return Object.assign(made, { data: error.data });
@@ -55,7 +60,7 @@ export function toPublicError(error: unknown): unknown {
  */
 export function toTransactionError(error: unknown): unknown {
   const known = toPublicError(error);
-  return known instanceof TRPCError ? known : unavailable(error);
+  return isTRPCError(known) ? known : unavailable(error);
 }
 
 /** The error that clients get instead of one about a limit that they may not know. */
@@ -70,7 +75,7 @@ const PUBLIC_MESSAGES: Partial<Record<TRPC_ERROR_CODE_KEY, string>> = {
  * the facts at `cause.cause`. Not at `cause`: `formatRateLimitError` sends those to the client.
  */
 export function concealed(error: unknown, hidden: readonly string[]): unknown {
-  if (!(error instanceof TRPCError)) return error;
+  if (!isTRPCError(error)) return error;
   const rateLimit = isRateLimitError(error) ? error.data.rateLimit : undefined;
   const isAbout = (name: string) =>
     rateLimit ? rateLimit.name === name : error.message.includes(`"${name}"`);
@@ -140,7 +145,7 @@ export function formatRateLimitError<
   const known = toTRPCError(error.cause);
   // The application may hide a `TRPCError` behind another one, unless it is a denial.
   const isOurs = known !== error.cause || isRateLimitError(known);
-  const made = isOurs && known instanceof TRPCError ? known : error;
+  const made = isOurs && isTRPCError(known) ? known : error;
   const facts = isRateLimitError<keyof TLimits & string>(made) && made.data.rateLimit;
   if (made === error && !facts) return shape;
   const rateLimit = facts && withFewDenials(facts);

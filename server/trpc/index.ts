@@ -1,4 +1,8 @@
-export { createRateLimitTRPC, type RateLimitTRPCOptions } from "./create-rate-limit-trpc.js";
+export {
+  createRateLimitTRPC,
+  type RateLimitTRPCOptions,
+  type TRPCRootLike,
+} from "./create-rate-limit-trpc.js";
 export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
 export type { ConfigResolver, ConfigResolverOptions } from "./config-for-caller.js";
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";

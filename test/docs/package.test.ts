@@ -9,6 +9,14 @@ import { publishedPages, REFERENCE, relativeLinksOf, ROOT } from "./pages.js";
 
 const run = promisify(execFile);
 
+/** Entry points, and the files of each condition. */
+interface Targets {
+  [key: string]: string | Targets;
+}
+
+const targetsOf = (target: string | Targets): string[] =>
+  typeof target === "string" ? [target] : Object.values(target).flatMap(targetsOf);
+
 interface Packed {
   filename: string;
   /** With their size in bytes. */
@@ -62,11 +70,9 @@ describe("the published package", async () => {
 
   it("has the code and the types of every entry point", async () => {
     const { exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
-      exports: Record<string, string | Record<string, string>>;
+      exports: Targets;
     };
-    const targets = Object.values(exports).flatMap((target) =>
-      typeof target === "string" ? [target] : Object.values(target),
-    );
+    const targets = targetsOf(exports);
     expect(targets.length).toBeGreaterThan(2);
     for (const target of targets) expect(packed).toContain(normalize(target));
   });
@@ -79,7 +85,7 @@ describe("the published package", async () => {
   });
 
   it("has code that names no source map, because it has none", async () => {
-    const code = packed.filter((path) => /\.(?:js|d\.ts)$/.test(path));
+    const code = packed.filter((path) => /\.(?:js|d\.c?ts)$/.test(path));
     const texts = await Promise.all(code.map((path) => readFile(join(ROOT, path), "utf8")));
     expect(code.filter((_, index) => texts[index]!.includes("sourceMappingURL"))).toEqual([]);
   });

@@ -116,6 +116,27 @@ export function Provider({ client }: { client: TRPCClient<AppRouter> }) {
   return [wrong, <RateLimitProvider key="poll" client={client} live="poll" pollInterval={1000} />];
 }
 
+export function OtherClients() {
+  const partlyClient = createTRPCClient<PartlyRouter>({ links: [] });
+  const unknown = createTRPCClient<AnyTRPCRouter>({ links: [] });
+  const OfUnknown = createRateLimitReact<AnyTRPCRouter>().RateLimitProvider;
+  createTRPCTransport(partlyClient, "rateLimit") satisfies RateLimitTransport<"signUp">;
+  createTRPCTransport(unknown, "rateLimit") satisfies RateLimitTransport;
+  // @ts-expect-error not a client
+  rateLimitDevtools({ client: observed });
+  return (
+    <>
+      <OfUnknown client={unknown} />
+      <OfUnknown client={ownClient} />
+      <nested.RateLimitProvider client={ownClient} />
+      {/* @ts-expect-error the client of a router that has fewer of the limits */}
+      <RateLimitProvider client={partlyClient} />
+      {/* @ts-expect-error the client of a router that has no limits there */}
+      <nested.RateLimitProvider client={partlyClient} />
+    </>
+  );
+}
+
 export function Observed(props: { client: TRPCClient<AppRouter>; observer: RateLimitObserver }) {
   // @ts-expect-error either a client or an observer
   const both = <RateLimitProvider client={props.client} observer={props.observer} />;

@@ -9,15 +9,18 @@ const PROJECT = fileURLToPath(new URL(".", import.meta.url));
 /** Within the repository, so that the package's own name resolves to it. */
 const WORK = fileURLToPath(new URL(".tmp/paths/", import.meta.url));
 
-async function compile(project: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [TSC, "-p", project]).catch(
-    (error: { stdout: string }) => error,
-  );
-  return stdout;
+async function compile(project: string, ...args: string[]): Promise<string> {
+  const command = [TSC, "-p", project, ...args];
+  const compiling = promisify(execFile)(process.execPath, command);
+  return (await compiling.catch((error: { stdout: string }) => error)).stdout;
 }
 
 it("compiles what must compile, and refuses what must not, against the built package", async () => {
   expect(await compile(PROJECT)).toBe("");
+});
+
+it.each(["nodenext", "node20"])("compiles in a CommonJS application, by %s", async (module) => {
+  expect(await compile(`${PROJECT}commonjs`, "--module", module)).toBe("");
 });
 
 it("says where it has found no router of limits", async () => {

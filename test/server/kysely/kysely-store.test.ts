@@ -1,4 +1,6 @@
+import { createRequire } from "node:module";
 import {
+  type Dialect,
   DummyDriver,
   Kysely,
   MssqlAdapter,
@@ -144,7 +146,7 @@ describe("kyselyStore", () => {
   it("refuses a transaction, and a dialect that it does not know", async () => {
     const { db } = await setUp(databases[0]);
     await db.transaction().execute(async (tx) => {
-      expect(() => kyselyStore<KyselyTables>(tx)).toThrow("pass a transaction to using()");
+      expect(() => kyselyStore(tx)).toThrow("pass a transaction to using()");
     });
     const mssql = new Kysely<unknown>({
       dialect: {
@@ -155,6 +157,39 @@ describe("kyselyStore", () => {
       },
     });
     expect(() => kyselyStore(mssql)).toThrow(/does not know the dialect of MssqlAdapter; give it/);
+  });
+});
+
+/** The other copy of Kysely, which CommonJS code gets. */
+const commonJs = createRequire(import.meta.url)("kysely") as typeof import("kysely");
+
+describe("kyselyStore with the Kysely of CommonJS code", () => {
+  it("charges the application's database, and joins its transactions", async () => {
+    expect(commonJs.Kysely).not.toBe(Kysely);
+    await using database = await createPostgres();
+    const pool = connectPool(database.url, 4);
+    const db = new commonJs.Kysely<KyselyTables>({
+      dialect: new commonJs.PostgresDialect({ pool }),
+    });
+    onTestFinished(() => db.destroy());
+    const limiter = createRateLimiter({ store: kyselyStore(db), limits });
+    await limiter.limit("few");
+    await limiter.transaction(({ limit }) => limit("few", { count: 2 }));
+    await db.transaction().execute((tx) => limiter.using(tx).limit("few", { count: 4 }));
+    expect(Math.floor((await limiter.getValue("few")).value)).toBe(3);
+  });
+
+  it("knows each dialect by the statements that it compiles", () => {
+    const refusal = (dialect: Dialect) => {
+      const db = new commonJs.Kysely<KyselyTables>({ dialect });
+      const pool = connectPool("postgresql://127.0.0.1:1/nowhere");
+      return () => kyselyStore(db, { pool });
+    };
+    const unused = () => Promise.reject(new Error("not called"));
+    const mysql = new commonJs.MysqlDialect({ pool: unused });
+    const sqlite = new commonJs.SqliteDialect({ database: unused });
+    expect(refusal(mysql)).toThrow("the dialect is mysql");
+    expect(refusal(sqlite)).toThrow("the dialect is sqlite");
   });
 });
 

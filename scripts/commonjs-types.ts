@@ -1,0 +1,47 @@
+/**
+ * Writes the types that CommonJS code gets, into `dist`. A peer has its types twice, and TypeScript
+ * takes them for different ones: CommonJS code has to get a `t` or a mutation of its own copy. So each
+ * declaration that leads to one of a peer gets a twin, `.d.cts`, of the same text.
+ */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+/** Not those in comments. */
+const SPECIFIER = /(?<=^(?! *\/?\*).*(?:\bfrom |\bimport\())"([^"]+)"/gm;
+
+const files = (await readdir(DIST, { recursive: true })).filter((file) => file.endsWith(".d.ts"));
+const texts = new Map<string, string>();
+for (const file of files) texts.set(join(DIST, file), await readFile(join(DIST, file), "utf8"));
+
+/** The declaration that a file imports; `undefined` for a package. */
+function declarationOf(specifier: string, from: string): string | undefined {
+  if (!specifier.startsWith(".")) return undefined;
+  return resolve(dirname(from), specifier.replace(/\.js$/, ".d.ts"));
+}
+
+const imports = new Map<string, (string | undefined)[]>();
+for (const [file, text] of texts) {
+  const specifiers = [...text.matchAll(SPECIFIER)].map(([, specifier]) => specifier!);
+  imports.set(
+    file,
+    specifiers.map((specifier) => declarationOf(specifier, file)),
+  );
+}
+
+const twins = new Set<string>();
+for (let before = -1; before !== twins.size;) {
+  before = twins.size;
+  for (const [file, targets] of imports) {
+    if (targets.some((target) => target === undefined || twins.has(target))) twins.add(file);
+  }
+}
+
+for (const file of twins) {
+  const text = texts.get(file)!.replace(SPECIFIER, (quoted, specifier: string) => {
+    const target = declarationOf(specifier, file);
+    return target !== undefined && twins.has(target) ? quoted.replace(/js"$/, 'cjs"') : quoted;
+  });
+  await writeFile(file.replace(/ts$/, "cts"), text);
+}
