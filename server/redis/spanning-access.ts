@@ -202,7 +202,6 @@ export function createSpanningAccess(
     locked,
     read: readAll,
     write: (groups, isWanted) => writeAll(groups, isWanted, NOT_HELD),
-    take: () => Promise.resolve(new Map()),
     mixesTerms: true,
     // Every decision holds its rows from the start.
     serializable: true,

@@ -63,18 +63,20 @@ export function canChargePlainly({ limit, rows, count, floor }: Tokens): boolean
 /**
  * The way of a call.
  *
+ * @param hasTake whether the database has a statement for the plain path.
  * @param detour the way on which it has to be decided again, after a first try. `"take"` begins anew.
  * @param isSpent whether the row is known to have no tokens. A denial then costs one read.
  */
 export function wayOf(
   { plain, rows }: Decision<unknown>,
   serializable: boolean,
+  hasTake: boolean,
   detour: Way | undefined,
   isSpent: (row: RowId, clock: () => number) => boolean,
 ): Way {
   if (serializable) return "lock";
   if (detour !== undefined && detour !== "take") return detour;
-  if (plain === undefined) return "decide";
+  if (plain === undefined || !hasTake) return "decide";
   return isSpent(rows[0]!, plain.clock) ? "decide" : "take";
 }
 

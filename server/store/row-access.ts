@@ -66,12 +66,15 @@ export interface RowAccess extends RowStatements {
   /**
    * The plain path: one statement takes all lines. It decides while it holds the lock of each row,
    * with the formula of `takeTokens`. Resolves with the new states of the lines that were taken, by
-   * `rowKey`. A line may be missing for any reason. Its calls are then decided by `decide`.
+   * `rowKey`. A line may be missing for any reason. Its calls are then decided by `decide`. Absent
+   * if the database has no such statement, which may only be known after `prepare`.
    *
    * @param lines on different rows, in the order in which every process locks rows. They have the
    * same terms, unless `mixesTerms`.
    */
-  take(lines: readonly TakeLine[], options: TakeOptions): Promise<Map<string, RateLimitState>>;
+  readonly take?:
+    | ((lines: readonly TakeLine[], options: TakeOptions) => Promise<Map<string, RateLimitState>>)
+    | undefined;
   /** Whether the lines of one take may differ in their terms. */
   readonly mixesTerms: boolean;
   /**

@@ -167,7 +167,13 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
 
   function wayOfJob(job: Job): Way {
     const detour = detours.size > 0 ? detours.get(job) : undefined;
-    return wayOf(job.decision, access.serializable, detour?.way, isSpent);
+    return wayOf(
+      job.decision,
+      access.serializable,
+      access.take !== undefined,
+      detour?.way,
+      isSpent,
+    );
   }
 
   const isSpent = (row: RowId, clock: () => number) =>

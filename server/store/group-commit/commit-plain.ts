@@ -23,9 +23,9 @@ export async function commitPlain(
   const lines = [...batch.lines.values()];
   // Lock in the same order in every process, so that two statements cannot wait for each other.
   if (lines.length > 1) lines.sort((a, b) => compareLockOrder(a.row, b.row));
-  let taken: Awaited<ReturnType<RowAccess["take"]>>;
+  let taken: Awaited<ReturnType<NonNullable<RowAccess["take"]>>>;
   try {
-    taken = await access.take(
+    taken = await access.take!(
       lines.map(({ row, terms, total }) => ({
         row,
         terms,

@@ -149,12 +149,17 @@ export function createSqlStore<TTransaction>(
     return single.query("SELECT 1", [], isWanted);
   };
 
+  const take: RowAccess["take"] = (lines, options) =>
+    dialect.take!(single, periodicLines(lines, options.now), options);
+
   const createCommit = requestsOwnIo() ? createCommitPerTurn : createGroupCommit;
   const groupCommit = createCommit({
     prepare: () => checkedTable.prepare(),
     read: (rows) => dialect.read(own, rows),
     write: (groups, isWanted) => writeGroups(dialect, own, groups, isWanted),
-    take: (lines, take) => dialect.take(single, periodicLines(lines, take.now), take),
+    get take() {
+      return dialect.take && take;
+    },
     get mixesTerms() {
       return dialect.mixesTerms;
     },

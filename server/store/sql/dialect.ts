@@ -92,11 +92,13 @@ export interface Dialect {
   /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */
   read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>>;
   /** See `RowAccess.take`. */
-  take(
-    connection: SqlConnection,
-    lines: readonly TakeLine<PeriodicConfig>[],
-    options: TakeOptions,
-  ): Promise<Map<string, RateLimitState>>;
+  readonly take?:
+    | ((
+        connection: SqlConnection,
+        lines: readonly TakeLine<PeriodicConfig>[],
+        options: TakeOptions,
+      ) => Promise<Map<string, RateLimitState>>)
+    | undefined;
   /** See `RowAccess.mixesTerms`. It may only be known after `prepare`. */
   readonly mixesTerms: boolean;
   /**

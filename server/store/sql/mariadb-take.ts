@@ -91,7 +91,7 @@ function takeOne(table: string, kind: FormulaKind, form: Form) {
 }
 
 /** @param table quoted. */
-export function mariaDbTake(table: string, clock: DatabaseClock): Dialect["take"] {
+export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<Dialect["take"]> {
   const takes = (form: Form) => ({
     many: {
       "token bucket": takeMany(table, "token bucket", form),

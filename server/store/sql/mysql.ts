@@ -2,7 +2,7 @@
  * MySQL 8 and MariaDB 10.6 or later.
  *
  * MariaDB can return the rows that a statement has written, so its plain take is one statement.
- * MySQL cannot, so every take goes the general way. Neither returns which of many rows an UPDATE
+ * MySQL cannot, so it has no plain take, and every call goes the general way. Neither returns which of many rows an UPDATE
  * has found, so many rows are written in a transaction that locks, compares and writes. It runs at
  * READ COMMITTED, where InnoDB locks rows and not the gaps between them.
  *
@@ -175,7 +175,9 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
       return onLocked === "wait" ? lockExisting(connection, rows) : lockBriefly(connection, rows);
     },
 
-    take: async (...args) => (isMariaDb ? take(...args) : new Map()),
+    get take() {
+      return isMariaDb ? take : undefined;
+    },
     mixesTerms: true,
 
     async update(connection, groups) {

@@ -125,7 +125,7 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   });
   const now = random.pick([1000, 1700, 2900]);
   const options = { now, mayWait: random.chance(0.5), isWanted: () => true };
-  return () => dialect.take(tandem, lines, options);
+  return () => dialect.take!(tandem, lines, options);
 }
 
 /** Looks at many rows, or deletes those that are full. */

@@ -63,7 +63,7 @@ export async function findMismatches(
       state === null ? [] : [{ row: line.row, was: null, next: state }],
     );
     if (rows.length > 0) await dialect.insert(insertConnection, rows);
-    const results = await dialect.take(
+    const results = await dialect.take!(
       connection,
       periodicLines(
         testCases.map(({ line }) => line),

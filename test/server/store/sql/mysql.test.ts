@@ -1,6 +1,16 @@
-import { describe, expect, it } from "vitest";
-import { createRateLimiter, HOUR, MINUTE, prismaStore } from "../../../../server/index.js";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  type BatchEvent,
+  createRateLimiter,
+  HOUR,
+  MINUTE,
+  prismaStore,
+  sqlStore,
+} from "../../../../server/index.js";
+import { mysqlDriver } from "../../../../server/store/drivers/mysql.js";
 import { createMysql, mysqlUrl } from "../../../support/database.js";
+import { mysql8Driver } from "../../../support/mysql-8.js";
+import { connectMysql2 } from "../../../support/open-mysql.js";
 import { openStore } from "../../../support/open-store.js";
 import { describeSqlStore } from "../sql-contract.js";
 
@@ -33,6 +43,38 @@ if (mysqlUrl === undefined) {
       }
       await opened.close();
       expect(results.map(({ ok }) => ok)).toEqual(Array(30).fill(true));
+    });
+  });
+
+  describe("mysqlStore, as on MySQL 8, which cannot return what it has written,", () => {
+    it("reports each call once to onBatch, and sends two statements for it", async () => {
+      await using database = await createMysql();
+      const pool = connectMysql2(database.url);
+      onTestFinished(() => pool.end());
+      const texts: string[] = [];
+      const driver = mysql8Driver(mysqlDriver(pool));
+      const { query, execute } = driver;
+      const recording: typeof driver = {
+        ...driver,
+        query: (text, ...rest) => (texts.push(text), query(text, ...rest)),
+        execute: (text, ...rest) => (texts.push(text), execute(text, ...rest)),
+      };
+      const events: BatchEvent[] = [];
+      const limiter = createRateLimiter({
+        store: sqlStore(recording),
+        limits: { many: { kind: "token bucket", rate: 100, period: HOUR } },
+        onBatch: (event) => void events.push(event),
+      });
+      const keys = ["a", "b", "c"];
+      for (const key of keys) await limiter.limit("many", { key });
+      const atFirst = events.splice(0).length;
+      texts.length = 0;
+      for (const key of keys) await limiter.limit("many", { key });
+      expect({ atFirst, later: events.map(({ way, calls }) => ({ way, calls })) }).toEqual({
+        atFirst: 3,
+        later: keys.map(() => ({ way: "decide", calls: 1 })),
+      });
+      expect(texts).toHaveLength(2 * keys.length);
     });
   });
 

@@ -44,7 +44,7 @@ it("plans each statement once, and by the primary key, although the table was sm
         return { row, terms, total: 1, fresh: { value: 9, ts: 1 } };
       });
       const options = { now: 1, mayWait: false, isWanted: () => true };
-      expect((await dialect.take(own, lines, options)).size).toBe(rows.length);
+      expect((await dialect.take!(own, lines, options)).size).toBe(rows.length);
     }
     await pool.query(`UPDATE "RateLimit" SET "value" = 5`);
   }
