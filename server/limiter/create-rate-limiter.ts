@@ -25,9 +25,9 @@ import { notify } from "../report/notify.js";
 import { waitingFor } from "../report/wait-until.js";
 import type { Context } from "./context.js";
 import { createOperations } from "./operations.js";
-import { checkPrune, prune, type PruneContext } from "./prune.js";
+import { checkPrune, prune } from "./prune.js";
 import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
-import { openOverrides } from "./overrides/open-overrides.js";
+import { openOverrides, type OpenOverridesOptions } from "./overrides/open-overrides.js";
 import { noOverrides } from "./overrides/override-operations.js";
 import { withFixedRows } from "./overrides/fixed-rows.js";
 import { createLimitResolver } from "./resolve-limit.js";
@@ -120,7 +120,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       ),
     outage,
   );
-  const bound: PruneContext["bound"] = (work) => withinDeadline(deadline, work);
+  const bound: OpenOverridesOptions["bound"] = (work) => withinDeadline(deadline, work);
   const overriding = openOverrides(options, {
     store,
     configs,

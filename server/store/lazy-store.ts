@@ -67,14 +67,14 @@ export function lazyStore<TTransaction = unknown>(
       return names?.bind(opened);
     },
     overrides: {
-      read: async () => overrides().read(),
+      read: async (call) => overrides().read(call),
       async readWithin(tx) {
         const table = overrides();
         return table.readWithin?.(tx) ?? table.read();
       },
-      write: async (row) => overrides().write(row),
-      remove: async (name, key) => overrides().remove(name, key),
-      removeEnded: async (before) => overrides().removeEnded(before),
+      write: async (row, call) => overrides().write(row, call),
+      remove: async (name, key, call) => overrides().remove(name, key, call),
+      removeEnded: async (before, call) => overrides().removeEnded(before, call),
     },
     clock: () => opened?.clock?.() ?? Date.now(),
     clockBehind: () => opened?.clockBehind?.() ?? 0,

@@ -4,6 +4,8 @@
  * only keeps texts and numbers here, and knows nothing of what they mean.
  */
 
+import type { Call } from "./store.js";
+
 /** A row of the table. */
 export interface OverrideRow {
   /** The limit. */
@@ -29,10 +31,14 @@ export function overridesName(limits: string): string {
   return `${limits}${/[A-Z]/.test(limits) ? "Override" : "_override"}`;
 }
 
-/** The overrides of a store. Every method rejects with a `RateLimitStoreError` if the store fails. */
+/**
+ * The overrides of a store. Every method rejects with a `RateLimitStoreError` if the store fails. A
+ * store that tries again after conflicts stops when `call` has timed out: what its caller was told to
+ * have failed must not replace what the caller wrote next.
+ */
 export interface OverrideTable {
   /** All rows, in any order. A row that was written before the call is there. */
-  read(): Promise<OverrideRow[]>;
+  read(call?: Call): Promise<OverrideRow[]>;
   /**
    * The rows as a transaction of the caller sees them, by a connection of its own: a read by another
    * one may have to wait for the transaction. Rejects with a conflict as the database reports it.
@@ -40,9 +46,9 @@ export interface OverrideTable {
    */
   readWithin?(tx: unknown): Promise<OverrideRow[]>;
   /** Inserts a row, or replaces the one with this name and key. One atomic step. */
-  write(row: OverrideRow): Promise<void>;
+  write(row: OverrideRow, call?: Call): Promise<void>;
   /** Deletes a row. Resolves with whether there was one. */
-  remove(name: string, key: string): Promise<boolean>;
+  remove(name: string, key: string, call?: Call): Promise<boolean>;
   /** Deletes the rows whose `until` is at most `before`. Resolves with their number. */
-  removeEnded(before: number): Promise<number>;
+  removeEnded(before: number, call?: Call): Promise<number>;
 }

@@ -4,9 +4,11 @@
 const FIRST_PAUSE = 5;
 const LAST_PAUSE = 500;
 
+const RETRY_FOR = 10_000;
+
 export interface RetryOptions {
-  /** How long to retry for, ms. After that, the last error is thrown. */
-  retryFor: number;
+  /** How long to retry for, ms. After that, the last error is thrown. @default 10 s */
+  retryFor?: number;
   isConflict(error: unknown): boolean;
   random?: () => number;
 }
@@ -18,7 +20,7 @@ export function pauseBefore(conflicts: number, random: () => number): number {
 
 export async function retryConflicts<TResult>(
   run: () => Promise<TResult>,
-  { retryFor, isConflict, random = Math.random }: RetryOptions,
+  { retryFor = RETRY_FOR, isConflict, random = Math.random }: RetryOptions,
 ): Promise<TResult> {
   const until = performance.now() + retryFor;
   for (let conflicts = 1; ; conflicts++) {

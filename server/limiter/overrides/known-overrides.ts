@@ -7,6 +7,7 @@ import type { ChangeChannel } from "../../changes/change-channel.js";
 import type { RateLimitLogger } from "../../report/logger.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import type { OverrideRow, OverrideTable } from "../../store/override-table.js";
+import type { Call } from "../../store/store.js";
 import { startTimer } from "../../timers/timer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { OVERRIDES_DIGEST } from "../../changes/overrides-digest.js";
@@ -38,7 +39,7 @@ export interface KnownOverridesOptions {
   channel: ChangeChannel | undefined;
   logger: RateLimitLogger;
   /** Bounds one round trip. */
-  bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
+  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
 }
 
 export class KnownOverrides {
@@ -121,7 +122,7 @@ export class KnownOverrides {
     const { table, bound } = this.options;
     const { news } = this;
     const sentAt = performance.now();
-    const rows = await bound(() => table.read());
+    const rows = await bound((call) => table.read(call));
     // Where reads are not shared, an earlier one may be answered later.
     if (sentAt < this.readAt) return;
     this.use(rows);

@@ -6,7 +6,7 @@ import type { KeyOptions } from "../call-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { unsupported } from "../unsupported.js";
 import type { RateLimitLogger } from "../../report/logger.js";
-import type { RateLimitStore } from "../../store/store.js";
+import type { Call, RateLimitStore } from "../../store/store.js";
 import { KnownOverrides } from "./known-overrides.js";
 import { createOverrideLimit, ruleConfig } from "./override-limit.js";
 import { createOverrideOperations, forgetOverrides } from "./override-operations.js";
@@ -23,7 +23,7 @@ export interface OpenOverridesOptions {
   channel: ChangeChannel | undefined;
   logger: RateLimitLogger;
   resolve(name: string, options: KeyOptions): ResolvedLimit;
-  bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
+  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
   published(): void;
 }
 
@@ -131,7 +131,7 @@ export function openOverrides(
     },
 
     forget: (storedKey: string) => forgetOverrides({ table, known, bound, published }, storedKey),
-    removeEnded: (before: number) => bound(() => table.removeEnded(before)),
+    removeEnded: (before: number) => bound((call) => table.removeEnded(before, call)),
   };
 }
 

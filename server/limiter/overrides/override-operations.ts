@@ -5,6 +5,7 @@ import type { KeyOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { NEVER, type OverrideTable } from "../../store/override-table.js";
+import type { Call } from "../../store/store.js";
 import type { KnownOverrides } from "./known-overrides.js";
 import { overrideOf, ruleText, validateRule, validateUntil } from "./override-rule.js";
 import type {
@@ -31,7 +32,7 @@ export interface OverrideOperationsOptions {
   clock(): number;
   /** Resolves a name and a key without overrides. Throws where they are not valid. */
   resolve(name: string, options: KeyOptions): ResolvedLimit;
-  bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
+  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
   /** Tells the listeners of this process and the other processes. */
   published(): void;
 }
@@ -52,7 +53,7 @@ export function createOverrideOperations({
   }
 
   /** This process obeys before its caller goes on. A write may have taken effect if it fails. */
-  async function change<TResult>(write: () => Promise<TResult>): Promise<TResult> {
+  async function change<TResult>(write: (call: Call) => Promise<TResult>): Promise<TResult> {
     let result: TResult;
     try {
       result = await bound(write);
@@ -70,7 +71,7 @@ export function createOverrideOperations({
 
   async function read(name: string | undefined): Promise<RateLimitOverride[]> {
     const now = clock();
-    const rows = await bound(() => table.read());
+    const rows = await bound((call) => table.read(call));
     return rows
       .filter((row) => (name === undefined ? configs.has(row.name) : row.name === name))
       .flatMap((row) => overrideOf(row) ?? [])
@@ -86,7 +87,7 @@ export function createOverrideOperations({
       const rule = ruleText(validateRule(options, configs.get(name)!));
       // Later ones would be written with an exponent, which not every store reads.
       const until = Math.min(options.until ?? NEVER, NEVER);
-      await change(() => table.write({ name, key, rule, until, setAt: now }));
+      await change((call) => table.write({ name, key, rule, until, setAt: now }, call));
     },
     async get(name, options = {}) {
       rejectUnknownOptions(options, KEY, "overrides.get()");
@@ -100,7 +101,7 @@ export function createOverrideOperations({
     async clear(name, options = {}) {
       rejectUnknownOptions(options, KEY, "overrides.clear()");
       const key = storedKey(name, options);
-      return change(() => table.remove(name, key));
+      return change((call) => table.remove(name, key, call));
     },
   };
 }
@@ -115,10 +116,12 @@ export async function forgetOverrides(
   }: Pick<OverrideOperationsOptions, "table" | "known" | "bound" | "published">,
   storedKey: string,
 ): Promise<number> {
-  const rows = (await bound(() => table.read())).filter(({ key }) => key === storedKey);
+  const rows = (await bound((call) => table.read(call))).filter(({ key }) => key === storedKey);
   let removed = 0;
   try {
-    for (const { name, key } of rows) if (await bound(() => table.remove(name, key))) removed++;
+    for (const { name, key } of rows) {
+      if (await bound((call) => table.remove(name, key, call))) removed++;
+    }
   } finally {
     if (rows.length > 0) {
       known.changed();

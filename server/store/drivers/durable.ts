@@ -107,9 +107,10 @@ export function durableStore(
   return {
     apply,
     list,
-    overrides: sqlOverrideTable("sqlite", connection, tableName, clock, undefined, () =>
-      createDurableOverrides(exec, overridesBeside(tableName)),
-    ),
+    overrides: sqlOverrideTable("sqlite", connection, tableName, clock, {
+      isConflict: (error) => dialect.isConflict(error),
+      prepare: () => createDurableOverrides(exec, overridesBeside(tableName)),
+    }),
     async *names() {
       try {
         await prepare();

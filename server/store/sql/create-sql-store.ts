@@ -5,6 +5,7 @@ import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
+import { retryConflicts } from "../retry-conflicts.js";
 import type { RateLimitStore, RowId } from "../store.js";
 import { createTransactionRunner } from "../transaction-runner.js";
 import { createUsing } from "../using.js";
@@ -173,12 +174,17 @@ export function createSqlStore<TTransaction>(
     probe: driver.dialect === "sqlite" && isRemote !== true ? undefined : probe,
     isExhausted: single.isExhausted?.bind(single),
   });
+
+  /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
+  async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
+    try {
+      return await retryConflicts(() => checkedTable.checked(read), { isConflict });
+    } catch (error) {
+      throw wrap(error);
+    }
+  }
   const list: RateLimitStore["list"] = (name, after, count) =>
-    checkedTable
-      .checked(() => dialect.list(single, name, after, count))
-      .catch((error: unknown) => {
-        throw wrap(error);
-      });
+    reading(() => dialect.list(single, name, after, count));
 
   const { onPoolError = driver.onPoolError } = single;
   return {
@@ -188,25 +194,17 @@ export function createSqlStore<TTransaction>(
     clockBehind: clock.behind,
     clockAhead: clock.ahead,
     overrides: sqlOverrideTable(driver.dialect, single, table, clock, {
-      within: (tx) => driver.within(tx),
+      within: (tx) => driver.within(tx as TTransaction),
       isConflict,
     }),
     list,
     async *names() {
-      try {
-        await checkedTable.prepare();
-        let name = await dialect.nextName(single, undefined);
-        while (name !== undefined) {
-          yield name;
-          name = await dialect.nextName(single, name);
-        }
-      } catch (error) {
-        throw wrap(error);
-      }
+      let name: string | undefined;
+      while ((name = await reading(() => dialect.nextName(single, name))) !== undefined) yield name;
     },
     async *prune(terms) {
       try {
-        await checkedTable.prepare();
+        await reading(async () => {});
         const { apply } = groupCommit;
         yield* pruneSql(
           {

@@ -1,4 +1,6 @@
 /** The table of overrides in a SQL database: four statements that all drivers can run. */
+import { retryConflicts } from "../retry-conflicts.js";
+import type { Call } from "../store.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
 import { checkTable, OVERRIDES } from "./check-table.js";
 import type { DatabaseClock } from "./database-clock.js";
@@ -13,40 +15,50 @@ export function overridesBeside(table: TableName): TableName {
   return { ...limits, ...(overrides ?? { name: overridesName(table.name) }) };
 }
 
-interface Joining {
-  within(tx: never): SqlConnection;
+interface OverrideTableOptions {
   isConflict(error: unknown): boolean;
+  /** Joins a transaction of the caller. Absent where there are none. */
+  within?(tx: unknown): SqlConnection;
+  /** Creates the table, where a store does that itself. */
+  prepare?(): void;
 }
 
 /**
  * @param limits the table of the limits.
  * @param clock learns the time of the database from the check of the table. The end of an override
  * goes by it, and calls that overrides answer make no trip that could tell.
- * @param joining joins transactions of the caller; absent where there are none.
- * @param prepare creates the table, where a store does that itself.
  */
 export function sqlOverrideTable(
   dialect: DialectName,
   connection: SqlConnection,
   limits: TableName,
   clock: DatabaseClock,
-  joining?: Joining,
-  prepare: () => void = () => {},
+  { isConflict, within, prepare }: OverrideTableOptions,
 ): OverrideTable {
   const table = overridesBeside(limits);
   const sql = statements(dialect, table);
   const [stored, read] = dialect === "mysql" ? [storedText, shownText] : [asItIs, asItIs];
   let isReady = false;
 
-  async function run<TResult>(work: () => Promise<TResult>): Promise<TResult> {
+  async function attempt<TResult>(work: () => Promise<TResult>): Promise<TResult> {
+    // After a suspension, the clock is behind, and calls that overrides answer do not tell.
+    if (!isReady || clock.isInDoubt) {
+      prepare?.();
+      await checkTable(dialect, connection, table, clock, OVERRIDES);
+    }
+    isReady = true;
+    return work();
+  }
+
+  async function run<TResult>(
+    call: Call | undefined,
+    work: (isWanted: () => boolean) => Promise<TResult>,
+  ): Promise<TResult> {
+    const isWanted = () => !(call?.expired ?? false);
     try {
-      // After a suspension, the clock is behind, and calls that overrides answer do not tell.
-      if (!isReady || clock.isInDoubt) {
-        prepare();
-        await checkTable(dialect, connection, table, clock, OVERRIDES);
-      }
-      isReady = true;
-      return await work();
+      return await retryConflicts(() => attempt(() => work(isWanted)), {
+        isConflict: (error) => isWanted() && isConflict(error),
+      });
     } catch (error) {
       const wrapped = storeError(error, table, dialect);
       if (isMissingTable(wrapped)) isReady = false;
@@ -63,30 +75,28 @@ export function sqlOverrideTable(
   }
 
   return {
-    read: () => run(() => readBy(connection)),
-    ...(joining && {
+    read: (call) => run(call, () => readBy(connection)),
+    ...(within && {
       async readWithin(tx: unknown) {
         try {
-          return await readBy(joining.within(tx as never));
+          return await readBy(within(tx));
         } catch (error) {
           // Only the owner of the transaction can retry.
-          throw joining.isConflict(error) ? error : storeError(error, table, dialect);
+          throw isConflict(error) ? error : storeError(error, table, dialect);
         }
       },
     }),
-    write: ({ name, key, rule, until, setAt }) =>
-      run(async () => {
-        await connection.execute(sql.write, [
-          stored(name),
-          stored(key),
-          rule,
-          String(until),
-          String(setAt),
-        ]);
+    write: ({ name, key, rule, until, setAt }, call) =>
+      run(call, async (isWanted) => {
+        const params = [stored(name), stored(key), rule, String(until), String(setAt)];
+        await connection.execute(sql.write, params, isWanted);
       }),
-    remove: (name, key) =>
-      run(async () => (await connection.execute(sql.remove, [stored(name), stored(key)])) > 0),
-    removeEnded: (before) => run(() => connection.execute(sql.removeEnded, [String(before)])),
+    remove: (name, key, call) =>
+      run(call, async (isWanted) => {
+        return (await connection.execute(sql.remove, [stored(name), stored(key)], isWanted)) > 0;
+      }),
+    removeEnded: (before, call) =>
+      run(call, (isWanted) => connection.execute(sql.removeEnded, [String(before)], isWanted)),
   };
 }
 

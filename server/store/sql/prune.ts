@@ -146,8 +146,6 @@ const SYNTAX: Record<DialectName, PruneSyntax> = {
   mysql: MYSQL,
 };
 
-/** How long conflicts of one page are retried for, ms. */
-const RETRY_FOR = 10_000;
 /** Keys per page. A page has more rows than that if its last key has several shards. */
 const PAGE = 1000;
 
@@ -222,7 +220,7 @@ export async function* pruneSql(
     const name = dialectName === "mysql" ? storedText(given) : given;
     let after: string | undefined;
     do {
-      const last = await lastKey(name, after);
+      const last = await retryConflicts(() => lastKey(name, after), { isConflict });
       const page: Page = {
         isIn: (made) => isInRange(made, { name, after, last }),
         hasName: (made) => `${column("name")} = ${made.text(name)}`,
@@ -231,8 +229,7 @@ export async function* pruneSql(
           `CASE WHEN abs(${column("value")}) < ${LARGEST} AND abs(${column("ts")}) < ${LARGEST} ` +
           `THEN ${all.map((config) => isFull(made, config)).join(" AND ")} ELSE 1 = 0 END`,
       };
-      const remove = () => syntax.remove(connection, table, page);
-      yield await retryConflicts(remove, { retryFor: RETRY_FOR, isConflict });
+      yield await retryConflicts(() => syntax.remove(connection, table, page), { isConflict });
       // A synchronous driver lets no other work of this process run.
       await nextTick();
       after = last;
