@@ -4,14 +4,34 @@
 import { capacityOf, floorOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
 import { RateLimitInputError } from "./errors.js";
 
-/** @throws RateLimitInputError with `reason: "count"` when negative or not finite. */
-export function validateCount(count: number): void {
+/**
+ * @param advice what to do about it, for the message.
+ * @throws RateLimitInputError with `reason: "count"` when negative or not finite.
+ */
+export function validateCount(count: number, advice: string = ""): void {
   if (!Number.isFinite(count) || count < 0) {
     throw new RateLimitInputError(
       "count",
-      `count must be a finite number of at least 0, got ${typeof count === "number" ? count : typeof count}`,
+      `count must be a finite number of at least 0, got ${typeof count === "number" ? count : typeof count}${advice}`,
     );
   }
+}
+
+/**
+ * The count of a call: 1 where it is left out. A count that is there and `undefined` is an error. It is
+ * what a missing figure of the use looks like, and 1 token for it would be far too few.
+ *
+ * @throws RateLimitInputError with `reason: "count"`.
+ */
+export function countOf(options: { count?: number | undefined }): number {
+  if (!("count" in options)) return 1;
+  validateCount(options.count!);
+  return options.count!;
+}
+
+/** The option `count` as it was given, so that one that is left out stays so. */
+export function countOption(options: { count?: number }): { count?: number } {
+  return "count" in options ? { count: options.count } : {};
 }
 
 /**

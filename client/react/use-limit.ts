@@ -17,7 +17,7 @@ export interface UseRateLimitOptions {
   /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
   key?: string | undefined;
   /** Tokens that the call would take, a finite number of at least 0. @default 1 */
-  count?: number | undefined;
+  count?: number;
   /** `false` does not follow the limit: the server is not asked, and nothing is known. @default true */
   enabled?: boolean | undefined;
 }
@@ -60,8 +60,10 @@ export interface RateLimitContextValue {
 export function useLimit(
   { observer, cache }: RateLimitContextValue,
   name: string,
-  { key, count = 1, enabled = true }: UseRateLimitOptions,
+  options: UseRateLimitOptions,
 ): UseRateLimitResult {
+  // A count that is there and undefined is refused, as NaN is.
+  const { key, count = "count" in options ? NaN : 1, enabled = true } = options;
   const item = useMemo(() => ({ name, key }), [name, key]);
   const readsValue = useRef(false);
   const last = useRef(UNKNOWN);

@@ -27,7 +27,7 @@ export interface UseRateLimitedMutationOptions<
   /** A key to ask the server for; it decides whether to answer. @default the visitor's own */
   key?: string | undefined;
   /** Tokens that a call takes, as the server charges them; 0 or more. @default 1 */
-  count?: number | ((variables: TVariables) => number) | undefined;
+  count?: number | ((variables: TVariables) => number);
   /** Whether the server charges for every call, or for those that fail. @default "call" */
   on?: "call" | "error" | undefined;
   /**
@@ -67,7 +67,8 @@ export function useLimitedMutation<TData, TError, TVariables, TOnMutateResult>(
 ): UseRateLimitedMutationResult<TData, TError, TVariables, TOnMutateResult> {
   const { key, count = 1, on = "call", whenLimited = "reject", ...own } = options;
   const { observer } = context;
-  const limit = useLimit(context, name, { key, count: typeof count === "function" ? 1 : count });
+  const followed = typeof count === "function" ? { key } : (options as { count?: number });
+  const limit = useLimit(context, name, followed);
   const item = useMemo(() => ({ name, key }), [name, key]);
   const [held, setHeld] = useState(0);
   const heldCalls = useMemo(() => createHeldCalls(observer, item, setHeld), [observer, item]);

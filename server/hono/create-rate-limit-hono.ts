@@ -1,5 +1,6 @@
 /** Binds a limiter to an application of Hono: middleware that charges its routes. */
 import type { Context, Env } from "hono";
+import { countOf } from "../../core/count.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import {
   chargeRequest,
@@ -64,13 +65,16 @@ export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends E
     rejectUnknownOptions(charging, CALL_OPTIONS, "rateLimited()");
     validateCharging("rateLimited()", charging);
     const { on = "call", resetOnSuccess = false, count, key: ownKey = key } = charging;
+    if (typeof count !== "function") countOf(charging as { count?: number });
 
     const itemsOf = (c: Context<TEnv>): Promise<RequestItem<Context<TEnv>>[]> =>
       Promise.all(
         all.map(async (name) => ({
           name,
           key: keyOf(await ownKey(c, name), name),
-          count: typeof count === "function" ? await count(c, name) : count,
+          ...("count" in charging && {
+            count: typeof count === "function" ? await count(c, name) : count!,
+          }),
           config: await config?.(c, name),
           on,
           resetOnSuccess,

@@ -37,7 +37,7 @@ export interface HonoRateLimitedOptions<TEnv extends Env, TName extends string =
   /** The key of the bucket. @default the result of the `key` of `createRateLimitHono` */
   key?: ((c: Context<TEnv>, name: TName) => KeyAnswer | Promise<KeyAnswer>) | undefined;
   /** Tokens that a request takes: finite and at least 0. @default 1 */
-  count?: OrFunction<TEnv, TName, number> | undefined;
+  count?: OrFunction<TEnv, TName, number>;
   /**
    * The requests that cost tokens: every one, every one that succeeds, every one that fails (a
    * status of 400 or more), or every failure for which the function of its context returns true.

@@ -1,6 +1,7 @@
 /** Charges a request by several limits, and gives back what it does not cost once it is answered. */
 import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
+import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
 import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
@@ -14,7 +15,7 @@ export interface RequestItem<TFailure> {
   name: string;
   /** `undefined` for the bucket that all callers share. */
   key: string | undefined;
-  count?: number | undefined;
+  count?: number;
   config?: RateLimitConfig | undefined;
   on: ChargedOn<TFailure>;
   resetOnSuccess: boolean;
@@ -47,8 +48,8 @@ export async function chargeRequest<TFailure>(
   limiter: Limiter,
   items: readonly RequestItem<TFailure>[],
 ): Promise<ChargedRequest<TFailure>> {
-  const calls = items.map(({ name, key, count, config }) => {
-    return { name, ...keyOption(key), count, config };
+  const calls = items.map(({ name, key, config, ...item }) => {
+    return { name, ...keyOption(key), ...countOption(item), config };
   });
   if (calls.length > 1) {
     const granted = await limiter.limitAll(calls, { throws: true });

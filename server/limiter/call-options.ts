@@ -56,7 +56,7 @@ export interface OnceOptions {
 /** The options of `limit` and `check`. */
 export interface LimitOptions extends KeyOptions, OnceOptions {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
-  count?: number | undefined;
+  count?: number;
   /**
    * Take tokens that are still to come, up to `maxReserved`. The result is then `ok` with a
    * `retryAfter`: do the work after that many ms.
@@ -81,7 +81,7 @@ export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws" 
 /** The options of `charge`. */
 export interface ChargeOptions extends KeyOptions, OnceOptions {
   /** Tokens that were used: finite and at least 0. @default 1 */
-  count?: number | undefined;
+  count?: number;
 }
 
 /** The result of `charge`. */
@@ -111,7 +111,7 @@ export interface RefundOptions extends KeyOptions {
    * keeps.
    * @default 1
    */
-  count?: number | undefined;
+  count?: number;
 }
 
 /** One of several limits; see `LimitOptions`. */

@@ -2,7 +2,7 @@
 import { heldAt, type RateLimitState } from "../../core/calculate.js";
 import { chargeFloor, chargeRows } from "../../core/charge.js";
 import { capacityOf } from "../../core/config.js";
-import { validateCount } from "../../core/count.js";
+import { countOf, validateCount } from "../../core/count.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import { answerAt } from "./overrides/overridden-answer.js";
@@ -21,7 +21,8 @@ export async function charge(
   options: ChargeOptions = {},
 ): Promise<ChargeResult> {
   rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
-  const { count = 1, once } = options;
+  const { once } = options;
+  const count = countOf(options);
   const limit = context.resolve(name, options);
   const marker = once === undefined ? undefined : context.markerFor(limit, once);
   const charged = await chargeLimit(context, limit, count, marker);

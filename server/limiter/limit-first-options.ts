@@ -11,7 +11,7 @@ export interface LimitFirstItem extends KeyOptions {
    * Not with `split`.
    * @default the `count` of the call
    */
-  count?: number | undefined;
+  count?: number;
 }
 
 /** The options of `limitFirst`. */
@@ -19,7 +19,7 @@ export interface LimitFirstOptions {
   /** The key of the items that have none of their own; see `KeyOptions`. */
   key?: string;
   /** Tokens that the call costs: finite and at least 0, fractions included. @default 1 */
-  count?: number | undefined;
+  count?: number;
   /**
    * Each limit gives what it has, in order, until the call has its tokens: all of them, or none is
    * taken. Of a whole `count`, each gives whole tokens.

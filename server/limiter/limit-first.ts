@@ -1,5 +1,5 @@
 /** `limitFirst`: the first of several limits that has the tokens pays for a call, or all in order. */
-import { isSatisfiable, validateCount } from "../../core/count.js";
+import { countOf, isSatisfiable } from "../../core/count.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { type Context, report } from "./context.js";
 import { decideFirst, type FirstDecided, isPayable } from "./decide-first.js";
@@ -23,8 +23,8 @@ export async function limitFirst(
   options: LimitFirstOptions = {},
 ): Promise<LimitFirstResult> {
   rejectUnknownOptions(options, FIRST_OPTIONS, "limitFirst()");
-  const { count = 1, split = false } = options;
-  validateCount(count);
+  const { split = false } = options;
+  const count = countOf(options);
   const requests = requestsOf(context, items, options);
   // Nothing is split into nothing: the first limit says whether it is in debt.
   const together = split && count > 0;
@@ -111,12 +111,13 @@ function requestsOf(
     const message = "limitFirst() needs a list of at least one limit";
     throw new RateLimitConfigError("items", items, { message });
   }
-  const { count = 1, split = false } = options;
+  const { split = false } = options;
+  const count = countOf(options);
   const rows = new Set<string>();
   return items.map((given: string | LimitFirstItem) => {
     const item: LimitFirstItem = typeof given === "string" ? { name: given } : given;
     rejectUnknownOptions(item, FIRST_ITEM_OPTIONS, "an item of limitFirst()");
-    if (split && item.count !== undefined) throw notSplit("count", item.count, OWN_COUNT);
+    if (split && "count" in item) throw notSplit("count", item.count, OWN_COUNT);
     // A key that is there and undefined is a mistake, in the item as in the call.
     const limit = resolve(item.name, {
       ...("key" in item ? { key: item.key } : "key" in options && { key: options.key }),
@@ -127,8 +128,7 @@ function requestsOf(
     const row = rowKey(limit.rows[0]);
     if (rows.has(row)) throw twice(limit.name);
     rows.add(row);
-    const own = item.count ?? count;
-    validateCount(own);
+    const own = "count" in item ? countOf(item) : count;
     return { limit, count: own, reserve: false, maxWait: undefined };
   });
 }

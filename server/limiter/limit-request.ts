@@ -1,5 +1,5 @@
 /** A call's request to one limit, checked. */
-import { validateCount, validateSatisfiable } from "../../core/count.js";
+import { countOf, validateSatisfiable } from "../../core/count.js";
 import { isCredits } from "../../core/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { KeyOptions, LimitOptions } from "./call-options.js";
@@ -20,12 +20,12 @@ export function requestOf(
   options: LimitOptions,
   maxWait?: number,
 ): LimitRequest {
-  const { count = 1, reserve = false } = options;
+  const { reserve = false } = options;
+  const count = countOf(options);
   const limit = resolve(name, options);
   if (reserve && isCredits(limit.config)) throw unreservable(name);
   // An override of all calls answers any count.
-  if (limit.answer !== undefined) validateCount(count);
-  else validateSatisfiable(name, limit.config, count, reserve);
+  if (limit.answer === undefined) validateSatisfiable(name, limit.config, count, reserve);
   return { limit, count, reserve, maxWait };
 }
 

@@ -173,10 +173,7 @@ export interface RateLimitOperations<
    * Gives tokens of a call of `limitFirst` back, at most those that it keeps. What was paid last goes
    * back first. `value` is their number; of a limit that refills, some may have been replaced since.
    */
-  refund(
-    result: LimitFirstResult,
-    options?: { count?: number | undefined },
-  ): Promise<{ value: number }>;
+  refund(result: LimitFirstResult, options?: { count?: number }): Promise<{ value: number }>;
 
   /**
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start

@@ -3,7 +3,7 @@
  * memory is a private field of the result, which stays a plain object.
  */
 import type { RateLimitResult } from "../../core/decide.js";
-import { validateCount } from "../../core/count.js";
+import { countOf } from "../../core/count.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import { chargeLimit } from "./charge.js";
 import { rejectUnknownOptions } from "./known-options.js";
@@ -111,11 +111,10 @@ export async function settlePayment(
 export async function refundPayment(
   context: Context,
   result: LimitFirstResult,
-  options: { count?: number | undefined } = {},
+  options: { count?: number } = {},
 ): Promise<{ value: number }> {
   rejectUnknownOptions(options, PAYMENT_OPTIONS, "refund() of a result of limitFirst()");
-  const { count = 1 } = options;
-  validateCount(count);
+  const count = countOf(options);
   let value = 0;
   await settlePayment(context, result, (kept) => {
     value = Math.min(kept, count);

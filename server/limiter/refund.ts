@@ -1,7 +1,7 @@
 /** `refund`: gives back tokens of a call, as many as nothing else has replaced meanwhile. */
 import { heldAt, type RateLimitState, refillBetween } from "../../core/calculate.js";
 import { capacityOf, type PeriodicConfig } from "../../core/config.js";
-import { validateCount } from "../../core/count.js";
+import { countOf } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import {
@@ -30,9 +30,9 @@ export async function refund(
 ): Promise<{ value: number }> {
   rejectUnknownOptions(options, REFUND_OPTIONS, "refund()");
   const { resolve, environment, onChange } = context;
-  const { count = 1, result } = options;
+  const { result } = options;
+  const count = countOf(options);
   const limit = beneathAnswer(resolve(name, options));
-  validateCount(count);
   validateResult(result);
   const taken = result && ownTakenOf(result, environment);
   if (taken !== undefined) {

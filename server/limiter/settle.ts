@@ -9,13 +9,17 @@ import { isPayment, settlePayment } from "./payment.js";
 import { refundResult } from "./refund.js";
 import { ownTakenOf, type Taken } from "./taken.js";
 
+/** For figures of a provider, which can be missing. */
+export const UNKNOWN =
+  "; where the use is not known, do not call settle(), and the estimate stays charged";
+
 export async function settle(
   context: Context,
   result: RateLimitResult | LimitFirstResult,
   actual: number,
 ): Promise<void> {
   const { environment } = context;
-  validateCount(actual);
+  validateCount(actual, UNKNOWN);
   if (isPayment(result)) return settlePayment(context, result, () => actual);
   const taken = ownTakenOf(result, environment);
   if (taken === undefined || taken.readOnly || !result.ok) throw unsettleable(result);

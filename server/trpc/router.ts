@@ -130,7 +130,12 @@ export function createRateLimitRouter<
       .input(schemas.query)
       .query(({ ctx, input: { name, key, count } }) =>
         throwingPublicErrors(async () =>
-          shownToClients(await limiter.check(name, { ...(await limitFor(ctx, name, key)), count })),
+          shownToClients(
+            await limiter.check(name, {
+              ...(await limitFor(ctx, name, key)),
+              ...(count !== undefined && { count }),
+            }),
+          ),
         ),
       ),
 
@@ -145,7 +150,13 @@ export function createRateLimitRouter<
       .mutation(({ ctx, input: { name, key, count, reserve } }) =>
         throwingPublicErrors(async () => {
           const allowed = await authorized(ctx, "limit", name, key);
-          return shownToClients(await limiter.limit(name, { ...allowed, count, reserve }));
+          return shownToClients(
+            await limiter.limit(name, {
+              ...allowed,
+              ...(count !== undefined && { count }),
+              reserve,
+            }),
+          );
         }),
       ),
 

@@ -1,5 +1,6 @@
 /** `rateLimited.first`: the first of several limits that has the tokens pays for a procedure call. */
 import type { TRPCMiddlewareFunction } from "@trpc/server";
+import { countOption } from "../../core/count.js";
 import { keyOption } from "../../core/key-option.js";
 import type { LimitAllItem } from "../limiter/call-options.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";
@@ -21,9 +22,9 @@ export async function chargeFirst(
   const { limiter } = charging;
   const paid = await throwingConcealed(charging, async () => {
     const items = await itemsOf(charging, call);
-    const { count } = items[0]!;
+    const [first] = items as [LimitAllItem];
     const given = items.map((item) => itemOf(item, split));
-    const options = { ...(split && { count }), split, throws: true };
+    const options = { ...(split && countOption(first)), split, throws: true };
     const result = (await limiter.limitFirst(given, options)) as Paid;
     return { result, noted: noteResults(charging, items, result.results, call.getRawInput) };
   });
@@ -39,6 +40,6 @@ export async function chargeFirst(
 }
 
 /** Limits that pay together have one count, that of the call. */
-function itemOf({ name, key, config, count }: LimitAllItem, split: boolean) {
-  return { name, ...keyOption(key), config, ...(!split && { count }) };
+function itemOf({ name, key, config, ...item }: LimitAllItem, split: boolean) {
+  return { name, ...keyOption(key), config, ...(!split && countOption(item)) };
 }

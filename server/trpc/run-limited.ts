@@ -174,7 +174,7 @@ export async function itemsOf(
       return {
         name,
         ...keyOption(resolved),
-        count: await valueOf(count, described),
+        ...("count" in options && { count: await valueOf(count!, described) }),
         config:
           ((await valueOf(config, described)) as RateLimitConfig | undefined) ??
           (await configFor(ctx, name, resolved)),

@@ -1,8 +1,10 @@
 /** `ctx.rateLimit.settle`: corrects an estimate from within a procedure, or from its stream. */
+import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
 import type { LimitAllResult } from "../limiter/call-options.js";
 import type { UntypedOperations } from "../limiter/limiter-types.js";
+import { UNKNOWN } from "../limiter/settle.js";
 
 type Granted = RateLimitResult | LimitAllResult;
 
@@ -33,6 +35,7 @@ export function withSettle<TGranted extends Granted>(
         `settle() needs an object of counts by name: ${unknown}`,
       );
     }
+    for (const name of Object.keys(byName)) validateCount(byName[name]!, UNKNOWN);
     await Promise.all(
       names.map(async (name, i) => {
         if (Object.hasOwn(byName, name)) await settleOne(results[i]!, byName[name]!);

@@ -1,5 +1,5 @@
 /** Checks the arguments of `rateLimited` once, when a procedure is defined. */
-import { validateCount } from "../../core/count.js";
+import { countOf } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { validateKey } from "../../core/validate-key.js";
@@ -62,7 +62,7 @@ export function validateRateLimited(
   if (key !== undefined && key !== SHARED_BUCKET && typeof key !== "function") {
     validateKey(key as string);
   }
-  if (count !== undefined && typeof count !== "function") validateCount(count);
+  if (typeof count !== "function") countOf(options as { count?: number });
   if (config !== undefined && typeof config !== "function") {
     validateConfig(config);
   }

@@ -94,7 +94,7 @@ export interface ShownProps {
 }
 
 /** Shows the status of a limit: `unknown`, or `ok` or `wait` and the value. See `textOf`. */
-export function Shown({ id, name = "hourly", limitKey, count }: ShownProps) {
+export function Shown({ id, name = "hourly", limitKey, count = 1 }: ShownProps) {
   const { status, value } = useRateLimit(name, { key: limitKey, count });
   const word = status === undefined ? "unknown" : status.ok ? "ok" : "wait";
   return <p data-testid={id}>{`${word} ${value ?? ""}`}</p>;

@@ -228,3 +228,26 @@ describe("the options of createRateLimitHono", () => {
     expect(() => rateLimited("logIn", { key: () => undefined })).not.toThrow();
   });
 });
+
+describe("a count that is no number", () => {
+  it("is refused where the route is defined", () => {
+    const { rateLimited } = open();
+    const wrong = { count: undefined } as never;
+    expect(() => rateLimited("sendMessage", wrong)).toThrow(/count must be a finite number/);
+  });
+
+  it.each([undefined, NaN])(
+    "is refused where a function returns %s, and takes nothing",
+    async (n) => {
+      const { app, limiter, rateLimited, get } = open();
+      app.get("/one", rateLimited("sendMessage", { count: () => n as number }), (c) =>
+        c.text("sent"),
+      );
+      const several = rateLimited(["sendMessage", "perMinute"], { count: async () => n as number });
+      app.get("/several", several, (c) => c.text("sent"));
+      expect((await get("/one")).status).toBe(400);
+      expect((await get("/several")).status).toBe(400);
+      expect((await limiter.getValue("sendMessage", { key: "ada" })).value).toBe(3);
+    },
+  );
+});
