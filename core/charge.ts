@@ -13,7 +13,8 @@ import { isCredits, MOST_CREDITS } from "./credits.js";
 export function chargeFloor(config: RateLimitConfig): number {
   if (isCredits(config)) return -MOST_CREDITS;
   const periods = Math.floor(MAX_WAIT / 2 / longestPeriod(config));
-  return Math.min(0, capacityOf(config) - periods * config.rate);
+  // Where the rate is huge, more than a double holds.
+  return Math.min(0, Math.max(-Number.MAX_VALUE, capacityOf(config) - periods * config.rate));
 }
 
 /**

@@ -263,7 +263,8 @@ export function reservableOf(config: RateLimitConfig): number {
   if (config.maxReserved !== undefined) return config.maxReserved;
   const periods =
     Math.floor(MAX_WAIT / longestPeriod(config)) - Math.ceil(capacityOf(config) / config.rate);
-  return Math.max(0, periods) * config.rate;
+  // Where the rate is huge, more than a double holds.
+  return Math.min(Math.max(0, periods) * config.rate, Number.MAX_VALUE);
 }
 
 /**

@@ -71,6 +71,7 @@ export function planWrites(decisions: readonly Decision<unknown>[], states: RowS
     let outcome: Outcome<unknown>;
     try {
       outcome = decision.decide(seen.map((entry) => entry.next));
+      demandFinite(outcome.writes, decision.rows);
     } catch (error) {
       settled.push({ ok: false, error });
       continue;
@@ -80,6 +81,16 @@ export function planWrites(decisions: readonly Decision<unknown>[], states: RowS
     if (!wrote && seen[0]?.group === undefined) relied[index] = seen.map(({ id }) => id);
   }
   return { settled, relied, groups: collect(entries, relied) };
+}
+
+/** Each database has its own answer to such a number, and would fail the calls beside it, too. */
+function demandFinite(writes: Outcome<unknown>["writes"], rows: readonly RowId[]): void {
+  const index = writes?.findIndex((next) => next && !Number.isFinite(next.value + next.ts)) ?? -1;
+  if (index === -1) return;
+  throw new RangeError(
+    `the numbers of rate limit "${rows[index]!.name}" are too large: a row cannot hold ` +
+      `${writes![index]!.value}; use a smaller rate, capacity or count`,
+  );
 }
 
 function entryOf(entries: Map<string, Entry>, states: RowStates, row: RowId): Entry {

@@ -105,8 +105,8 @@ export function openOverrides(
         const made = new Map(given.map((config) => [JSON.stringify(config), config]));
         const apply = (override: RateLimitOverride, bases: readonly RateLimitConfig[]) => {
           for (const config of bases) {
-            const other = ruleConfig(configs, name, override, config);
-            made.set(JSON.stringify(other), other);
+            const other = workingConfig(configs, name, override, config);
+            if (other !== undefined) made.set(JSON.stringify(other), other);
           }
         };
         const ofLimit = [...known.ofName(name)];
@@ -155,6 +155,15 @@ function validate(overrides: unknown, overridesFor: unknown): void {
 function nameOf(item: unknown): string {
   if (typeof item === "string") return item;
   return String((Object(item) as { name?: unknown }).name);
+}
+
+/** `undefined` where a rule and a config do not go together: no call is charged by them. */
+function workingConfig(...args: Parameters<typeof ruleConfig>): RateLimitConfig | undefined {
+  try {
+    return ruleConfig(...args);
+  } catch {
+    return undefined;
+  }
 }
 
 function isOpen(config: RateLimitConfig | undefined): boolean {

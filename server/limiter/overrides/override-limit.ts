@@ -9,7 +9,7 @@ import { configOf, type ResolvedLimit, resolveLimit } from "../resolve-limit.js"
 import { rowId } from "../../store/store.js";
 import type { FixedRow } from "./fixed-rows.js";
 import type { KnownOverride, KnownOverrides } from "./known-overrides.js";
-import { timesConfig } from "./override-rule.js";
+import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "./override-types.js";
 
 export interface OverrideLimitOptions {
@@ -72,7 +72,11 @@ export function createOverrideLimit({
   };
 }
 
-/** The config that a rule makes of the one that counts without it. */
+/**
+ * The config that a rule makes of the one that counts without it.
+ *
+ * @throws RateLimitConfigError where that cannot work.
+ */
 export function ruleConfig(
   configs: ReadonlyMap<string, RateLimitConfig>,
   name: string,
@@ -80,7 +84,7 @@ export function ruleConfig(
   given: RateLimitConfig,
 ): RateLimitConfig {
   if (rule.config !== undefined) return configOf(configs, name, rule.config);
-  return rule.times === undefined ? given : timesConfig(given, rule.times);
+  return rule.times === undefined ? given : checkedTimes(given, rule.times, name);
 }
 
 function inForce(known: KnownOverride | undefined, now: number): KnownOverride | undefined {

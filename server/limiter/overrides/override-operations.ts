@@ -84,7 +84,7 @@ export function createOverrideOperations({
       const key = storedKey(name, options);
       const now = clock();
       validateUntil(options.until, now);
-      const rule = ruleText(validateRule(options, configs.get(name)!));
+      const rule = ruleText(validateRule(options, configs.get(name)!, name));
       // Later ones would be written with an exponent, which not every store reads.
       const until = Math.min(options.until ?? NEVER, NEVER);
       await change((call) => table.write({ name, key, rule, until, setAt: now }, call));

@@ -9,10 +9,10 @@ import type { OverrideRule, RateLimitOverride } from "./override-types.js";
 const KINDS = ["config", "times", "unlimited", "blocked"] as const;
 
 /**
- * @param own the config of the limit.
+ * @param own the config of the limit `name`.
  * @throws RateLimitConfigError quoting the option that cannot work.
  */
-export function validateRule(given: object, own: RateLimitConfig): OverrideRule {
+export function validateRule(given: object, own: RateLimitConfig, name: string): OverrideRule {
   const options = given as Record<string, unknown>;
   const set = KINDS.filter((kind) => options[kind] !== undefined);
   const [kind] = set;
@@ -36,7 +36,7 @@ export function validateRule(given: object, own: RateLimitConfig): OverrideRule 
     if (!(Number.isFinite(rule.times) && rule.times > 0)) {
       throw new RateLimitConfigError("times", rule.times, "a finite number above 0");
     }
-    validateTimes(own, rule.times);
+    checkedTimes(own, rule.times, name);
   } else if (options[kind] !== true) {
     throw new RateLimitConfigError(kind, options[kind], "true, or left out");
   }
@@ -46,11 +46,24 @@ export function validateRule(given: object, own: RateLimitConfig): OverrideRule 
   throw new RateLimitConfigError("config", rule.config, { message });
 }
 
-function validateTimes(own: RateLimitConfig, times: number): void {
+/**
+ * The config of `timesConfig`, validated. A rule was checked against the limit's own config when it was
+ * set, and meets others: those of calls, that of the override of all keys, and that of a newer version.
+ *
+ * @throws RateLimitConfigError where the result cannot work. The call fails: without the override, it
+ * could get more than it should.
+ */
+export function checkedTimes(given: RateLimitConfig, times: number, name: string): RateLimitConfig {
   try {
-    validateConfig(timesConfig(own, times));
+    const config = timesConfig(given, times);
+    // A rate that is rounded to 0 would make a limit credits.
+    if (!isCredits(given) && isCredits(config)) throw new RangeError("its rate would be 0");
+    validateConfig(config);
+    return config;
   } catch (error) {
-    const message = `times ${describe(times)} makes a config that cannot work: ${(error as Error).message}`;
+    const message =
+      `times ${describe(times)} makes a config of "${name}" that cannot work: ` +
+      (error as Error).message;
     throw new RateLimitConfigError("times", times, { message });
   }
 }

@@ -13,7 +13,8 @@ export type OverrideRule =
   | {
       /**
        * The config that would count without the override, with so many times its rate and its
-       * capacity: finite, above 0. The capacity leaves room for a call of one token.
+       * capacity: finite, above 0. The capacity leaves room for a call of one token. A call whose config
+       * it turns into one that cannot work fails with a `RateLimitConfigError`.
        */
       times: number;
       config?: undefined;

@@ -15,9 +15,14 @@ export function idValues({ name, key, shard }: RowId): [string, string, number] 
  * a double is sent as a whole number and a scale: x = whole / 64^scale, which is exact.
  */
 
-/** A double as a whole number below 2^63 and a scale. */
+/**
+ * A double as a whole number below 2^63 and a scale.
+ *
+ * @throws RangeError for a number that is not finite, which no scale makes whole.
+ */
 export function scaled(number: number | undefined): [whole: number, scale: number] | null {
   if (number === undefined) return null;
+  if (!Number.isFinite(number)) throw new RangeError(`a row cannot hold ${number}`);
   let [whole, scale] = [number, 0];
   for (; !Number.isInteger(whole); scale++) whole *= 64;
   for (; Math.abs(whole) >= 2 ** 63; scale--) whole /= 64;
