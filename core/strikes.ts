@@ -1,11 +1,16 @@
 /**
  * Closings that grow: `blockFor` as a list. A row beside the limit's own counts the closings. It is a
- * fixed window that has a token for each entry of the list, and loses one with each closing. Its
- * window starts when the closing ends and lasts for the quiet time, so a row that is full again has
- * forgotten all closings.
+ * fixed window whose start is the end of the last closing, and which lasts for the quiet time. So a row
+ * that is full again has forgotten all closings.
+ *
+ * The fraction of its value is the number of closings, in parts of 256: 2 closings are 2 / 256. So it
+ * does not depend on the length of the list, which an application may change. The whole part is the
+ * entries of the list that are left. Earlier versions read and write nothing else: where they have
+ * written the row, it has no fraction, and the closings are counted by the list of today.
  */
 import { heldAt, type RateLimitState } from "./calculate.js";
 import { type FixedWindowConfig, type RateLimitConfig, shortestBlock } from "./config.js";
+import { MOST_BLOCKS } from "./validate-blocks.js";
 import { windowAfter } from "./windows.js";
 
 /** The config of the row that counts the closings; `undefined` without a list. */
@@ -15,7 +20,7 @@ export function strikesConfig({
 }: Pick<RateLimitConfig, "blockFor" | "forgiveAfter">): FixedWindowConfig | undefined {
   if (typeof blockFor !== "object") return undefined;
   const period = forgiveAfter ?? blockFor.at(-1)!;
-  return { kind: "fixed window", rate: blockFor.length, period };
+  return { kind: "fixed window", rate: FORGIVEN, period };
 }
 
 /** The config of a limit, with the length of the closing that would come next instead of a list. */
@@ -43,8 +48,9 @@ export function struckState(
   closed: RateLimitState,
   closing: RateLimitConfig,
 ): RateLimitState {
-  const left = strikesConfig(config)!.rate - strikesIn(config, strikes, now) - 1;
-  return { value: Math.max(0, left), ts: Math.ceil(opensAt(closed, closing)) };
+  const closings = Math.min(strikesIn(config, strikes, now) + 1, MOST_BLOCKS);
+  const left = Math.max(0, listOf(config).length - closings);
+  return { value: left + closings / PARTS, ts: Math.ceil(opensAt(closed, closing)) };
 }
 
 /** When a bucket that was closed opens, epoch ms. */
@@ -60,6 +66,18 @@ function strikesIn(
   strikes: RateLimitState | null | undefined,
   now: number,
 ): number {
-  const counting = strikesConfig(config)!;
-  return Math.max(0, Math.round(counting.rate - heldAt(strikes, counting, now).value));
+  const { value } = heldAt(strikes, strikesConfig(config)!, now);
+  if (value >= FORGIVEN) return 0;
+  const counted = Math.round((value - Math.floor(value)) * PARTS);
+  return counted > 0 ? counted : Math.max(0, listOf(config).length - value);
 }
+
+function listOf({ blockFor }: RateLimitConfig): readonly number[] {
+  return blockFor as readonly number[];
+}
+
+/** What a full row holds: more than that of any list. */
+const FORGIVEN = MOST_BLOCKS + 1;
+
+/** More than twice the closings that are told apart: earlier versions round the value. */
+const PARTS = 256;

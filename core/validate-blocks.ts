@@ -3,7 +3,7 @@ import { MAX_WAIT, type RateLimitConfig } from "./config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
 /** The most closings that are told apart. */
-const MOST_BLOCKS = 100;
+export const MOST_BLOCKS = 100;
 
 /**
  * @param longest the longest closing that a wait can still be told for, ms.

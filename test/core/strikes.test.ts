@@ -1,7 +1,7 @@
 /** Closings that grow, step by step, for any list. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { isFullAt, type RateLimitState } from "../../core/calculate.js";
+import { isFullAt, type RateLimitState, stateAt } from "../../core/calculate.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import { strikesConfig, struckState, withNextBlock } from "../../core/strikes.js";
@@ -60,5 +60,65 @@ it("closes for the next entry of the list, and for the first one after a quiet t
       }
     }),
     { numRuns: 1000 },
+  );
+});
+
+/** A row that has counted so many closings, under these lists in turn. */
+function closedUnder(lists: readonly (readonly number[])[]) {
+  let strikes: RateLimitState | null = null;
+  const lengths: number[] = [];
+  let now = 1e12;
+  for (const blockFor of lists) {
+    const config = { kind: "token bucket", rate: 1, period: SECOND, blockFor, ...PATIENT } as const;
+    const closing = withNextBlock(config, strikes, now);
+    lengths.push(closing.blockFor as unknown as number);
+    const { next } = decideRateLimit({ value: 0, ts: now }, closing, now, 1);
+    strikes = struckState(config, strikes, now, next!, closing);
+    now = strikes.ts;
+  }
+  return { lengths, strikes, now };
+}
+
+const PATIENT = { forgiveAfter: 30 * 24 * HOUR };
+const SHORT = [SECOND, 2 * SECOND];
+const LONG = [SECOND, 2 * SECOND, HOUR, 24 * HOUR];
+
+it("counts on where the list has become longer or shorter since", () => {
+  expect(closedUnder([SHORT, SHORT, LONG, LONG]).lengths).toEqual(LONG);
+  expect(closedUnder([LONG, SHORT, SHORT, LONG]).lengths).toEqual([SECOND, 2000, 2000, 24 * HOUR]);
+  expect(closedUnder([LONG, LONG, LONG, SHORT]).lengths).toEqual([SECOND, 2000, HOUR, 2000]);
+  const many = Array.from({ length: 300 }, () => SHORT);
+  expect(closedUnder([...many, LONG, SHORT]).lengths.slice(-2)).toEqual([24 * HOUR, 2000]);
+});
+
+it("reads rows of earlier versions, and writes rows that these read", () => {
+  fc.assert(
+    fc.property(anyList, fc.integer({ min: 0, max: 8 }), (blockFor, closings) => {
+      const config = {
+        kind: "token bucket",
+        rate: 1,
+        period: SECOND,
+        blockFor,
+        ...PATIENT,
+      } as const;
+      const { length } = blockFor;
+      const counted = Math.min(closings, length);
+      // As earlier versions have written it.
+      const old = closings === 0 ? null : { value: length - counted, ts: 1e12 };
+      const last = length - 1;
+      expect(withNextBlock(config, old, 1e12).blockFor).toBe(blockFor[Math.min(counted, last)]);
+      // As they read what is written now: a window with a token for each entry.
+      const { strikes, now } = closedUnder(Array.from({ length: closings }, () => blockFor));
+      const counting = {
+        kind: "fixed window",
+        rate: length,
+        period: PATIENT.forgiveAfter,
+      } as const;
+      const held = strikes === null ? length : stateAt(strikes, counting, now).value;
+      expect(Math.round(length - held)).toBe(counted);
+      if (strikes === null) return;
+      expect(isFullAt(strikes, counting, now)).toBe(false);
+      expect(isFullAt(strikes, counting, now + PATIENT.forgiveAfter)).toBe(true);
+    }),
   );
 });
