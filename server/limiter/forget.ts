@@ -44,20 +44,22 @@ export async function forget(
   /** Deletes the rows of one name. */
   async function forgetName(name: string): Promise<number> {
     let deleted = 0;
-    // The ids of calls with `once` are in rows whose keys begin with that of the bucket.
-    const isOnce = name.startsWith(MARKER_PREFIX);
-    const first = isOnce ? markerKey(storedKey!) : storedKey!;
-    let after: RowId = rowId(name, first, -1);
+    // The ids of calls with `once` are in rows whose keys begin with that of the bucket. Other rows
+    // may stand between them: "Ann|1" between "ann|1" and "ann|2", by the rules of a language.
+    const prefix = name.startsWith(MARKER_PREFIX) ? markerKey(storedKey!) : undefined;
+    let after = prefix === undefined ? rowId(name, storedKey!, -1) : undefined;
     for (;;) {
-      const page = await bound(() => list!.call(store, name, after, PAGE));
-      const own = page.filter(({ key: of }) => (isOnce ? of.startsWith(first) : of === first));
+      const page = await bound(() => list!.call(store, name, after, PAGE, prefix));
+      const own = page.filter(({ key: of }) =>
+        prefix === undefined ? of === storedKey : of.startsWith(prefix),
+      );
       own.forEach(endLeases);
       const deleting = own.length === 0 ? [] : executor.apply(own.map(deleteRow));
       const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
       deleted += found.filter(Boolean).length;
-      // The rows of a key follow each other, so another key ends them.
-      if (own.length < PAGE) return deleted;
-      after = own.at(-1)!;
+      // The rows of one key follow each other, so another key ends them.
+      if ((prefix === undefined ? own : page).length < PAGE) return deleted;
+      after = page.at(-1)!;
     }
   }
 

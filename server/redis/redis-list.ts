@@ -2,7 +2,7 @@
  * Lists rows by SCAN. Redis has no order, so a page costs a walk over all keys of the server. To save
  * walks, one of them remembers the rows that follow its page.
  */
-import type { RowId } from "../store/store.js";
+import { firstWith, type RateLimitStore, type RowId } from "../store/store.js";
 import type { RedisPort } from "./redis-port.js";
 import type { Tags } from "./tags.js";
 
@@ -14,7 +14,7 @@ const AHEAD = 10_000;
 const REMEMBERED = 5000;
 
 export interface RedisList {
-  list(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
+  list: NonNullable<RateLimitStore["list"]>;
   names(): AsyncIterable<string>;
 }
 
@@ -53,7 +53,8 @@ export function createRedisList(port: RedisPort, prefix: string, tags: Tags): Re
   }
 
   return {
-    async list(name, after, count) {
+    async list(name, given, count, begins = "") {
+      const after = given ?? firstWith(name, begins);
       const known = ahead;
       ahead = undefined;
       const isNext =
@@ -71,7 +72,7 @@ export function createRedisList(port: RedisPort, prefix: string, tags: Tags): Re
       const page = rows.slice(0, count);
       const last = page.at(-1);
       if (last !== undefined) ahead = { name, after: last, rows: rows.slice(count), at };
-      return page;
+      return page.filter(({ key }) => key.startsWith(begins));
     },
     async *names() {
       const seen = new Set<string>();

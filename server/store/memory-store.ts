@@ -10,6 +10,7 @@ import { planWrites, type RowStates } from "./plan-writes.js";
 import { nextTick } from "../timers/next-tick.js";
 import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
 import {
+  firstWith,
   type Call,
   type Decision,
   expiredError,
@@ -138,15 +139,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
         { retryFor, isConflict },
       );
     },
-    async list(name, after, count) {
+    async list(name, given, count, prefix = "") {
+      const after = given ?? firstWith(name, prefix);
+      const begins = ({ key }: RowId) => key.startsWith(prefix);
       if (listed?.name !== name) {
         listed = { name };
-        return firstRows(rowsOf(name), after, count);
+        return firstRows(rowsOf(name), after, count).filter(begins);
       }
       // Sorting all of them pays from the second page on.
       const rows = (listed.rows ??= [...rowsOf(name)].sort(compareRows));
       const start = after === undefined ? 0 : firstAfter(rows, after);
-      return rows.slice(start, start + count);
+      return rows.slice(start, start + count).filter(begins);
     },
     async *names() {
       const names = new Set<string>();

@@ -183,8 +183,11 @@ export interface RateLimitStore<TTransaction = unknown> {
    * Rows of a name, by key and then by shard, at most `count` of them. The order of keys is fixed,
    * and up to the store. It starts after `after`, which need not exist: a `shard` of -1 stands
    * before all shards of a key, and 2^31 - 1 after them. Fewer rows than `count` are the last ones.
+   *
+   * @param prefix only rows whose key begins with it, which need not follow each other in the order of
+   * the store. A store may ignore it: the limiter leaves other rows out itself, and reads more pages.
    */
-  list?(name: string, after: RowId | undefined, count: number): Promise<RowId[]>;
+  list?(name: string, after: RowId | undefined, count: number, prefix?: string): Promise<RowId[]>;
 
   /**
    * The names of all rows, each once, in any order. A name whose rows come or go meanwhile may be
@@ -245,6 +248,14 @@ export function expiredError(): RateLimitStoreError {
 /** A row with its {@link rowKey} computed. */
 export function rowId(name: string, key: string, shard: number, config?: RateLimitConfig): RowId {
   return { name, key, shard, id: `${bucketId(name, key)}\0${shard}`, config };
+}
+
+/**
+ * What stands before all keys that begin with `prefix`, in an order in which they follow each other;
+ * see `RateLimitStore.list`.
+ */
+export function firstWith(name: string, prefix: string | undefined): RowId | undefined {
+  return prefix ? rowId(name, prefix, -1) : undefined;
 }
 
 /** One string per row, for maps. Names and keys hold no NUL, so no two rows share one. */

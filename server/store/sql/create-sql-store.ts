@@ -183,8 +183,7 @@ export function createSqlStore<TTransaction>(
       throw wrap(error);
     }
   }
-  const list: RateLimitStore["list"] = (name, after, count) =>
-    reading(() => dialect.list(single, name, after, count));
+  const list: RateLimitStore["list"] = (...page) => reading(() => dialect.list(single, ...page));
 
   const { onPoolError = driver.onPoolError } = single;
   return {

@@ -132,6 +132,7 @@ export interface Dialect {
     name: string,
     after: RowId | undefined,
     count: number,
+    prefix?: string,
   ): Promise<RowId[]>;
   /** The first name after `after`, in the order of the primary key, found without a scan. */
   nextName(connection: SqlConnection, after: string | undefined): Promise<string | undefined>;

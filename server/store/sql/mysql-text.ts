@@ -18,6 +18,15 @@ export function shownText(stored: string): string {
 }
 
 /**
+ * The bounds of the texts that begin with `prefix`, which does not end in a space. The collation pads
+ * with spaces, so what has a lower character behind the prefix comes before the prefix itself. LIKE
+ * leaves such texts out where it uses an index.
+ */
+export function boundsOf(prefix: string): [first: string, last: string] {
+  return [`${prefix}\u0001`, prefix + "\u{10FFFF}".repeat(192)];
+}
+
+/**
  * The type of a text in a list. Without the character set it would be that of the database, and
  * other characters would become "?".
  */

@@ -20,6 +20,7 @@ import type { SqlConnection } from "./driver.js";
 import { mariaDbTake } from "./mariadb-take.js";
 import { createSeenRows, waitingBriefly } from "./mysql-locks.js";
 import {
+  boundsOf,
   ID,
   ID_COLUMNS,
   idValues,
@@ -229,15 +230,20 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
         : connection.transaction(run);
     },
 
-    async list(connection, name, after, count) {
+    async list(connection, name, after, count, prefix) {
       // A comparison of two pairs would read all rows of the name.
       const behind = after === undefined ? "" : "AND `key` >= ? AND (`key` > ? OR `shard` > ?)";
       const key = after && storedText(after.key);
+      const begins = prefix === undefined ? "" : "AND `key` BETWEEN ? AND ?";
       const rows = await connection.query(
-        `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ` +
+        `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ${begins} ` +
           // MySQL takes no double as a parameter of LIMIT, and drivers send numbers as doubles.
           `ORDER BY \`key\`, \`shard\` LIMIT ${count}`,
-        [storedText(name), ...(after === undefined ? [] : [key, key, after.shard])],
+        [
+          storedText(name),
+          ...(after === undefined ? [] : [key, key, after.shard]),
+          ...(prefix === undefined ? [] : boundsOf(prefix)),
+        ],
       );
       return shownRows(rows).map(rowIdOf);
     },

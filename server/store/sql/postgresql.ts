@@ -179,7 +179,22 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       return isOther ? undefined : writeAtOnce;
     },
 
-    async list(connection, name, after, count) {
+    async list(connection, name, after, count, prefix) {
+      if (prefix !== undefined) {
+        // It does not depend on the order of a collation. Under "C", the index finds the rows.
+        const behind = after === undefined ? "" : `AND ("key", "shard") > ($4, $5)`;
+        const rows = await connection.query(
+          `SELECT ${ID} FROM ${table} WHERE "name" = $1 AND "key" LIKE $2 ESCAPE '!' ${behind}
+           ORDER BY ${ID} LIMIT $3`,
+          [
+            name,
+            prefix.replaceAll(/[!%_]/g, "!$&") + "%",
+            count,
+            ...(after ? [after.key, after.shard] : []),
+          ],
+        );
+        return rows.map(rowIdOf);
+      }
       // The condition also holds for later names, so that the planner follows the index. Measured
       // and rejected: `"name" = $1`, which sorts all rows of the name for each page if the table has
       // no statistics (50 ms instead of 1 ms for 1,000 of 100,000 rows).

@@ -4,6 +4,7 @@
  * read followed by a write when two processes share a file.
  */
 import type { Write } from "../plan-writes.js";
+import { firstWith } from "../store.js";
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import { isBusy, isWriteConflict } from "./database-errors.js";
 import type { Dialect } from "./dialect.js";
@@ -92,13 +93,14 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
 
     writeAtOnce: sqliteWriteAtOnce(UPSERT, REMOVE),
 
-    async list(connection, name, after, count) {
+    async list(connection, name, given, count, prefix) {
+      const after = given ?? firstWith(name, prefix);
       const behind = after === undefined ? "" : `AND ("key", "shard") > (?, ?)`;
       const rows = await connection.query(
         `SELECT ${ID} FROM ${table} WHERE "name" = ? ${behind} ORDER BY "key", "shard" LIMIT ?`,
         [name, ...(after === undefined ? [] : [after.key, after.shard]), count],
       );
-      return rows.map(rowIdOf);
+      return rows.map(rowIdOf).filter(({ key }) => key.startsWith(prefix ?? ""));
     },
 
     async nextName(connection, after) {

@@ -7,9 +7,11 @@ import {
   DAY,
   memoryStore,
   MINUTE,
+  prismaStore,
   type RateLimitStore,
   SECOND,
 } from "../../../server/index.js";
+import { createPostgres } from "../../support/database.js";
 import { storesAndRedis } from "../../support/stores.js";
 
 const limits = {
@@ -63,6 +65,22 @@ describe.each(storesAndRedis)("forget on %s", (_name, open) => {
     expect(await limiter.getValue("bucket", { key: "ada" })).toMatchObject({ value: 3 });
   });
 
+  it("deletes the ids of a key, whatever they begin with, between those of other keys", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const clock = createManualClock();
+    const limiter = createRateLimiter({ store, limits, clock });
+    const ids = ["\n1", "\t1", "\u00011", " 1", "1", "%", "_", "!", "\\", "|", "é", "😀"];
+    for (let i = 0; i < 150; i++) ids.push(`id ${i}`);
+    const give = (key: string) =>
+      Promise.all(ids.map((once) => limiter.limit("bucket", { key, once, count: 0.001 })));
+    for (const key of ["Ann", "ànn", "an_", "an%", "ann|", "ann\\"]) await give(key);
+    const others = await rowsIn(store);
+    await give("ann");
+    expect(await limiter.forget("ann")).toBe(1 + ids.length);
+    expect(await rowsIn(store)).toEqual(others);
+  });
+
   it("counts each row once where two processes forget the same key", async () => {
     await using opened = await open();
     const clock = createManualClock();
@@ -112,6 +130,27 @@ describe.each(storesAndRedis)("forget on %s", (_name, open) => {
       await one!.forget("ada");
     }
     expect(await rowsIn(opened.store)).toEqual([]);
+  });
+});
+
+describe("forget on PostgreSQL without the collation C", () => {
+  it.each(["en-x-icu", "und-x-icu"])("deletes all ids of a key under %s", async (collation) => {
+    await using database = await createPostgres();
+    await database.prisma.$executeRawUnsafe(
+      `ALTER TABLE "RateLimit" ALTER COLUMN "name" TYPE text COLLATE "${collation}",
+         ALTER COLUMN "key" TYPE text COLLATE "${collation}"`,
+    );
+    const store = prismaStore(database.prisma) as RateLimitStore;
+    const limiter = createRateLimiter({ store, limits, clock: createManualClock() });
+    for (const key of ["ann", "Ann"]) {
+      const calls = Array.from({ length: 150 }, (_, i) =>
+        limiter.limit("bucket", { key, once: `${i}`, count: 0.001 }),
+      );
+      await Promise.all(calls);
+    }
+    expect(await limiter.forget("ann")).toBe(151);
+    expect(await limiter.forget("Ann")).toBe(151);
+    expect(await rowsIn(store)).toEqual([]);
   });
 });
 
