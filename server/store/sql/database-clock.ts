@@ -15,7 +15,8 @@ import type { DialectName, SqlRow } from "./driver.js";
 export const CLOCK_COLUMN = "clock";
 /** The SQL of that column: the time at which the statement runs, or began. */
 export const CLOCK: Record<DialectName, string> = {
-  postgresql: `(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "${CLOCK_COLUMN}"`,
+  // No double, because `extra_float_digits` can round one to a day.
+  postgresql: `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "${CLOCK_COLUMN}"`,
   // UTC, so that no change of the hour matters.
   mysql:
     "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS DOUBLE) / 1000 " +

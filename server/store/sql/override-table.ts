@@ -5,7 +5,9 @@ import { overridesName, type OverrideRow, type OverrideTable } from "../override
 import { checkTable, OVERRIDES } from "./check-table.js";
 import type { DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection } from "./driver.js";
+import { isCockroach } from "./engine.js";
 import { shownText, storedText } from "./mysql-text.js";
+import { shownBits, shownState } from "./postgresql-text.js";
 import { quoted, quotedTable, type TableName } from "./sql.js";
 import { isMissingTable, storeError } from "./store-error.js";
 
@@ -39,12 +41,14 @@ export function sqlOverrideTable(
   const sql = statements(dialect, table);
   const [stored, read] = dialect === "mysql" ? [storedText, shownText] : [asItIs, asItIs];
   let isReady = false;
+  let readText = sql.read;
 
   async function attempt<TResult>(work: () => Promise<TResult>): Promise<TResult> {
     // After a suspension, the clock is behind, and calls that overrides answer do not tell.
     if (!isReady || clock.isInDoubt) {
       prepare?.();
-      await checkTable(dialect, connection, table, clock, OVERRIDES);
+      const version = await checkTable(dialect, connection, table, clock, OVERRIDES);
+      if (dialect === "postgresql" && !isCockroach(version)) readText = sql.readBits;
     }
     isReady = true;
     return work();
@@ -67,10 +71,11 @@ export function sqlOverrideTable(
   }
 
   async function readBy(reader: SqlConnection): Promise<OverrideRow[]> {
-    const rows = await reader.query(sql.read, []);
-    return rows.map(({ name, key, rule, until, setAt }): OverrideRow => {
+    const rows = await reader.query(readText, []);
+    return rows.map(({ name, key, rule, state, until, setAt }): OverrideRow => {
       const id = { name: read(String(name)), key: read(String(key)) };
-      return { ...id, rule: String(rule), until: Number(until), setAt: Number(setAt) };
+      const { value, ts } = shownState({ state, value: until, ts: setAt });
+      return { ...id, rule: String(rule), until: value, setAt: ts };
     });
   }
 
@@ -126,6 +131,8 @@ function statements(dialect: DialectName, tableName: TableName) {
     dialect === "mysql" ? "ON DUPLICATE KEY UPDATE" : `ON CONFLICT (${name}, ${key}) DO UPDATE SET`;
   return {
     read: `SELECT ${[name, key, rule, until, setAt].join(", ")} FROM ${table}`,
+    /** On PostgreSQL; see `shownBits`. */
+    readBits: `SELECT ${[name, key, rule].join(", ")}, ${shownBits(until!, setAt!)} FROM ${table}`,
     write: started(
       () =>
         `INSERT INTO ${table} (${[name, key, rule, until, setAt].join(", ")}) ` +

@@ -35,8 +35,11 @@ const TERMS = `(
   ) AS l OFFSET 0
 ) AS c`;
 
-/** @param table quoted. */
-export function takeEachText(table: string, clockColumn: string): string {
+/**
+ * @param table quoted.
+ * @param columns of the result.
+ */
+export function takeEachText(table: string, columns: string): string {
   const left = `${heldSql("postgresql", "either", OPERANDS)} - c.total`;
   const refilled = refilledSql("postgresql", "either", OPERANDS);
   return `
@@ -46,7 +49,7 @@ export function takeEachText(table: string, clockColumn: string): string {
       SELECT ${left}, ${tsSql("postgresql", "either", OPERANDS)} FROM ${TERMS}
     )
     WHERE (SELECT ${refilled} - c.total >= c.floor FROM ${TERMS})
-    RETURNING ${of("t", STATE)} ${clockColumn}`;
+    RETURNING ${of("t", ID)}, ${columns}`;
 }
 
 export function takeEachParams(lines: readonly TakeLine<PeriodicConfig>[], now: number): unknown[] {

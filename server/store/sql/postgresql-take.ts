@@ -12,7 +12,16 @@ import type { Dialect } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
 import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
 import { takeEachParams, takeEachText } from "./postgresql-take-each.js";
-import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./postgresql-text.js";
+import {
+  ID,
+  idParams,
+  LOCK_WAIT,
+  of,
+  patience,
+  rowsFrom,
+  shownState,
+  STATE,
+} from "./postgresql-text.js";
 import { statesOf } from "./sql.js";
 
 /** The operands over a row `t`. Without casts, which would be a tenth of the time for planning. */
@@ -44,7 +53,7 @@ interface TakeTexts {
   manyWithTotals: string;
 }
 
-function takeTexts(table: string, kind: RateLimitConfig["kind"], clockColumn: string): TakeTexts {
+function takeTexts(table: string, kind: RateLimitConfig["kind"], shown: string): TakeTexts {
   const held = heldSql("postgresql", kind, OPERANDS);
   const refilled = refilledSql("postgresql", kind, OPERANDS);
   const ts = tsSql("postgresql", kind, OPERANDS);
@@ -52,34 +61,41 @@ function takeTexts(table: string, kind: RateLimitConfig["kind"], clockColumn: st
     INSERT INTO ${table} AS t (${STATE}) ${source}
     ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
     WHERE ${refilled} - ${total} >= $9
-    RETURNING ${columns} ${clockColumn}`;
-  const state = `t."value", t."ts"`;
+    RETURNING ${columns}`;
+  const idAndState = `${of("t", ID)}, ${shown}`;
   const lists = `SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''`;
   return {
-    one: text("VALUES ($1, $2, $3, $4, $5)", "$11", state),
+    one: text("VALUES ($1, $2, $3, $4, $5)", "$11", shown),
     // Appends an empty string to the name, in order to evaluate the bound of the wait.
     oneBounded: text(
       `VALUES ($1 || left(${patience(LOCK_WAIT)}, 0), $2, $3, $4, $5)`,
       "$11",
-      state,
+      shown,
     ),
-    many: text(lists, `($8 - excluded."value")`, of("t", STATE)),
+    many: text(lists, `($8 - excluded."value")`, idAndState),
     manyWithTotals: text(
       lists,
       `($11::jsonb -> excluded."name" ->> (excluded."shard"::text || ' ' || excluded."key"))::float8`,
-      of("t", STATE),
+      idAndState,
     ),
   };
 }
 
-/** @param table quoted. */
-export function postgresqlTake(table: string, clock: DatabaseClock): Dialect["take"] {
-  const takes = (clockColumn: string): Takes => ({
-    "token bucket": takeTexts(table, "token bucket", clockColumn),
-    "fixed window": takeTexts(table, "fixed window", clockColumn),
-    each: takeEachText(table, clockColumn),
+/**
+ * @param table quoted.
+ * @param shown the state of a row `t` in a result.
+ */
+export function postgresqlTake(
+  table: string,
+  clock: DatabaseClock,
+  shown: string,
+): Dialect["take"] {
+  const takes = (columns: string): Takes => ({
+    "token bucket": takeTexts(table, "token bucket", columns),
+    "fixed window": takeTexts(table, "fixed window", columns),
+    each: takeEachText(table, columns),
   });
-  const texts = [takes(""), takes(`, ${CLOCK.postgresql}`)] as const;
+  const texts = [takes(shown), takes(`${shown}, ${CLOCK.postgresql}`)] as const;
   return async (...args) => {
     try {
       return await take(clock, texts, ...args);
@@ -105,7 +121,7 @@ async function take(
     );
   const shared = sharedTerms(lines);
   if (shared === undefined) {
-    return statesOf(await queryAny(({ each }) => each, takeEachParams(lines, now)));
+    return statesOf(await queryAny(({ each }) => each, takeEachParams(lines, now)), shownState);
   }
   const { config, floor } = shared;
   const query = (textOf: (takes: TakeTexts) => string, values: unknown[]) =>
@@ -117,7 +133,7 @@ async function take(
     const params = [row.name, row.key, row.shard, fresh.value, fresh.ts, ...terms, total];
     const [next] = await query(({ one, oneBounded }) => (mayWait ? one : oneBounded), params);
     if (next === undefined) return new Map();
-    return new Map([[rowKey(row), { value: Number(next["value"]), ts: Number(next["ts"]) }]]);
+    return new Map([[rowKey(row), shownState(next)]]);
   }
   const params = [
     ...idParams(lines.map(({ row }) => row)),
@@ -126,7 +142,7 @@ async function take(
     ...terms,
   ];
   if (lines.every(({ total, fresh }) => capacity - fresh.value === total)) {
-    return statesOf(await query(({ many }) => many, params));
+    return statesOf(await query(({ many }) => many, params), shownState);
   }
   const totals = new Map<string, Record<string, string>>();
   for (const { row, total } of lines) {
@@ -136,5 +152,5 @@ async function take(
     totals.set(row.name, ofName);
   }
   params.push(JSON.stringify(Object.fromEntries(totals)));
-  return statesOf(await query(({ manyWithTotals }) => manyWithTotals, params));
+  return statesOf(await query(({ manyWithTotals }) => manyWithTotals, params), shownState);
 }

@@ -25,6 +25,9 @@ import {
   patience,
   rowsFrom,
   SAME_ROW,
+  SHOWN_BITS,
+  SHOWN_DOUBLES,
+  shownState,
   STATE,
 } from "./postgresql-text.js";
 import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
@@ -56,9 +59,12 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     "wait briefly": `AND ${patience(LONG_LOCK_WAIT)} <> ''`,
     "wait hurriedly": `AND ${patience(SHORT_LOCK_WAIT)} <> ''`,
   };
+  let shown = SHOWN_BITS;
+  let take = postgresqlTake(table, clock, shown);
+
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
-    SELECT ${of("t", STATE)} ${withClock ? `, ${CLOCK.postgresql}` : ""}
+    SELECT ${of("t", ID)}, ${shown} ${withClock ? `, ${CLOCK.postgresql}` : ""}
     FROM ${rowsFrom(ID)}
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${of("t", STATE)} FROM ${table} AS t
@@ -125,6 +131,9 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       canSkipWhenSerializable = !isYugabyte(version);
       isOther = !isPostgresql(version);
       isOnCockroach = isCockroach(version);
+      if (!isOnCockroach) return;
+      shown = SHOWN_DOUBLES;
+      take = postgresqlTake(table, clock, shown);
     },
     readOnlyProbe: `SELECT 1 FROM ${table} WHERE false FOR UPDATE`,
     boundLockWaits: (ms) => `SET LOCAL lock_timeout = ${ms}`,
@@ -134,10 +143,12 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       const found = await clock.query((withClock) =>
         connection.query(fit(connection, readText(connection.onLocked, withClock)), params),
       );
-      return statesOf(found);
+      return statesOf(found, shownState);
     },
 
-    take: postgresqlTake(table, clock),
+    get take() {
+      return take;
+    },
     get mixesTerms() {
       return !isOther;
     },

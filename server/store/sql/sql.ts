@@ -33,12 +33,20 @@ export function rowIdOf({ name, key, shard }: SqlRow): RowId {
 /**
  * The states of rows that have the table's columns, by `rowKey`. A row of nulls only carries the
  * database's clock.
+ *
+ * @param stateOf reads the state of a row. @default from the columns themselves
  */
-export function statesOf(rows: readonly SqlRow[]): Map<string, RateLimitState> {
+export function statesOf(
+  rows: readonly SqlRow[],
+  stateOf: (row: SqlRow) => RateLimitState = ({ value, ts }) => ({
+    value: Number(value),
+    ts: Number(ts),
+  }),
+): Map<string, RateLimitState> {
   const states = new Map<string, RateLimitState>();
   for (const row of rows) {
     if (row["name"] === null) continue;
-    states.set(rowKey(rowIdOf(row)), { value: Number(row["value"]), ts: Number(row["ts"]) });
+    states.set(rowKey(rowIdOf(row)), stateOf(row));
   }
   return states;
 }
