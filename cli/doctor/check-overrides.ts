@@ -1,9 +1,10 @@
 /** Whether the table of overrides is there, where the application uses them. */
-import { checkTable, OVERRIDES, TableError } from "../../server/store/sql/check-table.js";
+import { checkTable, OVERRIDES } from "../../server/store/sql/check-table.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { overridesBeside } from "../../server/store/sql/override-table.js";
 import type { TableName } from "../../server/store/sql/sql.js";
+import { TableError } from "../../server/store/sql/table-error.js";
 import { findOurTable, findOverridesTable } from "../init/drizzle-schema.js";
 import { findOurModel, findOverridesModel } from "../init/prisma-schema.js";
 import { commandOf, packagedOverridesSql } from "../table-sql.js";
@@ -20,9 +21,8 @@ export async function checkOverrides(
   limits: TableName,
 ): Promise<Finding[]> {
   if (!(await usesOverrides(root))) return [];
-  const named = (await findOverridesModel(schema)) ?? (await findOverridesTable(schema));
-  const beside = overridesBeside(limits);
-  const table = named === undefined ? beside : { ...beside, name: named };
+  const named = await findNamed(schema);
+  const table = await overridesOf(schema, limits);
   try {
     await checkTable(dialect, connection, table, createDatabaseClock(), OVERRIDES);
     return [ok("overrides", `table "${table.name}" is one of overrides`)];
@@ -36,6 +36,17 @@ export async function checkOverrides(
     const advice = "migrate it to the columns, the key and the collations of docs/table.md";
     return [failure(`overrides-${reason}`, message, advice)];
   }
+}
+
+/** Where the overrides of these limits are, as the schema says it. */
+export async function overridesOf(schema: string, limits: TableName): Promise<TableName> {
+  const named = await findNamed(schema);
+  const beside = overridesBeside(limits);
+  return named === undefined ? beside : { ...beside, name: named };
+}
+
+async function findNamed(schema: string): Promise<string | undefined> {
+  return (await findOverridesModel(schema)) ?? (await findOverridesTable(schema));
 }
 
 const LIMITER = /\bcreateRateLimiter\s*[(<]/;

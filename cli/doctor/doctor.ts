@@ -1,7 +1,8 @@
 /** `trpc-rate-limit doctor`: looks for what keeps limits from working, and says what to do. */
-import { checkTable, TableError } from "../../server/store/sql/check-table.js";
+import { checkTable } from "../../server/store/sql/check-table.js";
 import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { TableError } from "../../server/store/sql/table-error.js";
 import { checkOverrides } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";
 import { checkPooler } from "./check-pooler.js";
@@ -129,6 +130,8 @@ const ADVICE: Record<Exclude<TableError["reason"], "missing">, string> = {
     "migrate the columns name and key to a binary collation, as in the package's migrations",
   charset: "connect with utf8mb4",
   key: "delete its rows and add the primary key of the package's migrations",
+  setting:
+    "change it on the server, for the user of the application, or in the options of its client",
 };
 
 async function engineFinding(

@@ -1,26 +1,15 @@
 /**
- * Checks the engine and the table before the first decision, and says what is wrong and what to do.
+ * Checks the engine, the session and the table before the first decision, and says what is wrong and
+ * what to do.
  * One statement per store. Otherwise a wrong table would show itself late: as an error of a
  * statement that few people know, or not at all. The same statement reads the database's clock.
  */
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
 import { checkEngine, REPORT, VERSION } from "./engine.js";
+import { BACKSLASH, checkSettings, SETTING_COLUMNS } from "./mysql-settings.js";
 import { quotedTable, type TableName } from "./sql.js";
-
-/** Its message says what is wrong with the table and what to do. `fact` says only what is wrong. */
-export class TableError extends Error {
-  override readonly name = "TableError";
-
-  constructor(
-    readonly reason:
-      "missing" | "elsewhere" | "foreign" | "columns" | "type" | "collation" | "charset" | "key",
-    readonly fact: string,
-    hint?: string,
-  ) {
-    super(hint === undefined ? fact : `${fact} (${hint})`);
-  }
-}
+import { TableError } from "./table-error.js";
 
 interface Column {
   name: string;
@@ -105,6 +94,7 @@ function columnsHint({ madeBy }: TableName): string {
 }
 
 /**
+ * @param isAlone whether the connection runs single statements, and no transaction of the application.
  * @returns what the database reports as its version.
  * @throws EngineError
  * @throws TableError
@@ -115,6 +105,7 @@ export async function checkTable(
   table: TableName,
   clock: DatabaseClock,
   shape: TableShape = LIMITS,
+  isAlone = true,
 ): Promise<string> {
   const mark = dialect === "mysql" ? "`" : '"';
   const report = `${REPORT[dialect]} AS ${mark}version${mark}`;
@@ -123,14 +114,17 @@ export async function checkTable(
       const columns = withClock ? `${report}, ${CLOCK[dialect]}` : report;
       return connection.query(text.replace("{more}", columns), params);
     });
-  const found = await LOOK_UP[dialect](query, table, shape).catch(async (error: unknown) => {
-    // Another engine may not know the catalogs of the one whose language it speaks, and an old
-    // SQLite lacks what it is asked for.
-    const asked = `SELECT ${VERSION[dialect]} AS ${mark}version${mark}`;
-    const rows = await connection.query(asked, []).catch(() => []);
-    checkEngine(dialect, String(rows[0]?.["version"]));
-    throw error;
-  });
+  const found = await LOOK_UP[dialect](query, table, shape, isAlone).catch(
+    async (error: unknown) => {
+      // Another engine may not know the catalogs of the one whose language it speaks, and an old
+      // SQLite lacks what it is asked for.
+      if (error instanceof TableError) throw error;
+      const asked = `SELECT ${VERSION[dialect]} AS ${mark}version${mark}`;
+      const rows = await connection.query(asked, []).catch(() => []);
+      checkEngine(dialect, String(rows[0]?.["version"]));
+      throw error;
+    },
+  );
   if (found.version !== undefined) checkEngine(dialect, found.version);
   checkColumns(dialect, table, found, shape);
   return found.version ?? "";
@@ -219,7 +213,12 @@ const PRIMARY_KEY =
 /** @param text with `{more}` where the columns of the version and the clock stand. */
 type Query = (text: string, params: unknown[]) => Promise<SqlRow[]>;
 
-type LookUp = (query: Query, table: TableName, shape: TableShape) => Promise<FoundTable>;
+type LookUp = (
+  query: Query,
+  table: TableName,
+  shape: TableShape,
+  isAlone: boolean,
+) => Promise<FoundTable>;
 
 const LOOK_UP: Record<DialectName, LookUp> = {
   async postgresql(query, table, { key }) {
@@ -259,16 +258,18 @@ const LOOK_UP: Record<DialectName, LookUp> = {
     };
   },
 
-  async mysql(query, { name, schema = null }, { key }) {
+  async mysql(query, { name, schema = null }, { key }, isAlone) {
     const rows = await query(
       "SELECT c.COLUMN_NAME AS `name`, c.DATA_TYPE AS `type`, c.COLLATION_NAME AS `collation`, " +
         "@@character_set_client AS `sent`, @@character_set_results AS `received`, " +
+        `@@character_set_connection AS \`compared\`, ${SETTING_COLUMNS}, ` +
         `(${PRIMARY_KEY}) AS \`primary\`, {more} FROM information_schema.COLUMNS AS c ` +
         "WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?",
-      [schema, name],
+      [BACKSLASH, schema, name],
     );
-    const { sent, received, primary } = rows[0] ?? {};
-    for (const charset of [sent, received]) {
+    checkSettings(rows[0], isAlone);
+    const { sent, received, compared, primary } = rows[0] ?? {};
+    for (const charset of [sent, received, compared]) {
       if (typeof charset === "string" && charset !== "utf8mb4") {
         throw new TableError(
           "charset",

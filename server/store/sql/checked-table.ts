@@ -2,7 +2,7 @@
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { RowId } from "../store.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
-import { checkTable } from "./check-table.js";
+import { checkTable, LIMITS } from "./check-table.js";
 import type { Connection, Dialect } from "./dialect.js";
 import type { DialectName, SqlConnection } from "./driver.js";
 import type { KnownTable } from "./known-table.js";
@@ -35,9 +35,10 @@ export class CheckedTable {
    */
   prepare(): Promise<void> | undefined {
     const { known, connection } = this.options;
-    if (this.#isChecked() && !known.clock.isInDoubt) return undefined;
-    if (!this.#sharesChecks) return this.#check(connection);
-    this.#checking ??= this.#check(connection).finally(() => (this.#checking = undefined));
+    const isChecked = this.#isChecked() && known.isCheckedAlone;
+    if (isChecked && !known.clock.isInDoubt) return undefined;
+    if (!this.#sharesChecks) return this.#check(connection, true);
+    this.#checking ??= this.#check(connection, true).finally(() => (this.#checking = undefined));
     return this.#checking;
   }
 
@@ -51,7 +52,7 @@ export class CheckedTable {
   read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>> {
     const { dialect } = this.options;
     if (this.#isChecked()) return dialect.read(connection, rows);
-    return this.#check(connection).then(() => dialect.read(connection, rows));
+    return this.#check(connection, false).then(() => dialect.read(connection, rows));
   }
 
   /** Takes an error of the store: the next call checks the table again if it is missing. */
@@ -59,9 +60,12 @@ export class CheckedTable {
     if (isMissingTable(error)) this.options.known.version = undefined;
   }
 
-  async #check(connection: SqlConnection): Promise<void> {
+  /** @param isAlone whether the connection runs single statements, and no transaction. */
+  async #check(connection: SqlConnection, isAlone: boolean): Promise<void> {
     const { dialectName, known } = this.options;
-    known.version = await checkTable(dialectName, connection, this.name, known.clock);
+    const { name } = this;
+    known.version = await checkTable(dialectName, connection, name, known.clock, LIMITS, isAlone);
+    known.isCheckedAlone ||= isAlone;
     this.#isChecked();
   }
 

@@ -15,6 +15,8 @@ export interface KnownTable {
   readonly clock: DatabaseClock;
   /** What the database reports as its version; `undefined` until the table was checked. */
   version: string | undefined;
+  /** Whether a check ran outside of the application's transactions, and so saw the store's session. */
+  isCheckedAlone: boolean;
 }
 
 type Tables = Map<string, KnownTable>;
@@ -37,7 +39,7 @@ export function knownTable(
 }
 
 function unknown(): KnownTable {
-  return { clock: createDatabaseClock(), version: undefined };
+  return { clock: createDatabaseClock(), version: undefined, isCheckedAlone: false };
 }
 
 function tablesOf(database: string | object): Tables {

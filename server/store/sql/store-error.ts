@@ -4,11 +4,12 @@
  * the message is that of the database itself, without the values that it quotes.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
-import { missingTableHint, TableError } from "./check-table.js";
+import { missingTableHint } from "./check-table.js";
 import { isTooBusy } from "./database-errors.js";
 import type { DialectName } from "./driver.js";
 import { EngineError } from "./engine.js";
 import type { TableName } from "./sql.js";
+import { TableError } from "./table-error.js";
 
 /** Messages of this kind mean that the table has to be checked again. */
 export function isMissingTable({ message }: Error): boolean {
