@@ -3,7 +3,8 @@ import { checkTable } from "../../server/store/sql/check-table.js";
 import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import { TableError } from "../../server/store/sql/table-error.js";
-import { checkOverrides } from "./check-overrides.js";
+import { checkGrants } from "./check-grants.js";
+import { checkOverrides, overridesOf } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";
 import { checkPooler } from "./check-pooler.js";
 import { checkPrismaPool } from "./check-prisma-pool.js";
@@ -114,6 +115,9 @@ async function checkConnected(
   }
   const check = () => checkOverrides({ root, schema: folder }, dialect, connection, table);
   findings.push(...(await tried("overrides", check)));
+  const checkRights = async () =>
+    checkGrants(dialect, connection, table, await overridesOf(folder, table));
+  findings.push(...(await tried("grants", checkRights)));
   findings.push(clockFinding(difference));
   findings.push(...(await tried("server", () => checkServer(connection, url))));
   findings.push(...(await tried("prisma-pool", () => checkPrismaPool(root, dialect))));
