@@ -11,6 +11,7 @@ import { openRedis } from "./open-redis.js";
 import { sqliteOpeners } from "./open-sqlite.js";
 import { throughPrisma6 } from "./prisma-6.js";
 import { throughPrisma8 } from "./prisma-8.js";
+import { throughBetterSqlite3 } from "./prisma-better-sqlite3.js";
 import { throughRustEngine } from "./rust-engine.js";
 import { connectPool } from "./connect-pool.js";
 import { ormOpeners } from "./open-orm.js";
@@ -88,6 +89,7 @@ const openers = {
   "mysql 8": openMysql8,
   /** libsql, better-sqlite3, node:sqlite and bun:sqlite. */
   ...sqliteOpeners,
+  "prisma better-sqlite3": throughBetterSqlite3,
   "prisma 6 sqlite": throughPrisma6("sqlite"),
   "prisma 6 postgresql": throughPrisma6("postgresql"),
   "prisma 6 mysql": throughPrisma6("mysql"),

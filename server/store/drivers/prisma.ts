@@ -5,7 +5,7 @@
 import { MAX_TIMEOUT } from "../../../core/durations.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
-import type { TableName } from "../sql/sql.js";
+import { quotedTable, type TableName } from "../sql/sql.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import type { RateLimitStore } from "../store.js";
 import { isD1Busy, withoutTransactions } from "./d1.js";
@@ -16,8 +16,10 @@ import type { PgPoolLike } from "./pg-client.js";
 import { committing, isBefore7, mayCommitTwice, prisma6Connection } from "./prisma-6.js";
 import { isPrisma8, prisma8Driver, prisma8Tables } from "./prisma-8.js";
 import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
+import { committingAlone, isBetterSqlite3 } from "./prisma-better-sqlite3.js";
 import { leavingBusy } from "./prisma-libsql.js";
 import { poolOf, throughPoolOf } from "./prisma-pool.js";
+import { sqliteTransaction } from "./prisma-sqlite.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
 /** The options of `prismaStore`. */
@@ -158,7 +160,7 @@ function openPrisma<TClient extends PrismaLike>(
     schema: models?.[name]?.schema ?? schemaOfAdapter(internals),
   });
   const table: TableName = { ...named(model), overrides: named(overridesModel) };
-  return { driver: prismaDriver(prisma, dialect), table, provider };
+  return { driver: prismaDriver(prisma, dialect, table), table, provider };
 }
 
 /** The schema that the models without an `@@schema` are in; the `search_path` does not change it. */
@@ -170,6 +172,7 @@ function schemaOfAdapter({ _engineConfig: config }: ClientInternals): string | u
 function prismaDriver<TClient extends PrismaLike>(
   prisma: TClient,
   dialect: DialectName,
+  table: TableName,
 ): SqlDriver<TransactionOf<TClient>> {
   const internals = prisma as ClientInternals;
   const { _engineConfig: config, _clientVersion: version, _activeProvider: provider } = internals;
@@ -178,7 +181,9 @@ function prismaDriver<TClient extends PrismaLike>(
   const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
-    ...leavingBusy(connect(prisma), prisma),
+    ...(isBetterSqlite3(config?.adapter?.adapterName)
+      ? committingAlone(connect(prisma), prisma.$transaction.bind(prisma) as never, connect)
+      : leavingBusy(connect(prisma), prisma)),
     within: (tx) => connect(tx as PrismaRaw),
     transaction(run, { isolationLevel, timeout, maxWait }) {
       const transact = prisma.$transaction as (
@@ -191,8 +196,9 @@ function prismaDriver<TClient extends PrismaLike>(
         ...(timeout !== undefined && { timeout: Math.min(timeout, MAX_TIMEOUT) }),
         ...(maxWait !== undefined && { maxWait: Math.min(maxWait, MAX_TIMEOUT) }),
       };
-      const body = isOld && mayCommitTwice(provider) ? committing(run) : run;
-      return transact.call(prisma, body, options);
+      const within = (body: typeof run) => transact.call(prisma, body, options);
+      if (dialect === "sqlite") return sqliteTransaction(within, run, quotedTable(table));
+      return within(isOld && mayCommitTwice(provider) ? committing(run) : run);
     },
   };
   if (!isD1Client(prisma)) return driver;

@@ -146,6 +146,29 @@ describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_
     await commit();
   });
 
+  it("of the limiter on a new key delays other new keys until it ends, and no key that has a row", async () => {
+    const { limiter } = await setUp();
+    await limiter.limit("posts", { key: "known" });
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    let transaction: Promise<unknown> = Promise.resolve();
+    await new Promise<void>((begun, failed) => {
+      transaction = limiter.transaction(async ({ limit }) => {
+        await limit("posts", { key: "m" });
+        begun();
+        await ended;
+      });
+      transaction.catch(failed);
+    });
+    let isAnswered = false;
+    const other = limiter.limit("posts", { key: "n" }).finally(() => (isAnswered = true));
+    expect(await limiter.limit("posts", { key: "known" })).toMatchObject({ ok: true, value: 18 });
+    expect(isAnswered).toBe(false);
+    end();
+    await transaction;
+    expect(await other).toMatchObject({ ok: true });
+  });
+
   it("on a key that was just reset does not delay calls on other new keys", async () => {
     const { limiter, transact, hold } = await setUp();
     await limiter.limit("posts", { key: "m" });
