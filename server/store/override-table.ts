@@ -4,7 +4,7 @@
  * only keeps texts and numbers here, and knows nothing of what they mean.
  */
 
-import type { Call } from "./store.js";
+import type { Call } from "./call.js";
 
 /** A row of the table. */
 export interface OverrideRow {

@@ -8,7 +8,10 @@ import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
+import type { Call } from "./call.js";
 import type { OverrideTable } from "./override-table.js";
+
+export type { Call } from "./call.js";
 
 /** Identifies a row. `key` is `""` for the shared bucket; a caller's key is never empty. */
 export interface RowId {
@@ -81,12 +84,6 @@ export interface PlainTake<TResult> {
    * @param now the time of the decision, epoch ms.
    */
   granted(next: RateLimitState, later: number, now: number): TResult;
-}
-
-/** Lets a store drop a call that has timed out. */
-export interface Call {
-  /** Whether the call has timed out and its promise has been rejected. */
-  readonly expired: boolean;
 }
 
 /** A call for one decision that receives its result by callback instead of by promise. */

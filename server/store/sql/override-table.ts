@@ -1,6 +1,6 @@
 /** The table of overrides in a SQL database: four statements that all drivers can run. */
 import { retryConflicts } from "../retry-conflicts.js";
-import type { Call } from "../store.js";
+import type { Call } from "../call.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
 import { checkTable, OVERRIDES } from "./check-table.js";
 import type { DatabaseClock } from "./database-clock.js";
