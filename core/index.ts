@@ -11,7 +11,7 @@ export type {
   RateLimitConfig,
   TokenBucketConfig,
 } from "./config.js";
-export type { RateLimitResult } from "./decide.js";
+export type { RateLimitResult, TakenShard } from "./decide.js";
 export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
 export {
   isRateLimitError,

@@ -16,6 +16,7 @@ export type {
   RateLimitedFirstOptions,
   RateLimitedOptions,
   SettledCounts,
+  SlotOfCall,
 } from "./rate-limited-types.js";
 export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./response-headers.js";
 export type { AuthorizeOptions } from "./router.js";
