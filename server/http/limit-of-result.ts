@@ -27,7 +27,7 @@ interface LimitOptionsOf<TLimits, TName> {
  */
 export type LimitOfResult<TLimits extends LimitConfigs = LimitConfigs> =
   | LimitOptionsOf<TLimits, keyof TLimits & string>
-  | (LimitOptionsOf<TLimits, LimitName<TLimits>> & { config: RateLimitConfig });
+  | (LimitOptionsOf<TLimits, LimitName<keyof TLimits & string>> & { config: RateLimitConfig });
 
 /** Whether `value` is what a method of a limiter resolved with. */
 export function isResult(value: unknown): value is RateLimitResult {

@@ -8,9 +8,11 @@ import type { RateLimitResult } from "../../core/decide.js";
 export type LimitConfigs = Record<string, LimitConfig | CreditsConfig>;
 
 /** The names of the limits that have tokens. */
-export type TokensName<TLimits> = {
-  [TName in keyof TLimits & string]: TLimits[TName] extends ConcurrencyConfig ? never : TName;
-}[keyof TLimits & string];
+export type TokensName<TLimits> = keyof {
+  [
+    TName in keyof TLimits & string as TLimits[TName] extends ConcurrencyConfig ? never : TName
+  ]: unknown;
+};
 
 /** The names of the limits that have slots: those of `kind: "concurrency"`. */
 export type SlotsName<TLimits> = {
@@ -22,7 +24,7 @@ export type SlotsName<TLimits> = {
 }[keyof TLimits & string];
 
 /** Autocompletes the names of the limits, and takes other strings where a config comes along. */
-export type LimitName<TLimits> = (keyof TLimits & string) | (string & {});
+export type LimitName<TName extends string> = TName | (string & {});
 
 /** The bucket that a call is about, and its config. */
 export interface KeyOptions {
@@ -142,8 +144,8 @@ export type LimitAllResult =
   | { ok: false; retryAfter: number; name: string; results: RateLimitResult[] };
 
 /** The options of a call with a name that the limiter does not know: `config` is required. */
-export type WithConfig<TOptions, TLimits = object> = TOptions &
-  ConfigUnlessNamed<keyof TLimits & string>;
+export type WithConfig<TOptions, TName extends string = never> = TOptions &
+  ConfigUnlessNamed<TName>;
 
 /**
  * The config that a call needs, unless its name is one of `_TName`. The names are here for the
@@ -159,6 +161,9 @@ export type LimitValue = RateLimitState & { config: RateLimitConfig };
 
 /** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
 export type LimitAllItemOf<TLimits, TTokens extends string = TokensName<TLimits>> =
-  KnownItemOf<TTokens> | (WithConfig<LimitAllItem, TLimits> & { name: LimitName<TLimits> });
+  | KnownItemOf<TTokens>
+  | (WithConfig<LimitAllItem, keyof TLimits & string> & {
+      name: LimitName<keyof TLimits & string>;
+    });
 
 export type KnownItemOf<TTokens extends string> = LimitAllItem & { name: TTokens };

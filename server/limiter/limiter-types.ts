@@ -54,8 +54,8 @@ export interface RateLimitOperations<
    * (`blockFor`).
    */
   limit(
-    name: LimitName<TLimits>,
-    options: WithConfig<LimitOptions, TLimits>,
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<LimitOptions, keyof TLimits & string>,
   ): Promise<RateLimitResult>;
   /**
    * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
@@ -68,8 +68,8 @@ export interface RateLimitOperations<
 
   /** The answer that `limit` would give. Consumes nothing. */
   check(
-    name: LimitName<TLimits>,
-    options: WithConfig<LimitOptions, TLimits>,
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<LimitOptions, keyof TLimits & string>,
   ): Promise<RateLimitResult>;
   /** The answer that `limit` would give. Consumes nothing. */
   check<TName extends keyof TLimits & string>(
@@ -119,8 +119,8 @@ export interface RateLimitOperations<
    * `RateLimitInputError` for a count that takes more than 71,000 years to refill.
    */
   charge(
-    name: LimitName<TLimits>,
-    options: WithConfig<ChargeOptions, TLimits>,
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<ChargeOptions, keyof TLimits & string>,
   ): Promise<ChargeResult>;
   /** Records use that has happened: takes the tokens whatever is left, into debt. */
   charge<TName extends TTokens>(
@@ -151,7 +151,10 @@ export interface RateLimitOperations<
   settle(result: RateLimitResult | LimitFirstResult, actual: number): Promise<void>;
 
   /** Fills the bucket and forgets its reservations. */
-  reset(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): Promise<void>;
+  reset(
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<KeyOptions, keyof TLimits & string>,
+  ): Promise<void>;
   /** Fills the bucket and forgets its reservations. */
   reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
 
@@ -163,8 +166,8 @@ export interface RateLimitOperations<
    * limiter, name or key.
    */
   refund(
-    name: LimitName<TLimits>,
-    options: WithConfig<RefundOptions, TLimits>,
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<RefundOptions, keyof TLimits & string>,
   ): Promise<{ value: number }>;
   /** Gives tokens back, up to the capacity. Pass the `result` of the call that took them. */
   refund(name: TTokens, options?: RefundOptions): Promise<{ value: number }>;
@@ -179,7 +182,10 @@ export interface RateLimitOperations<
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
    * of the present window. `config` has `start` filled in, so the three belong together.
    */
-  getValue(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): Promise<LimitValue>;
+  getValue(
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<KeyOptions, keyof TLimits & string>,
+  ): Promise<LimitValue>;
   /** The tokens held now, summed over all shards. */
   getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
 }
@@ -245,8 +251,8 @@ export interface RateLimiter<
    * when the signal is aborted.
    */
   acquire(
-    name: LimitName<TLimits>,
-    options: WithConfig<AcquireOptions, TLimits>,
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<AcquireOptions, keyof TLimits & string>,
   ): Promise<RateLimitResult>;
   /** Reserves tokens, waits until the work may be done, and resolves. */
   acquire(name: TokensName<TLimits>, options?: AcquireOptions): Promise<RateLimitResult>;
@@ -305,7 +311,10 @@ export interface RateLimiter<
    * pruned. Each round trip is bounded by `timeout`. Rejects with a `RateLimitInputError` for an
    * `after` that is no `next` of this method.
    */
-  list(name: LimitName<TLimits>, options: WithConfig<ListOptions, TLimits>): Promise<LimitPage>;
+  list(
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<ListOptions, keyof TLimits & string>,
+  ): Promise<LimitPage>;
   /** A page of the buckets of a limit, for an administrator's view. */
   list(name: keyof TLimits & string, options?: ListOptions): Promise<LimitPage>;
 
@@ -313,7 +322,10 @@ export interface RateLimiter<
    * The config by which a call with this key is decided, with `start` filled in. Reads no row.
    * Throws where the call would reject.
    */
-  configOf(name: LimitName<TLimits>, options: WithConfig<KeyOptions, TLimits>): RateLimitConfig;
+  configOf(
+    name: LimitName<keyof TLimits & string>,
+    options: WithConfig<KeyOptions, keyof TLimits & string>,
+  ): RateLimitConfig;
   /** The config by which a call with this key is decided, with `start` filled in. */
   configOf(name: keyof TLimits & string, options?: KeyOptions): RateLimitConfig;
 

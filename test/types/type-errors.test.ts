@@ -41,6 +41,27 @@ it("quotes a misspelt name, with and without options, and in limitAll", async ()
   expect(errors).not.toContain("Expected 2 arguments");
 });
 
+it("says the names of all limits in few words, with and without options", async () => {
+  const errors = await errorsOf(`
+    const many = createRateLimiter({
+      store: memoryStore(),
+      limits: { signUp: config, logIn: config, render: { kind: "concurrency", slots: 2 } },
+    });
+    void many.limit("a");
+    void many.limit("b", { key: "k" });
+    void many.charge("c", { count: 2 });
+    void many.check("d", { key: "k" });
+    void many.limit("e", { config });
+  `);
+  const names = errors.match(/'"\w"' is not assignable to parameter of type '.*'\./g) ?? [];
+  expect(names.map((message) => message.slice(1, 4))).toEqual(['"a"', '"b"', '"c"', '"d"']);
+  for (const message of names) {
+    expect(message).toContain('"signUp"');
+    expect(message.length).toBeLessThan(100);
+  }
+  expect(errors).not.toContain("period");
+});
+
 it("names a misspelt option", async () => {
   const errors = await errorsOf(`void limiter.limit("signUp", { cuont: 1 });`);
   expect(errors).toContain("'cuont' does not exist in type 'LimitOptions'");
