@@ -145,6 +145,13 @@ function openPrisma<TClient extends PrismaLike>(
   const dialect = DIALECTS.get(provider);
   if (dialect === undefined) {
     const known = [...DIALECTS.keys()].join(", ");
+    if (typeof provider !== "string") {
+      const message =
+        "prismaStore() got an object without a Prisma provider, such as a mock of the client; give " +
+        "it the generated client. In tests with a mock, use memoryStore(), and import the limits " +
+        "from a file that makes no store";
+      throw new RateLimitConfigError("the Prisma client", prisma, { message });
+    }
     throw new RateLimitConfigError("the Prisma client's provider", provider, `one of ${known}`);
   }
   const models = schema?.models;

@@ -125,6 +125,13 @@ describe("prismaStore on SQLite", () => {
     expect(() => prismaStore(database.prisma, { isolation: "snapshot" as never })).toThrow(
       /isolation must be "serializable", or not given, got "snapshot"/,
     );
+    // A mock of the client, without and with a property for each name.
+    const deepMock = new Proxy(() => {}, { get: () => () => {} });
+    for (const mock of [{ $transaction() {} }, deepMock]) {
+      expect(() => prismaStore(mock as never)).toThrow(
+        /such as a mock of the client; .* use memoryStore\(\), and import the limits from a file that/,
+      );
+    }
     const oracle = Object.assign(
       intercept(database.prisma, async () => {}),
       {
