@@ -46,6 +46,11 @@ export const NEWEST: Case[] = [
     database: "postgresql",
   },
   {
+    name: "kysely",
+    packages: [...NODE, "kysely@0.29", "pg", "@types/pg"],
+    database: "postgresql",
+  },
+  {
     name: "prisma-7",
     packages: [...NODE, "@prisma/client@7.10.0"],
     generated: "prisma/generated/client",
@@ -71,8 +76,8 @@ export const OLDEST: Case[] = [
   {
     name: "react",
     packages: [
-      "react@18.3.0",
-      "@types/react@18.3",
+      "react@18.2.0",
+      "@types/react@18.2",
       "@tanstack/react-query@5.0.0",
       "@trpc/client@11.4.0",
       "@trpc/server@11.4.0",
