@@ -140,13 +140,15 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     ? undefined
     : new Leases<LeasedCall>(realClocks(clock, clockBehind));
   const endLeases = (row: RowId) => leases?.stop(row);
+  const onDecision =
+    options.onDecision && (lasting(options.onDecision) as typeof options.onDecision);
   const shared: Omit<Context, keyof Executor> = {
     resolve,
     environment: { clock, random, owner: configs },
     markerFor: createMarkers(toStoredKey, onceFor),
     mayFailOpen: true,
     endLeases,
-    onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
+    onDecision,
     onChange(name, key) {
       if (listeners.size === 0 && publish === undefined) return;
       const digest = changeDigest(name, key);
@@ -198,6 +200,8 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     };
   }
 
+  /** Takes a turn of `autoPrune`, where there is no timer. */
+  let prunes: (() => void) | undefined;
   const prunable = slots?.withRows(configs) ?? configs;
   const runPrune = (pruneOptions: PruneOptions = {}) =>
     prune({ store, configs: prunable, onceFor, clock, bound, overriding }, pruneOptions);
@@ -211,7 +215,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       onDecision: undefined,
       onChange() {},
     };
-    const prunes = startAutoPrune(autoPrune, {
+    prunes = startAutoPrune(autoPrune, {
       async claim(every) {
         const config = { kind: "fixed window", rate: 1, period: every } as const;
         return (await limit(claims, CLAIM, { config })).ok;
@@ -223,9 +227,10 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       random,
     });
     if (prunes !== undefined) {
-      const { onDecision } = context;
-      context.onDecision = (event) => {
-        prunes();
+      const turn = prunes;
+      // In `shared`, too: calls in a transaction that the caller owns report by it.
+      shared.onDecision = context.onDecision = (event) => {
+        turn();
         return onDecision?.(event);
       };
     }
@@ -289,7 +294,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     async transaction(run, transactionOptions = {}) {
       await overriding?.fresh();
       return runTransaction(
-        { store, outage, inside, changed, shared },
+        { store, outage, inside, changed, prunes, shared: { ...shared, onDecision } },
         run as Parameters<typeof runTransaction>[1],
         transactionOptions,
       ) as Promise<never>;

@@ -7,7 +7,9 @@ import { TransactionScope } from "./transaction-scope.js";
 import { unsupported } from "./unsupported.js";
 
 /** What the operations of a transaction note instead of doing it at once. */
-export type Noting = Partial<Pick<Context, "onChange" | "environment" | "endLeases">>;
+export type Noting = Partial<
+  Pick<Context, "onChange" | "onDecision" | "environment" | "endLeases">
+>;
 
 export interface TransactionContext {
   store: RateLimitStore;
@@ -20,11 +22,14 @@ export interface TransactionContext {
   ): object;
   /** Ends what is remembered of a row. */
   changed(row: RowId): void;
-  shared: Pick<Context, "environment" | "endLeases" | "onChange">;
+  /** Takes a turn of `autoPrune`, where there is no timer. */
+  prunes: (() => void) | undefined;
+  /** `onDecision` as the caller gave it: no turn is taken before the transaction has ended. */
+  shared: Pick<Context, "environment" | "endLeases" | "onChange" | "onDecision">;
 }
 
 export async function runTransaction(
-  { store, outage, inside, changed, shared }: TransactionContext,
+  { store, outage, inside, changed, prunes, shared }: TransactionContext,
   run: (scope: object) => Promise<unknown>,
   options: TransactionOptions,
 ): Promise<unknown> {
@@ -42,6 +47,7 @@ export async function runTransaction(
     const noteTouched = (row: RowId) => void touched.push(row);
     const noting: Noting = {
       onChange: (...change) => void changes.push(change),
+      onDecision: shared.onDecision,
       environment: { ...shared.environment, scope },
       endLeases(row) {
         endLeases(row);
@@ -56,6 +62,8 @@ export async function runTransaction(
   const ended = running.finally(() => {
     touched.forEach(changed);
     filled.forEach(endLeases);
+    // Not before: the transaction may hold the only connection.
+    prunes?.();
   });
   const result = await ended.catch((error: unknown) => {
     scope?.end(scope.isRun ? "unknown" : "rolled back");
