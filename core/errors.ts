@@ -128,10 +128,11 @@ export class RateLimitStoreError extends Error {
   /** Tells a store failure from the package's other errors. */
   readonly kind = "StoreFailure";
   /**
-   * Whether the store has failed as a whole: it cannot be reached, is silent, or answers with an
-   * error. `false`: it was too busy for this call. For example, a transaction held the row for too
-   * long, or the application held all connections. Only an outage opens a limit with
-   * `whenStoreFails: "allow"`, because callers can keep a store busy.
+   * Whether the store has failed as a whole: it cannot be reached, is silent, or says that it stops,
+   * starts or has no room. `false`: it was too busy for this call, or it works and its set-up is wrong.
+   * For example, a transaction held the row for too long, the application held all connections, or the
+   * table was renamed. Only an outage opens a limit with `whenStoreFails: "allow"`: callers can keep a
+   * store busy, and a wrong set-up stays.
    */
   readonly isOutage: boolean;
 

@@ -34,8 +34,14 @@ export function redisError(cause: unknown): RateLimitStoreError {
   const hint = HINTS.find(([pattern]) => pattern.test(said))?.[1];
   return new RateLimitStoreError(
     `the rate limit store failed: ${said}${hint === undefined ? "" : ` (${hint})`}`,
-    { cause: own ? cause : withoutCommand(cause) },
+    { cause: own ? cause : withoutCommand(cause), isOutage: !isSetUp(cause, said) },
   );
+}
+
+/** Whether Redis answers, and only its set-up is wrong. It must not open a limit. */
+function isSetUp(cause: unknown, said: string): boolean {
+  if (cause instanceof RedisStoreError) return !(cause instanceof RedisLateError);
+  return /^(CROSSSLOT|NOPERM|NOAUTH|WRONGPASS|WRONGTYPE|OOM|ERR) /.test(said);
 }
 
 export function isNoScript(error: unknown): boolean {

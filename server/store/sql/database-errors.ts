@@ -160,7 +160,7 @@ const TOO_BUSY: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 6;
 
 /** Searches the codes of an error and of its causes. */
-function someCode(error: unknown, holds: (code: string) => boolean, depth = 0): boolean {
+export function someCode(error: unknown, holds: (code: string) => boolean, depth = 0): boolean {
   if (typeof error !== "object" || error === null || depth === MAX_DEPTH) return false;
   const shape: ErrorShape = error;
   const { code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode, meta } = shape;

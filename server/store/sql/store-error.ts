@@ -8,6 +8,7 @@ import { missingTableHint } from "./check-table.js";
 import { isTooBusy } from "./database-errors.js";
 import type { DialectName } from "./driver.js";
 import { EngineError } from "./engine.js";
+import { isSetUpError } from "./set-up-errors.js";
 import type { TableName } from "./sql.js";
 import { TableError } from "./table-error.js";
 
@@ -32,14 +33,15 @@ export function storeError(
     : isMissing
       ? ` (${missingTableHint(table, dialect)})`
       : "";
-  const isOutage = !isTooBusy(cause) || isSilent();
+  const isSetUp = isOwn || isMissing || isSetUpError(cause, dialect);
+  const isOutage = !isSetUp && (!isTooBusy(cause) || isSilent());
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, {
     cause,
     isOutage,
   });
 }
 
-const MISSING = /no such table|does not exist|doesn't exist/;
+const MISSING = /no such (table|column)|does not exist|doesn't exist/;
 
 /** "prepared statement … does not exist" and "… already exists". */
 const POOLED = /prepared statement/;
