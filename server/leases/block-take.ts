@@ -1,7 +1,8 @@
 /** The take of a block: a plain take, for the calls that wait for it and for those to come. */
 import { heldAt, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../core/config.js";
+import type { PeriodicConfig, RateLimitConfig } from "../../core/config.js";
 import { takeTokens } from "../../core/decide.js";
+import { canChargePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
 import { LEAST_BLOCK } from "./block-size.js";
 import type { LeaseTerms } from "./lease-terms.js";
@@ -50,7 +51,9 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
   }
 
   get plain(): this | undefined {
-    return this.limit.isPlain && this.hasRoom(this.count) ? this : undefined;
+    const { config: part, rows, count, floor } = this;
+    const { isPlain } = this.limit;
+    return canChargePlainly({ limit: { isPlain, part }, rows, count, floor }) ? this : undefined;
   }
 
   granted(next: RateLimitState, later: number, now: number): BlockTaken {
@@ -68,9 +71,5 @@ export class BlockTake implements Decision<BlockTaken>, PlainTake<BlockTaken> {
       return { result: { size: 0, row: heldAt(state, this.limit.part, now), now } };
     }
     return { result: { size, row: next, now }, writes: [next] };
-  }
-
-  private hasRoom(count: number): boolean {
-    return count > 0 && capacityOf(this.config) - count >= this.floor;
   }
 }

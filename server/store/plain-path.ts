@@ -1,7 +1,16 @@
 /**
  * The choice between the plain path and the general one. On the plain path, one statement takes
  * tokens by itself, on the lock of the row. On the general path, the decision runs here, and what it
- * writes is guarded. Every condition that leads to one or the other is in this file.
+ * writes is guarded.
+ *
+ * The conditions on the numbers of a call and on the way of a batch are in this file. Three more are
+ * elsewhere, because they are about a kind of decision or of a store:
+ *
+ * - A decision without `plain` never takes this path: one on several rows, such as `limitAll`, and one
+ *   with `once` (`OnceDecision` in `limiter/limit.ts`, `chargeOnce` in `limiter/charge.ts`).
+ * - A call that enters a slot does so where it believes a slot to be free (`EnterDecision` in
+ *   `limiter/slots/slot-decisions.ts`).
+ * - A call on rows that an override has fixed asks no store (`limiter/overrides/override-limit.ts`).
  */
 import {
   capacityOf,
@@ -55,7 +64,10 @@ export function canTakePlainly(tokens: Tokens): boolean {
   return rows.length === 1 || capacityOf(limit.part) - count >= tokens.floor;
 }
 
-/** A charge of several rows is spread over them, and one of more than a row can owe is refused. */
+/**
+ * For a charge, and for the take of a block. A charge of several rows is spread over them, and one of more
+ * than a row can owe or hold is refused.
+ */
 export function canChargePlainly({ limit, rows, count, floor }: Tokens): boolean {
   return limit.isPlain && rows.length === 1 && count > 0 && capacityOf(limit.part) - count >= floor;
 }
