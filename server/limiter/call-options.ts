@@ -61,7 +61,8 @@ export interface LimitOptions extends KeyOptions, OnceOptions {
   count?: number;
   /**
    * Take tokens that are still to come, up to `maxReserved`. The result is then `ok` with a
-   * `retryAfter`: do the work after that many ms.
+   * `retryAfter`: do the work after that many ms. All turns that a fixed window pays for begin with it,
+   * beside what was left of the window before.
    * @default false
    */
   reserve?: boolean | undefined;
