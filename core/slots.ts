@@ -3,10 +3,17 @@
  * that is full again after its lease. Its holder writes the row again and again, so the row only fills
  * when the holder has died.
  *
- * - `ts`: when the holder last wrote the row. The slot is free `lease` ms later.
- * - `value`: minus a tiny number, the nonce of the holder. It tells two holders of one instant apart.
- *   Where callers wait in line, it is 1024 less. The bucket then takes 1024 leases to fill, so a
- *   statement that takes tokens by itself never takes a slot from those who wait.
+ * - `ts`: when the holder last wrote the row. The slot is free a lease later.
+ * - `value`: minus the sum of three numbers.
+ *   - A tiny one is the nonce of the holder. It tells two holders of one instant apart.
+ *   - The lease of the holder in units of 1024 ms, and {@link OF_LEASE}. So callers whose config has
+ *     another lease wait for the holder's. A slot that was handed over in line lacks this part, and so
+ *     do rows of older versions. Their lease is that of the reader.
+ *   - 1024 where callers wait in line.
+ *
+ * The second and the third make the bucket take longer to fill than any lease. So a statement that takes
+ * tokens by itself never takes the slot of a dead holder, nor that of those who wait. Such a slot is
+ * taken by a decision that reads it.
  *
  * No row, and a row with tokens, is a free slot.
  */
@@ -20,67 +27,75 @@ export const MOST_SLOT_LEASE = 600_000;
 
 /** Nonces are whole, from 1 to this. */
 export const MAX_NONCE = 2 ** 20 - 1;
-/** The value of one nonce. A nonce less 1024 is still exact in a double. */
+/** The value of one nonce. A nonce and all that is added to it is still exact in a double. */
 const UNIT = 2 ** -40;
 const IN_LINE = 1024;
-
-/** The least that entering may leave in a row: minus the largest nonce. */
-export const SLOT_FLOOR = -(2 ** -20);
+/** The value of a ms of the lease. */
+const UNIT_OF_LEASE = 2 ** -10;
+/**
+ * With this much more, a bucket of the shortest lease takes longer to fill than any lease takes to end:
+ * (1 + 16 + 600,000 / 1024) × 1 s is above 600 s.
+ */
+const OF_LEASE = 16;
 
 /** The lease of a limit of slots, ms. */
 export function leaseOf({ lease }: ConcurrencyConfig): number {
   return lease?.ms ?? DEFAULT_SLOT_LEASE;
 }
 
-/**
- * One slot as a bucket, for stores that take tokens by themselves and for pruning. It fills in one ms
- * more than the lease: {@link SLOT_FLOOR} lets a millionth of a token be missing, and no slot may be
- * taken before its lease has ended.
- */
+/** One slot as a bucket, for stores that take tokens by themselves and for pruning. */
 export function slotBucket(config: ConcurrencyConfig): TokenBucketConfig & { period: number } {
   return { kind: "token bucket", rate: 1, period: leaseOf(config) + 1, capacity: 1 };
 }
 
-/** The tokens to take from a free slot, so that its row then names the holder. */
-export function tokensToEnter(nonce: number): number {
-  return 1 + nonce * UNIT;
+/** The `value` that a holder writes. */
+export function heldValue(nonce: number, lease: number): number {
+  return -nonce * UNIT - OF_LEASE - lease * UNIT_OF_LEASE;
 }
 
-/**
- * The nonce of the holder that a plain take has let in. It is a little more than the caller's own where
- * the slot was that of a dead holder, in the ms in which it was full but for that holder's nonce. So
- * the row says it, and not the caller.
- *
- * @param value what the take has left.
- */
-export function nonceOfTake(value: number): number {
-  return -value / UNIT;
+/** The `value` of a slot that was handed to a caller in line, who then writes its own. */
+export function handedValue(nonce: number): number {
+  return -nonce * UNIT;
 }
 
-/** The `value` of a held slot. */
-export function heldValue(nonce: number, isInLine: boolean): number {
-  return -nonce * UNIT - (isInLine ? IN_LINE : 0);
+/** The same `value` where callers wait in line. */
+export function inLine(value: number): number {
+  return value - IN_LINE;
+}
+
+/** The lease by which a row is held, ms; `undefined` where the row does not say it. */
+function leaseIn({ value }: RateLimitState): number | undefined {
+  const units = Math.floor((-value % IN_LINE) / UNIT_OF_LEASE);
+  const lease = units - OF_LEASE / UNIT_OF_LEASE;
+  return lease > 0 ? lease : undefined;
 }
 
 /** Whether the row says that callers wait, or have waited, for the slots of its limit. */
 export function isMarked(row: RateLimitState | null): boolean {
-  return row !== null && row.value <= -IN_LINE / 2;
+  return row !== null && row.value <= -IN_LINE;
 }
 
-/** Whether the row was last written by the holder of this nonce, at one of these instants. */
+/** Whether the row was last written by the holder of this `value`, at one of these instants. */
 export function isHolder(
   row: RateLimitState | null,
-  nonce: number,
+  value: number,
   writtenAt: readonly number[],
 ): row is RateLimitState {
   return (
-    row !== null && row.value === heldValue(nonce, isMarked(row)) && writtenAt.includes(row.ts)
+    row !== null &&
+    row.value === (isMarked(row) ? inLine(value) : value) &&
+    writtenAt.includes(row.ts)
   );
 }
 
-/** When the slot is free, epoch ms. `-Infinity` where no caller has it. */
+/**
+ * When the slot is free, epoch ms. `-Infinity` where no caller has it.
+ *
+ * @param lease of a row that does not say it.
+ */
 export function freeAt(row: RateLimitState | null, lease: number): number {
-  return row === null || row.value > 0 ? -Infinity : row.ts + lease;
+  if (row === null || row.value > 0 || row.value === -IN_LINE) return -Infinity;
+  return row.ts + (leaseIn(row) ?? lease);
 }
 
 export function isFree(row: RateLimitState | null, lease: number, now: number): boolean {
@@ -90,7 +105,7 @@ export function isFree(row: RateLimitState | null, lease: number, now: number): 
 /** The row with the mark that callers wait. A slot that is free stays so, but not for a plain take. */
 export function marked(row: RateLimitState | null, lease: number, now: number): RateLimitState {
   if (isFree(row, lease, now)) return { value: -IN_LINE, ts: now - lease };
-  return isMarked(row) ? row! : { value: row!.value - IN_LINE, ts: row!.ts };
+  return isMarked(row) ? row! : { value: inLine(row!.value), ts: row!.ts };
 }
 
 /** The slots of one key, as they are at one instant. */
@@ -109,7 +124,7 @@ export function slotsHeld(
   now: number,
 ): SlotsHeld {
   const held = rows.filter((row) => row !== null && !isFree(row, lease, now));
-  const ends = held.map((row) => Math.ceil(row!.ts + lease)).sort((a, b) => a - b);
+  const ends = held.map((row) => Math.ceil(freeAt(row, lease))).sort((a, b) => a - b);
   return {
     value: rows.length - held.length,
     ts: Math.max(0, ...held.map((row) => row!.ts)),

@@ -326,15 +326,15 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a late release frees the slot of another caller",
     file: "limiter/slots/slot-decisions.ts",
-    from: 'if (!isHolder(state!, nonce, writtenAt)) return { result: "not held" };',
+    from: 'if (!isHolder(state!, value, writtenAt)) return { result: "not held" };',
     to: "",
     ...SLOTS_ALONE,
   },
   {
     defect: "a slot is free before its holder gives it up",
     file: "core/slots.ts",
-    from: "period: leaseOf(config) + 1",
-    to: "period: leaseOf(config) / 8",
+    from: "leaseIn(row) ?? lease)",
+    to: "leaseIn(row) ?? lease) / 8",
     ...SLOTS_ALONE,
   },
   {

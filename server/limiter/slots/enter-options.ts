@@ -10,7 +10,7 @@ export interface EnterOptions {
   key?: string;
   /**
    * The limit's config for this call only, such as a paying user's. It has to be of kind
-   * `"concurrency"`, too. Give all calls of one key the same `lease`.
+   * `"concurrency"`, too. A slot is held by the `lease` of the call that entered it.
    */
   config?: ConcurrencyConfig | undefined;
   /**

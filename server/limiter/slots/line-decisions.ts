@@ -11,7 +11,9 @@
  */
 import type { RateLimitState } from "../../../core/calculate.js";
 import {
+  handedValue,
   heldValue,
+  inLine,
   isFree,
   isHolder,
   marked,
@@ -57,6 +59,9 @@ export function lineDecision(
 ): Decision<Entered> {
   const { rows, seats, lease, seatLease, seen } = limit;
   const fraction = Math.floor(random() * NONCES) / NONCES;
+  // Not the nonce of the ticket: two callers who join and enter in the same ms may share that one,
+  // and each would take the slot for its own.
+  const held = heldValue(nonce, lease);
 
   return {
     rows: [...rows, ...seats],
@@ -79,25 +84,23 @@ export function lineDecision(
 
       /** @param at the seat that the caller leaves for the slot. */
       const enter = (shard: number, at: Seat | undefined): Outcome<Entered> => {
-        // Not the nonce of the ticket: two callers who join and enter in the same ms may share that one,
-        // and each would take the slot for its own.
-        const next = { value: heldValue(nonce, others.length > 0), ts: now };
+        const next = { value: others.length > 0 ? inLine(held) : held, ts: now };
         writes[shard] = seen[shard] = next;
         if (at !== undefined) writeSeat(at.shard, null);
         const writtenAt = seat?.enteredAt ?? [];
         writtenAt.push(now);
         const value = free.filter((other) => other !== shard).length;
-        const holder: Holder = { shard, nonce, writtenAt };
+        const holder: Holder = { shard, value: held, writtenAt };
         return { result: { kind: "entered", holder, value, now }, writes };
       };
 
       if (seat !== undefined && !isWaiting) {
         // The answer of an earlier try was lost.
-        const taken = slots.findIndex((slot) => isHolder(slot, nonce, seat.enteredAt));
+        const taken = slots.findIndex((slot) => isHolder(slot, held, seat.enteredAt));
         if (taken !== -1) return enter(taken, undefined);
         if (own?.value === seat.ticket) {
-          const ofTicket = nonceOf(seat.ticket);
-          const given = slots.findIndex((slot) => isHolder(slot, ofTicket, [own.ts]));
+          const handed = handedValue(nonceOf(seat.ticket));
+          const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
           if (given !== -1) return enter(given, seat);
           // Too late: the slot was free again, and another caller has it.
           writeSeat(seat.shard, null);
@@ -150,14 +153,14 @@ function seatEnd({ value, ts }: RateLimitState, { lease, seatLease }: SlotsLimit
  */
 export function handOver(
   limit: SlotsLimit,
-  { shard, nonce, writtenAt }: Holder,
+  { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): Decision<"released" | "not held"> {
   const { rows, seats, lease, seatLease } = limit;
   return {
     rows: [rows[shard]!, ...seats],
     decide([slot, ...line]) {
-      if (!isHolder(slot!, nonce, writtenAt)) return { result: "not held" };
+      if (!isHolder(slot!, value, writtenAt)) return { result: "not held" };
       const now = clock();
       let first = -1;
       for (const [i, row] of line.entries()) {
@@ -167,7 +170,7 @@ export function handOver(
       if (first === -1) return { result: "released", writes: [null, ...line.map(() => undefined)] };
       const ticket = -line[first]!.value;
       const ts = now - lease + seatLease;
-      const next = { value: heldValue(nonceOf(ticket), true), ts };
+      const next = { value: inLine(handedValue(nonceOf(ticket))), ts };
       return {
         result: "released",
         writes: [next, ...line.map((_, i) => (i === first ? { value: ticket, ts } : undefined))],

@@ -9,10 +9,8 @@ import {
   isFree,
   isHolder,
   isMarked,
-  nonceOfTake,
-  SLOT_FLOOR,
+  MAX_NONCE,
   slotsHeld,
-  tokensToEnter,
   waitForSlot,
 } from "../../../core/slots.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../../store/store.js";
@@ -23,7 +21,8 @@ import type { SlotsLimit } from "./slots-limit.js";
 export interface Holder {
   /** The index of the slot. */
   shard: number;
-  nonce: number;
+  /** What it has written to its row. Where callers wait in line, the row has 1024 less. */
+  value: number;
   /** The instants at which it may have written its row, epoch ms. The row has one of them. */
   writtenAt: number[];
 }
@@ -43,16 +42,21 @@ export type Entered =
 export class EnterDecision implements Decision<Entered>, PlainTake<Entered> {
   readonly rows: readonly RowId[];
   readonly count: number;
-  readonly floor = SLOT_FLOOR;
+  readonly floor: number;
   readonly #isPlain: boolean;
+  readonly #value: number;
 
   constructor(
     private readonly limit: SlotsLimit,
-    private readonly nonce: number,
+    nonce: number,
     private readonly environment: Pick<Environment, "clock" | "random">,
   ) {
-    this.count = tokensToEnter(nonce);
     const { rows, seen, lease } = limit;
+    // The token of a full bucket, and what has to be left in the row.
+    this.#value = heldValue(nonce, lease);
+    this.count = 1 - this.#value;
+    // The same for all nonces, so that the calls of a limit share a statement.
+    this.floor = heldValue(MAX_NONCE + 1, lease);
     const now = environment.clock();
     const believed = rows.filter((_, i) => {
       const row = seen[i] ?? null;
@@ -87,7 +91,7 @@ export class EnterDecision implements Decision<Entered>, PlainTake<Entered> {
     const value = rows.filter((_, i) => isFree(seen[i] ?? null, lease, now)).length;
     return {
       kind: "entered",
-      holder: this.#holder(shard, next.ts, nonceOfTake(next.value)),
+      holder: { shard, value: next.value, writtenAt: [next.ts] },
       value,
       now,
     };
@@ -106,34 +110,30 @@ export class EnterDecision implements Decision<Entered>, PlainTake<Entered> {
     const i = states.findIndex((state) => isFree(state, lease, now) && !isMarked(state));
     if (i === -1) return { result: { kind: "line" } };
     const { shard } = this.rows[i]!;
-    const next = { value: heldValue(this.nonce, false), ts: now };
+    const next = { value: this.#value, ts: now };
     seen[shard] = next;
     return {
       result: {
         kind: "entered",
-        holder: this.#holder(shard, now, this.nonce),
+        holder: { shard, value: this.#value, writtenAt: [now] },
         value: value - 1,
         now,
       },
       writes: states.map((_, at) => (at === i ? next : undefined)),
     };
   }
-
-  #holder(shard: number, ts: number, nonce: number): Holder {
-    return { shard, nonce, writtenAt: [ts] };
-  }
 }
 
 /** Writes the present instant to the row of a holder. The result is `false` where the slot is lost. */
 export function renewal(
   { rows }: SlotsLimit,
-  { shard, nonce, writtenAt }: Holder,
+  { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): Decision<number | undefined> {
   return {
     rows: [rows[shard]!],
     decide([state]) {
-      if (!isHolder(state!, nonce, writtenAt)) return { result: undefined };
+      if (!isHolder(state!, value, writtenAt)) return { result: undefined };
       // Time never runs backwards, or another holder's instant could come again.
       const ts = Math.max(clock(), state.ts);
       writtenAt.push(ts);
@@ -145,12 +145,12 @@ export function renewal(
 /** Deletes the row of a holder. `"line"`: callers may wait for the slot, so the line has to be read. */
 export function release(
   { rows }: SlotsLimit,
-  { shard, nonce, writtenAt }: Holder,
+  { shard, value, writtenAt }: Holder,
 ): Decision<"released" | "not held" | "line"> {
   return {
     rows: [rows[shard]!],
     decide([state]) {
-      if (!isHolder(state!, nonce, writtenAt)) return { result: "not held" };
+      if (!isHolder(state!, value, writtenAt)) return { result: "not held" };
       if (isMarked(state)) return { result: "line" };
       return { result: "released", writes: [null] };
     },

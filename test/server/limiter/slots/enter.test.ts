@@ -59,6 +59,31 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
     expect(await limiter.check("generations", { key })).toMatchObject({ ok: true, value: 2 });
   });
 
+  it.each([
+    [30_000, 5000],
+    [600_000, 1000],
+  ])(
+    "waits for the lease of the holder, %i ms, with a lease of its own of %i ms",
+    async (long, short) => {
+      const { limiter, other, clock } = await opened();
+      const config = (ms: number) => ({ kind: "concurrency", slots: 1, lease: { ms } }) as const;
+      const call = { key, config: config(short) };
+      await limiter.enter("generations", { key, config: config(long) });
+      clock.advance(short + 1);
+      expect(await other.enter("generations", call)).toMatchObject({ ok: false });
+      clock.advance(long - short - 2);
+      expect(await other.enter("generations", call)).toMatchObject({ ok: false, retryAfter: 1 });
+      clock.advance(1);
+      expect(await other.enter("generations", call)).toMatchObject({ ok: true });
+      // The same in the other order: no caller waits for longer than the holder's lease.
+      clock.advance(short - 1);
+      const later = { key, config: config(long) };
+      expect(await limiter.enter("generations", later)).toMatchObject({ ok: false, retryAfter: 1 });
+      clock.advance(1);
+      expect(await limiter.enter("generations", later)).toMatchObject({ ok: true });
+    },
+  );
+
   it("a late release frees no other caller's slot", async () => {
     const { limiter, other, clock } = await opened();
     const late = await limiter.enter("generations", { key });
