@@ -113,7 +113,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     timeout,
     (since) =>
       new RateLimitStoreError(
-        `the rate limit store did not answer within ${timeout} ms${lateHint}`,
+        `the rate limit store did not answer within ${timeout} ms${lateHint || (store.whyLate?.() ?? "")}`,
         {
           isOutage: store.isSilentSince?.(since) ?? true,
         },

@@ -80,6 +80,7 @@ export function lazyStore<TTransaction = unknown>(
     clockBehind: () => opened?.clockBehind?.() ?? 0,
     clockAhead: () => opened?.clockAhead?.() ?? 0,
     isSilentSince: (since) => opened?.isSilentSince?.(since) ?? true,
+    whyLate: () => opened?.whyLate?.() ?? "",
     onBatch: (listener) => registered(batchListeners, listener),
     onPoolError: (listener) => registered(poolListeners, listener),
     async *prune(terms) {

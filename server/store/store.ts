@@ -158,6 +158,11 @@ export interface RateLimitStore<TTransaction = unknown> {
    * times out is an outage. A wrapper of a store should pass it on.
    */
   isSilentSince?(since: number): boolean;
+  /**
+   * What a call that has just timed out was waiting for, as far as the store can tell: the end of its
+   * error's message, or `""`. A wrapper of a store should pass it on.
+   */
+  whyLate?(): string;
 
   /**
    * Calls `listener` after each batch of `apply` and `submit`, for metrics, until the function that

@@ -46,6 +46,8 @@ export interface TransactionRunnerOptions<TTransaction> extends Pick<
    * calls it.
    */
   joinInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<TransactionStore>) | undefined;
+  /** See `RateLimitStore.whyLate`. */
+  whyLate(): string;
   /** The driver's defaults. */
   defaults: Pick<TransactionOptions, "timeout" | "maxWait"> | undefined;
 }
@@ -53,7 +55,7 @@ export interface TransactionRunnerOptions<TTransaction> extends Pick<
 export function createTransactionRunner<TTransaction>(
   options: TransactionRunnerOptions<TTransaction>,
 ): NonNullable<RateLimitStore<TTransaction>["transaction"]> {
-  const { transact, prepare, join, joinInTurn, isConflict, wrap, defaults } = options;
+  const { transact, prepare, join, joinInTurn, isConflict, wrap, whyLate, defaults } = options;
   const open = createSemaphore(MAX_OPEN);
   const turn = createSemaphore(1);
   const lines = createRowLines();
@@ -140,17 +142,18 @@ export function createTransactionRunner<TTransaction>(
         const inTurn = queued ? await joinInTurn?.(tx, lost) : undefined;
         return runIn(tx, inTurn ?? join(tx, queued));
       }, given);
-      const late = (message: string) => () => {
+      const late = (message: string, why: () => string) => () => {
         isLate = true;
-        return new RateLimitStoreError(message);
+        return new RateLimitStoreError(message + why());
       };
       await within(
         Promise.race([begun, work]),
         maxWait + GRACE,
-        late(`the rate limit store did not begin a transaction within ${maxWait} ms`),
+        late(`the rate limit store did not begin a transaction within ${maxWait} ms`, whyLate),
       );
       const lateEnd = late(
         `the transaction of the rate limit store took longer than ${timeout} ms`,
+        () => "",
       );
       return within(work, timeout + GRACE, lateEnd);
     }

@@ -93,6 +93,12 @@ export function createSqlStore<TTransaction>(
     return result;
   };
 
+  const whyLate = (): string => {
+    if (!isSilent()) return single.isExhausted?.() ? LENT : "";
+    // Some clients do not tell. A file and statements over HTTP have no pool.
+    const hasPool = driver.dialect !== "sqlite" && driver.transaction !== undefined;
+    return hasPool && single.isExhausted === undefined ? MAYBE_LENT : "";
+  };
   const isSilent = () => groupCommit.isSilentSince?.(Infinity) ?? false;
 
   /** The statements of a transaction. Each of them begins with a read. */
@@ -223,7 +229,9 @@ export function createSqlStore<TTransaction>(
       join: (tx) => join(tx, "wait"),
       endsTransaction: (error) => dialect.conflictEndsTransaction && isConflict(error),
     }),
+    whyLate,
     transaction: createTransactionRunner<TTransaction>({
+      whyLate,
       transact: (run, options) =>
         checkedTable.checked(() =>
           leaving(
@@ -241,6 +249,10 @@ export function createSqlStore<TTransaction>(
     }),
   };
 }
+
+const LENT =
+  "; all connections of the pool are lent: hold them for a shorter time, or let the pool have more";
+const MAYBE_LENT = "; the database is silent, or the application holds all connections of its pool";
 
 function validate(
   driver: Pick<SqlDriver, "dialect">,

@@ -128,8 +128,16 @@ export function isOutOfRange(error: unknown): boolean {
  * because there are too many connections. Callers can bring that about.
  */
 export function isTooBusy(error: unknown): boolean {
-  return someCode(error, (code) => TOO_BUSY.has(code)) || POOL_WAIT.test(messageOf(error));
+  return someCode(error, (code) => TOO_BUSY.has(code)) || isPoolWait(error);
 }
+
+/** Whether no connection of the pool was free in time. */
+export function isPoolWait(error: unknown): boolean {
+  return someCode(error, (code) => POOL_WAITS.has(code)) || POOL_WAIT.test(messageOf(error));
+}
+
+/** `mariadb` and Prisma. */
+const POOL_WAITS: ReadonlySet<string> = new Set(["45028", "P2024"]);
 
 /** `pg` has no code for it. */
 const POOL_WAIT = /^timeout exceeded when trying to connect$/;
@@ -149,9 +157,6 @@ const TOO_BUSY: ReadonlySet<string> = new Set([
   "3024",
   "1040",
   "1203",
-  // `mariadb` and Prisma: no connection of the pool was free in time.
-  "45028",
-  "P2024",
   // This package; see `connections.ts`.
   "RATE_LIMIT_NO_ANSWER",
 ]);

@@ -5,7 +5,7 @@
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { missingTableHint } from "./check-table.js";
-import { isTooBusy } from "./database-errors.js";
+import { isPoolWait, isTooBusy } from "./database-errors.js";
 import type { DialectName } from "./driver.js";
 import { EngineError } from "./engine.js";
 import { isSetUpError } from "./set-up-errors.js";
@@ -32,7 +32,9 @@ export function storeError(
     ? POOLER_HINT
     : isMissing
       ? ` (${missingTableHint(table, dialect)})`
-      : "";
+      : isPoolWait(cause)
+        ? LENT_HINT
+        : "";
   const isSetUp = isOwn || isMissing || isSetUpError(cause, dialect);
   const isOutage = !isSetUp && (!isTooBusy(cause) || isSilent());
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, {
@@ -48,6 +50,11 @@ const POOLED = /prepared statement/;
 const POOLER_HINT =
   " (a pooler in transaction mode mixes up prepared statements; give the store `prepare: false`, " +
   "or use PgBouncer 1.21 or later)";
+
+/** `pg` has the same error for a connection that does not come about. */
+const LENT_HINT =
+  " (if the database can be reached, the application holds all connections of its pool: hold them " +
+  "for a shorter time, or let the pool have more)";
 
 interface MessageShape {
   /** `mysql2` and `mariadb`: the message without the statement. */
@@ -91,9 +98,12 @@ const QUOTED: readonly [RegExp, string][] = [
   [/"[^]*"( is out of range)/, '"…"$1'],
 ];
 
+/** Where `mariadb` begins to tell of its pool, on a line of its own. */
+const POOL_STATE = /\n\s*(?=\(pool connections: )/;
+
 /** Prisma's messages begin with the call site. The database's own message is in the last line. */
 function clean(text: string): string {
   let said = text.replace(PARAMETERS, "");
   for (const [pattern, replacement] of QUOTED) said = said.replace(pattern, replacement);
-  return said.trim().split("\n").at(-1)!;
+  return said.replace(POOL_STATE, " ").trim().split("\n").at(-1)!;
 }

@@ -214,6 +214,27 @@ describe.each([...new Set([...kinds, ...pools])])("a database that is busy (%s)"
       for (let round = 0; round < 2; round++) {
         const calls = keys.map((key) => limiter.limit("open", { key }));
         expect(await outcomesOf(calls)).toMatchObject({ opened: 0, failed: 3 });
+        for (const call of calls) {
+          await expect(call).rejects.toThrow(
+            / ms; all connections of the pool are lent: hold them/,
+          );
+        }
+      }
+      await Promise.all(hogs);
+    });
+  } else {
+    it("says that the application may hold all connections, where its client does not tell", async () => {
+      await using database = await create(kind);
+      const { limiter, run } = await open(database.url, 2);
+      await limiter.limit("closed");
+      const sleep = kind === "postgresql" ? "SELECT pg_sleep(3.5)::text" : "SELECT SLEEP(3.5)";
+      const hogs = [run(sleep), run(sleep)];
+      for (let round = 0; round < 2; round++) {
+        await expect(limiter.limit("closed")).rejects.toThrow(
+          round === 0
+            ? "did not answer"
+            : / ms; the database is silent, or the application holds all/,
+        );
       }
       await Promise.all(hogs);
     });

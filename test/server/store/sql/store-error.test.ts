@@ -168,6 +168,32 @@ describe("retries after conflicts", () => {
   });
 });
 
+it("says that the application may hold all connections when it has waited for one", async () => {
+  await using database = await createPostgres();
+  const pool = connectPool(database.url, 1);
+  pool.options.connectionTimeoutMillis = 50;
+  onTestFinished(() => pool.end());
+  const client = await pool.connect();
+  const limiter = createRateLimiter({ store: pgStore(pool), limits: {}, logger: false });
+  const config = { kind: "token bucket", rate: 1, period: MINUTE } as const;
+  await expect(limiter.limit("one", { config })).rejects.toThrow(
+    /timeout exceeded when trying to connect \(if .* the application holds all connections/,
+  );
+  client.release();
+});
+
+it.skipIf(mysqlUrl === undefined)("keeps what mariadb says of its pool", async () => {
+  const pool = mariadb.createPool(
+    `${mysqlUrl!.replace("mysql:", "mariadb:")}?connectionLimit=1&acquireTimeout=150`,
+  );
+  onTestFinished(() => pool.end());
+  const connection = await pool.getConnection();
+  expect(await messageFor(pool.query("SELECT 1"))).toMatch(
+    /^pool timeout: .* \(pool connections: active=1 .*\) \(if .* the application holds all/,
+  );
+  await connection.release();
+});
+
 it("says that the SQL of the table needs another name where the store's table has one", () => {
   const cause = new Error('relation "rate_limits" does not exist');
   const { message } = storeError(cause, { name: "rate_limits" }, "postgresql");
