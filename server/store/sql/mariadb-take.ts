@@ -61,8 +61,7 @@ function takeText(
   { withClock, skips }: Form,
 ): string {
   const left = `${heldSql("mysql", kind, OPERANDS)} - :total`;
-  return `
-    ${BRIEFLY}
+  return `${BRIEFLY}
     INSERT INTO ${table} (${STATE})
     SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${tsSql("mysql", kind, OPERANDS)}
     FROM ${from} AND ${refilledSql("mysql", kind, OPERANDS)} - :total >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}

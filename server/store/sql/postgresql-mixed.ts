@@ -25,8 +25,7 @@ const IS_SAME = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
  * of the rows in between, fewer rows are written than wanted, and a division by zero undoes the
  * statement.
  */
-const mixedText = (table: string) => `
-  WITH i AS (
+const mixedText = (table: string) => `WITH i AS (
     SELECT ${of("i", ALL)} FROM ${rowsFrom(ALL)}
   ), l AS MATERIALIZED (
     SELECT ${of("i", ALL)} FROM i CROSS JOIN LATERAL (

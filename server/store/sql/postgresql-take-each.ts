@@ -42,8 +42,7 @@ const TERMS = `(
 export function takeEachText(table: string, columns: string): string {
   const left = `${heldSql("postgresql", "either", OPERANDS)} - c.total`;
   const refilled = refilledSql("postgresql", "either", OPERANDS);
-  return `
-    INSERT INTO ${table} AS t (${STATE})
+  return `INSERT INTO ${table} AS t (${STATE})
     SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''
     ON CONFLICT (${ID}) DO UPDATE SET ("value", "ts") = (
       SELECT ${left}, ${tsSql("postgresql", "either", OPERANDS)} FROM ${TERMS}

@@ -57,8 +57,11 @@ function takeTexts(table: string, kind: RateLimitConfig["kind"], shown: string):
   const held = heldSql("postgresql", kind, OPERANDS);
   const refilled = refilledSql("postgresql", kind, OPERANDS);
   const ts = tsSql("postgresql", kind, OPERANDS);
-  const text = (source: string, total: string, columns: string) => `
-    INSERT INTO ${table} AS t (${STATE}) ${source}
+  const text = (
+    source: string,
+    total: string,
+    columns: string,
+  ) => `INSERT INTO ${table} AS t (${STATE}) ${source}
     ON CONFLICT (${ID}) DO UPDATE SET "value" = ${held} - ${total}, "ts" = ${ts}
     WHERE ${refilled} - ${total} >= $9
     RETURNING ${columns}`;

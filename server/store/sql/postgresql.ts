@@ -63,8 +63,10 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
   let take = postgresqlTake(table, clock, shown);
 
   // With the clock, a row that does not exist is a row of nulls.
-  const readTextOf = (onLocked: Connection["onLocked"], withClock: boolean) => `
-    SELECT ${of("t", ID)}, ${shown} ${withClock ? `, ${CLOCK.postgresql}` : ""}
+  const readTextOf = (
+    onLocked: Connection["onLocked"],
+    withClock: boolean,
+  ) => `SELECT ${of("t", ID)}, ${shown} ${withClock ? `, ${CLOCK.postgresql}` : ""}
     FROM ${rowsFrom(ID)}
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${of("t", STATE)} FROM ${table} AS t
@@ -80,24 +82,26 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     return text;
   };
 
-  const INSERT = `
-    INSERT INTO ${table} AS t (${STATE}) SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)}`;
+  const INSERT = `INSERT INTO ${table} AS t (${STATE}) SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)}`;
 
   // LATERAL and LIMIT keep the planner to one look-up by the primary key per row. Measured and
   // rejected: a plain join, which hashes the whole table (twice as long, 256 of 10,000 rows).
-  const lockSame = (columns: string, from: string, lock: "UPDATE" | "NO KEY UPDATE") => `
-    SELECT ${of("i", columns)} FROM ${from} CROSS JOIN LATERAL (
+  const lockSame = (
+    columns: string,
+    from: string,
+    lock: "UPDATE" | "NO KEY UPDATE",
+  ) => `SELECT ${of("i", columns)} FROM ${from} CROSS JOIN LATERAL (
       SELECT 1 FROM ${table} AS t
       WHERE ${SAME_ROW} AND ${BY_KEY} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"
       LIMIT 1 FOR ${lock} OF t SKIP LOCKED
     ) AS t`;
   const GUARD = `${SAME_ROW} AND ${BY_KEY} AND ${FEW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;
-  const DELETE = `
-    WITH l AS MATERIALIZED (${lockSame(WAS, rowsFrom(WAS), "UPDATE")})
+  const DELETE = `WITH l AS MATERIALIZED (${lockSame(WAS, rowsFrom(WAS), "UPDATE")})
     DELETE FROM ${table} AS t USING l AS i WHERE ${GUARD} RETURNING ${of("t", ID)}`;
   const NEXT = `${WAS}, "value", "ts", "group"`;
-  const updateText = (inGroups: boolean) => `
-    WITH i AS (SELECT ${of("i", NEXT)} FROM ${rowsFrom(NEXT)}), l AS MATERIALIZED (${lockSame(NEXT, "i", "NO KEY UPDATE")})
+  const updateText = (
+    inGroups: boolean,
+  ) => `WITH i AS (SELECT ${of("i", NEXT)} FROM ${rowsFrom(NEXT)}), l AS MATERIALIZED (${lockSame(NEXT, "i", "NO KEY UPDATE")})
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${GUARD}
     ${inGroups ? `AND i."group" IN (${WHOLE_GROUPS})` : ""}
     RETURNING ${of("t", ID)}`;
@@ -230,8 +234,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
 }
 
 /** The groups of `i` with all of their rows locked, that is, in `l`. */
-const WHOLE_GROUPS = `
-  SELECT i."group" FROM i LEFT JOIN (
+const WHOLE_GROUPS = `SELECT i."group" FROM i LEFT JOIN (
     SELECT "group", count(*) AS "locked" FROM l GROUP BY "group"
   ) AS k USING ("group")
   GROUP BY i."group", k."locked" HAVING count(*) = k."locked"`;

@@ -74,8 +74,7 @@ const POSTGRESQL: PruneSyntax = {
     const made = this.params();
     // The DELETE finds its rows by the primary key. Measured and rejected: to repeat the range of
     // keys there, which makes the planner compare every row with every other one (100 times as long).
-    const text = `
-      WITH l AS MATERIALIZED (
+    const text = `WITH l AS MATERIALIZED (
         SELECT t."key", t."shard" FROM ${table} AS t
         WHERE ${isIn(made)} AND ${isFull(made)} FOR UPDATE OF t SKIP LOCKED
       )

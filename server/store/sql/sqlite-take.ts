@@ -23,8 +23,7 @@ const SHARED = `VALUES (0, 0, ?, ?, ?, ?)`;
 const EACH = listOf(["id", "id", "number", "number", "number", "number"]);
 
 function takeText(table: string, kind: FormulaKind, isShared: boolean, withClock: boolean): string {
-  return `
-    WITH ${SCALES}, n("now") AS (VALUES (?)),
+  return `WITH ${SCALES}, n("now") AS (VALUES (?)),
     c("place", "isWindow", "rate", "period", "capacity", "floor") AS MATERIALIZED (
       ${isShared ? SHARED : EACH}
     ),

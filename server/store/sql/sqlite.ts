@@ -20,8 +20,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
   /**
    * Writes the groups with all guards true, in one statement. A row without a value is only a guard.
    */
-  const UPSERT = `
-    WITH ${SCALES}, i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
+  const UPSERT = `WITH ${SCALES}, i(${ID}, "value", "ts", "wasValue", "wasTs", "group") AS (
       ${listOf(["id", "id", "id", "number", "number", "number", "number", "id"])}
     ), lost AS (
       SELECT i."group" FROM i LEFT JOIN ${table} AS t ON ${SAME_ROW}
@@ -37,8 +36,7 @@ export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
     return idsOf(await connection.query(UPSERT, [upsertParam(groups)]));
   };
 
-  const REMOVE = `
-    WITH ${SCALES}, i(${ID}, "wasValue", "wasTs") AS (
+  const REMOVE = `WITH ${SCALES}, i(${ID}, "wasValue", "wasTs") AS (
       ${listOf(["id", "id", "id", "number", "number"])}
     )
     DELETE FROM ${table} WHERE (${ID}) IN (
