@@ -126,18 +126,16 @@ export function createRateLimitRouter<
     ),
 
     /** The answer that `limit` would give. Consumes nothing. */
-    check: t.procedure
-      .input(schemas.query)
-      .query(({ ctx, input: { name, key, count } }) =>
-        throwingPublicErrors(async () =>
-          shownToClients(
-            await limiter.check(name, {
-              ...(await limitFor(ctx, name, key)),
-              ...(count !== undefined && { count }),
-            }),
-          ),
+    check: t.procedure.input(schemas.query).query(({ ctx, input: { name, key, count } }) =>
+      throwingPublicErrors(async () =>
+        shownToClients(
+          await limiter.check(name, {
+            ...(await limitFor(ctx, name, key)),
+            ...(count !== undefined && { count }),
+          }),
         ),
       ),
+    ),
 
     /** Snapshots of several limits: one of each at once, and another one after each change. */
     watch: t.procedure.input(schemas.watch).subscription(async function* ({ ctx, input, signal }) {

@@ -7,7 +7,7 @@ import { importBlock } from "../support/docs-module.js";
 
 interface Upgrade {
   plans: Record<"free" | "pro", { kind: "fixed window"; period: "month"; start: 0; rate: number }>;
-  limiter: RateLimiter<{ pictures: Upgrade["plans"]["free"] }, unknown>;
+  limiter: RateLimiter<{ pictures: Upgrade["plans"]["free"] }>;
   upgrade(userId: string): Promise<void>;
 }
 

@@ -34,12 +34,18 @@ describe.each(withTransactions)("with waitUntil, on %s", (_, open) => {
       await Promise.all(handed);
       return prune.mock.calls.length;
     };
-    return { opened, store, limiter, events, pruned };
+    return {
+      store,
+      limiter,
+      events,
+      pruned,
+      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+    };
   }
 
   it("takes a turn after a transaction, and not while it holds a connection", async () => {
-    const { opened, limiter, events, pruned } = await setUp();
-    await using _opened = opened;
+    await using at = await setUp();
+    const { limiter, events, pruned } = at;
     for (let i = 0; i < 2; i++) {
       await limiter.transaction(async ({ limit }) => {
         await limit("send");
@@ -51,8 +57,8 @@ describe.each(withTransactions)("with waitUntil, on %s", (_, open) => {
   });
 
   it("takes a turn after a transaction that was rolled back", async () => {
-    const { opened, limiter, pruned } = await setUp();
-    await using _opened = opened;
+    await using at = await setUp();
+    const { limiter, pruned } = at;
     const failing = limiter.transaction(async ({ limit }) => {
       await limit("send");
       throw new Error("no");
@@ -62,8 +68,8 @@ describe.each(withTransactions)("with waitUntil, on %s", (_, open) => {
   });
 
   it("takes a turn for calls in a transaction that the caller owns", async () => {
-    const { opened, store, limiter, pruned } = await setUp();
-    await using _opened = opened;
+    await using at = await setUp();
+    const { store, limiter, pruned } = at;
     await store.transaction!(async (tx) => {
       await limiter.using(tx as never).limit("send");
     }, {});
@@ -72,8 +78,8 @@ describe.each(withTransactions)("with waitUntil, on %s", (_, open) => {
   });
 
   it("takes a turn for calls that enter a slot", async () => {
-    const { opened, limiter, pruned } = await setUp();
-    await using _opened = opened;
+    await using at = await setUp();
+    const { limiter, pruned } = at;
     await using slot = await limiter.enter("running");
     expect(slot.ok).toBe(true);
     expect(await pruned()).toBe(1);
