@@ -3,38 +3,51 @@
  * Prisma. Without them, their tests are skipped. A project that cannot be installed on this machine
  * is reported, and the others go on.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TESTS = fileURLToPath(new URL("../test/", import.meta.url));
+/** npm waits for the registry and for the disk half of its time. */
+const AT_A_TIME = 2;
 
 const hasCompiler = ["c++", "make", "python3"].every(
   (command) => spawnSync(command, ["--version"], { stdio: "ignore" }).status === 0,
 );
 
-const folders = ["", "runtimes"].flatMap((above) =>
-  readdirSync(join(TESTS, above)).map((folder) => join(above, folder)),
-);
-for (const folder of folders) {
+const folders = ["", "runtimes"]
+  .flatMap((above) => readdirSync(join(TESTS, above)).map((folder) => join(above, folder)))
   // React 18 is installed with the package, because all tests of hooks need it.
-  if (folder === "react-18" || !existsSync(join(TESTS, folder, "package-lock.json"))) continue;
+  .filter((folder) => folder !== "react-18")
+  .filter((folder) => existsSync(join(TESTS, folder, "package-lock.json")));
+const remaining = folders.values();
+await Promise.all(Array.from({ length: AT_A_TIME }, installRemaining));
+
+async function installRemaining(): Promise<void> {
+  // All of these loops take from one iterator.
+  for (const folder of remaining) await install(folder);
+}
+
+async function install(folder: string): Promise<void> {
   console.log(`test/${folder}`);
   const cwd = join(TESTS, folder);
   // A project may have something to generate, such as a database client.
   const isReady =
-    npm(cwd, "ci", "--no-audit", "--no-fund") && npm(cwd, "run", "generate", "--if-present");
+    (await npm(cwd, "ci", "--no-audit", "--no-fund")) &&
+    (await npm(cwd, "run", "generate", "--if-present"));
   if (!isReady) console.error(`test/${folder} was not installed: its tests are skipped`);
 }
 
 /** @returns whether it succeeded. */
-function npm(cwd: string, ...args: string[]): boolean {
-  const { status } = spawnSync("npm", args, {
+async function npm(cwd: string, ...args: string[]): Promise<boolean> {
+  const child = spawn("npm", args, {
     cwd,
     // A machine without internet would try for minutes to download better-sqlite3 as a binary.
     env: hasCompiler ? { ...process.env, npm_config_build_from_source: "true" } : process.env,
     stdio: ["ignore", "ignore", "inherit"],
   });
+  const [status] = (await once(child, "exit")) as [number | null];
   return status === 0;
 }
