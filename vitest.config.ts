@@ -136,9 +136,12 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       testTimeout: 120_000,
       hookTimeout: 60_000,
       expect: polled,
-      // One file at a time, and three of its tests: each has a browser's page and perhaps a server.
-      fileParallelism: false,
+      globalSetup: "test/e2e/global-setup.ts",
+      // Two files at a time, and three tests of each: most of a test is waiting for a limit.
+      maxWorkers: 2,
       maxConcurrency: 3,
+      // Beside projects with other numbers of workers, they run by themselves.
+      sequence: { groupOrder: 1 },
       retry,
     },
   },

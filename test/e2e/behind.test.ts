@@ -5,9 +5,9 @@ import type Axe from "axe-core";
 import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const AXE = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
@@ -15,7 +15,7 @@ const POSTGRES = process.env["TEST_POSTGRES_URL"];
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await openBrowser();
 });
 afterAll(() => browser.close());
 

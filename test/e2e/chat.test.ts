@@ -2,32 +2,27 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Locator, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
+import { startDemo } from "../support/demo.js";
 import { recordShifts } from "../support/layout-shifts.js";
 import { problemsOf } from "../support/problems.js";
 import { soon } from "../support/soon.js";
+import type { SharedDemo } from "./global-setup.js";
+import { demo as sharedDemo, openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 /** The example refills one message every six seconds. */
 const REFILL = 6000;
 
 let browser: Browser;
-/** For the tests that do not stop it. Each has visitors of its own. */
-let sharedDemo: Demo;
-
 beforeAll(async () => {
-  [browser, sharedDemo] = await Promise.all([launchChromium(), startDemo()]);
+  browser = await openBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  await sharedDemo[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 type ChatPage = Page & { problems: readonly string[] };
 
 /** Opens the chat; what the page logs as an error fails the test that looks at `problems`. */
-async function openChat(context: BrowserContext, { url }: Demo): Promise<ChatPage> {
+async function openChat(context: BrowserContext, { url }: SharedDemo): Promise<ChatPage> {
   const page = await context.newPage();
   const problems = problemsOf(page);
   await page.goto(`${url}/#chat`);
@@ -35,7 +30,7 @@ async function openChat(context: BrowserContext, { url }: Demo): Promise<ChatPag
 }
 
 /** A demo with a new visitor. */
-async function openExample(demo: Demo = sharedDemo) {
+async function openExample(demo: SharedDemo = sharedDemo) {
   const contexts: BrowserContext[] = [];
   async function newVisitor(): Promise<BrowserContext> {
     const context = await browser.newContext();

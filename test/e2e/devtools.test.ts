@@ -3,45 +3,40 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
 import type { Browser } from "playwright-core";
-import { createServer } from "vite";
+import { createServer, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { demo, openBrowser } from "./shared.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
 let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser.close());
-
 /** The example's page as Vite serves it in development. */
-async function startVite(api: string) {
-  const vite = await createServer({
+let vite: ViteDevServer;
+beforeAll(async () => {
+  browser = await openBrowser();
+  vite = await createServer({
     configFile: `${ROOT}example-app/vite.config.ts`,
     mode: "development",
     logLevel: "error",
-    server: { port: 0, proxy: { "/trpc": api } },
+    server: { port: 0, proxy: { "/trpc": demo.url } },
   });
   await vite.listen();
-  return {
-    url: vite.resolvedUrls!.local[0]!,
-    [Symbol.asyncDispose]: () => vite.close(),
-  };
-}
+});
+afterAll(async () => {
+  await browser.close();
+  await vite.close();
+});
 
 it.each(["light", "dark"] as const)(
   "shows in development what the page knows of its limits: %s",
   async (colorScheme) => {
-    await using demo = await startDemo();
-    await using vite = await startVite(demo.url);
     const visitor = await browser.newContext({ colorScheme });
     const page = await visitor.newPage();
-    await page.goto(vite.url);
+    const url = vite.resolvedUrls!.local[0]!;
+    await page.goto(url);
     await page.getByRole("button", { name: "Open TanStack Devtools" }).click();
     const panel = page.getByRole("region", { name: "Rate limits" });
     await page.getByText("Rate limits", { exact: true }).first().click();
@@ -50,7 +45,7 @@ it.each(["light", "dark"] as const)(
     await limit.getByText("3 of 3").waitFor();
     await limit.getByText("token bucket: 10 per 1 min, holds 3").waitFor();
     for (let i = 0; i < 3; i++) {
-      const sent = await visitor.request.post(`${vite.url}trpc/chat.send`, {
+      const sent = await visitor.request.post(`${url}trpc/chat.send`, {
         data: { text: "hi", nonce: randomUUID() },
       });
       expect(sent.status()).toBe(200);
@@ -69,7 +64,6 @@ it.each(["light", "dark"] as const)(
 
 describe("the demo that is built", () => {
   it("has them after the page, closed, in a file of their own", async () => {
-    await using demo = await startDemo();
     const visitor = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await visitor.newPage();
     const problems = problemsOf(page);

@@ -1,21 +1,16 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
+import { demo, openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
 let browser: Browser;
-let demo: Demo;
 
 beforeAll(async () => {
-  [browser, demo] = await Promise.all([launchChromium(), startDemo()]);
+  browser = await openBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  await demo[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 type LogInPage = Page & { problems: string[] };
 

@@ -1,12 +1,13 @@
 /** The part of the demo with the language model: prompts that run, queue, are denied or go away. */
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
+import { startDemo } from "../support/demo.js";
 import { recordShifts } from "../support/layout-shifts.js";
 import { problemsOf } from "../support/problems.js";
+import { soon } from "../support/soon.js";
+import { demo, openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -16,26 +17,19 @@ const LONGER = `${LONG} ${LONG}`;
 const LONGEST = `${LONGER} ${LONGER}`;
 
 let browser: Browser;
-let demo: Demo;
-let visitor: BrowserContext;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await openBrowser();
 });
 afterAll(() => browser.close());
-beforeEach(async () => {
-  demo = await startDemo();
-  visitor = await browser.newContext();
-});
-afterEach(async () => {
-  await visitor.close();
-  await demo[Symbol.asyncDispose]();
-});
 
-async function openModel(): Promise<Page & { problems: readonly string[] }> {
+type ModelPage = Page & { problems: readonly string[] };
+
+/** @param visitor each test has one of its own, whose limits are its own, too. */
+async function openModel(visitor: BrowserContext, { url } = demo): Promise<ModelPage> {
   const page = await visitor.newPage();
   const problems = problemsOf(page);
-  await page.goto(`${demo.url}/#model`);
+  await page.goto(`${url}/#model`);
   await page.getByText(/of [\d,]+ tokens left/).waitFor();
   return Object.assign(page, { problems });
 }
@@ -64,13 +58,14 @@ async function buyCredits(page: Page): Promise<void> {
   await page.getByText("2,000 credits", { exact: true }).waitFor();
 }
 
-describe.each([
+describe.concurrent.each([
   [1280, 900],
   [390, 844],
   [320, 640],
 ])("the model at %i px", (width, height) => {
   it("says what a prompt would get, and the server then does that", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await page.setViewportSize({ width, height });
     const shifts = await recordShifts(page);
     await forecast(page, "It would run at once.");
@@ -109,19 +104,20 @@ describe.each([
   });
 });
 
-describe.each([
+describe.concurrent.each([
   [1280, 900],
   [390, 844],
   [320, 700],
 ])("the slots at %i px", (width, height) => {
   it("shows which are free, and lets a third prompt wait for one", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await page.setViewportSize({ width, height });
     await buyCredits(page);
     const shifts = await recordShifts(page);
     const slots = page.getByRole("meter", { name: "Slots free" });
     async function free(count: number) {
-      await expect.poll(() => slots.getAttribute("aria-valuenow")).toBe(String(count));
+      await soon(async () => expect(await slots.getAttribute("aria-valuenow")).toBe(String(count)));
     }
     await free(2);
     // The tier pays for the first, and the credits for the second.
@@ -154,13 +150,14 @@ async function credits(page: Page): Promise<number> {
   return Number(text!.replace(",", ""));
 }
 
-describe.each([
+describe.concurrent.each([
   [1280, 900],
   [390, 844],
   [320, 700],
 ])("the credits at %i px", (width, height) => {
   it("pay when the tier cannot, and what is not used comes back", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await page.setViewportSize({ width, height });
     await page.getByText("0 credits", { exact: true }).waitFor();
     const shifts = await recordShifts(page);
@@ -171,13 +168,13 @@ describe.each([
     await page.getByRole("button", { name: "Ask", exact: true }).waitFor();
     await ask(page, `second ${LONG}`);
     await prompt(page, "second").locator(".answer").getByText("second first").waitFor();
-    await expect.poll(() => credits(page)).toBe(989);
+    await soon(async () => expect(await credits(page)).toBe(989));
     // What is left of them does not pay for another one.
     await page.getByRole("textbox", { name: "Prompt" }).fill("third");
     await forecast(page, "It would queue");
     await prompt(page, "second").getByText("Paid by credits.").first().waitFor();
     // 11 words that were asked, and 110 that were written.
-    await expect.poll(() => credits(page)).toBe(1_879);
+    await soon(async () => expect(await credits(page)).toBe(1_879));
     await forecast(page, BY_CREDITS);
     await page.screenshot({ path: `${SCREENSHOTS}model-credits-${width}.png`, fullPage: true });
     expect(await violationsOf(page)).toEqual([]);
@@ -189,9 +186,10 @@ describe.each([
   });
 });
 
-describe("the credits", () => {
+describe.concurrent("the credits", () => {
   it("are bought once when the answer is lost, and the purchase is sent again", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     const sent: unknown[] = [];
     await page.route(/model\.buyCredits/, async (route) => {
       sent.push(route.request().postDataJSON());
@@ -209,7 +207,8 @@ describe("the credits", () => {
   });
 
   it("leave a prompt to the queue when another tab has spent them first", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await buyCredits(page);
     await ask(page, LONGEST);
     await forecast(page, BY_CREDITS);
@@ -217,7 +216,7 @@ describe("the credits", () => {
       const data = { text: LONGER, length: 1_000 };
       // Its answer takes ten seconds.
       visitor.request.post(`${demo.url}/trpc/model.askNow`, { data }).catch(() => {});
-      await expect.poll(() => credits(page)).toBe(980);
+      await soon(async () => expect(await credits(page)).toBe(980));
       await route.continue();
     });
     await ask(page, "second");
@@ -225,7 +224,8 @@ describe("the credits", () => {
   });
 
   it("are not sold beyond what a balance holds", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     let sent = 0;
     page.on("request", (request) => void (sent += Number(request.url().includes("buyCredits"))));
     for (let i = 1; i <= 5; i++) {
@@ -243,22 +243,24 @@ describe("the credits", () => {
   });
 });
 
-describe("the model", () => {
+describe.concurrent("the model", () => {
   it("gives back the tokens of a page that goes away in the middle of an answer", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await ask(page, LONGER);
     await page.locator(".answer").getByText("first two").waitFor();
-    const other = await openModel();
+    const other = await openModel(visitor);
     expect(await left(other)).toBeLessThan(400);
     await page.close();
-    await expect.poll(() => left(other)).toBeGreaterThan(1_050);
+    await soon(async () => expect(await left(other)).toBeGreaterThan(1_050));
   });
 
   it("gives back the tokens of a page that goes away while its prompt waits", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await ask(page, LONGER);
     await page.locator(".answer").getByText("first two").waitFor();
-    const other = await openModel();
+    const other = await openModel(visitor);
     await ask(other, "second");
     await queue(other).waitFor();
     const queued = page.getByText(/^queue: \d+ s$/);
@@ -269,7 +271,8 @@ describe("the model", () => {
   });
 
   it("follows a change of the tier at once, with the queue, and in the visitor's other tab", async () => {
-    const [page, other] = [await openModel(), await openModel()];
+    await using visitor = await browser.newContext();
+    const [page, other] = [await openModel(visitor), await openModel(visitor)];
     await ask(page, LONGER);
     await ask(page, "second");
     await prompt(page, "second")
@@ -302,16 +305,18 @@ describe("the model", () => {
   });
 
   it("first shows tokens that flow back, in the case that the page opens with", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     await page.getByText(/^Ask once\./).waitFor();
     await askButton(page).click();
-    await expect.poll(() => left(page)).toBeLessThan(300);
+    await soon(async () => expect(await left(page)).toBeLessThan(300));
     await page.getByText(/^\d{3} came back$/).waitFor({ timeout: 15_000 });
-    await expect.poll(() => left(page)).toBeGreaterThan(1_000);
+    await soon(async () => expect(await left(page)).toBeGreaterThan(1_000));
   });
 
   it("goes on with the queue while another part is shown, and says when to one who presses Enter", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    const page = await openModel(visitor);
     for (const text of [LONG, "second", "third"]) await ask(page, text);
     await page.getByText(/^2 waiting, the next in \d\d s$/).waitFor();
     await forecast(page, "It would be denied");
@@ -336,11 +341,13 @@ describe("the model", () => {
   });
 
   it("says that a prompt is lost when its server is killed, and goes on with the next one", async () => {
-    const page = await openModel();
+    await using visitor = await browser.newContext();
+    await using own = await startDemo();
+    const page = await openModel(visitor, own);
     await ask(page, LONGER);
     await page.locator(".answer").getByText("first two").waitFor();
-    const { databaseUrl, url } = demo;
-    await demo.interrupt();
+    const { databaseUrl, url } = own;
+    await own.interrupt();
     await page.getByText("The connection broke.").first().waitFor();
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
     expect(restarted.url).toBe(url);

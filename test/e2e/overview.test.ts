@@ -2,19 +2,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { demo, openBrowser } from "./shared.js";
 
 let browser: Browser;
-let demo: Demo;
 beforeAll(async () => {
-  [browser, demo] = await Promise.all([launchChromium(), startDemo()]);
+  browser = await openBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  await demo[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 /** The first part, as a new visitor finds it. */
 async function open(options?: Parameters<Browser["newContext"]>[0]) {

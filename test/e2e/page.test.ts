@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
+import { startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { demo, openBrowser } from "./shared.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PARTS = [
@@ -29,20 +29,16 @@ const SIZES = [
 ];
 
 let browser: Browser;
-let demo: Demo;
 let visitors: BrowserContext[] = [];
 
 beforeAll(async () => {
-  [browser, demo] = await Promise.all([launchChromium(), startDemo()]);
+  browser = await openBrowser();
 });
 afterEach(async () => {
   await Promise.all(visitors.map((visitor) => visitor.close()));
   visitors = [];
 });
-afterAll(async () => {
-  await browser.close();
-  await demo[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 type Options = Parameters<Browser["newContext"]>[0];
 async function newVisitor(options?: Options): Promise<BrowserContext> {
@@ -358,21 +354,22 @@ it("is usable over a slow network, and says what it waits for", async () => {
 });
 
 it("goes on in every part, also one that is opened meanwhile, when a killed server is back", async () => {
+  await using own = await startDemo();
   // A visitor each: a browser opens six connections to a server, and the streams would take them.
   const pages = await Promise.all(
     PARTS.map(async (part) => {
       const page = await newPage(await newVisitor());
-      await page.goto(demo.url);
+      await page.goto(own.url);
       await show(page, part);
       await live(page).waitFor();
       return page;
     }),
   );
   const late = await newPage(await newVisitor());
-  await late.goto(demo.url);
+  await late.goto(own.url);
   await live(late).waitFor();
-  const { databaseUrl, url } = demo;
-  await demo.kill();
+  const { databaseUrl, url } = own;
+  await own.kill();
   await Promise.all(pages.map((page) => live(page).waitFor({ state: "detached" })));
   await link(late, "Sign-ups").click();
   await late.getByText("Loading…").waitFor();

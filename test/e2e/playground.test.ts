@@ -2,8 +2,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
+import { startDemo } from "../support/demo.js";
+import { demo, openBrowser } from "./shared.js";
 
 const SIZES = [
   { width: 1280, height: 800 },
@@ -13,18 +13,14 @@ const SIZES = [
 const ROUNDING = 1e-6;
 
 let browser: Browser;
-let demo: Demo;
 let visitor: BrowserContext;
 const visitors: BrowserContext[] = [];
 
 beforeAll(async () => {
-  [browser, demo] = await Promise.all([launchChromium(), startDemo()]);
+  browser = await openBrowser();
 });
 afterEach(() => Promise.all(visitors.splice(0).map((each) => each.close())));
-afterAll(async () => {
-  await browser.close();
-  await demo[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 /** What the pages below note about themselves. */
 interface Noted {
@@ -37,14 +33,14 @@ interface Noted {
 }
 
 /** Opens the playground as a new visitor. */
-async function open(viewport = SIZES[0]!, hash = "#playground", script = () => {}) {
+async function open(viewport = SIZES[0]!, hash = "#playground", script = () => {}, { url } = demo) {
   visitor = await browser.newContext({ viewport });
   visitors.push(visitor);
   await visitor.addInitScript(script);
-  return openTab(hash);
+  return openTab(hash, url);
 }
 
-async function openTab(hash = "#playground") {
+async function openTab(hash = "#playground", url = demo.url) {
   const page = await visitor.newPage();
   const problems: string[] = [];
   page.on("console", (message) => {
@@ -72,7 +68,7 @@ async function openTab(hash = "#playground") {
     }).observe(document, { subtree: true, attributeFilter: ["data-deviation"] });
     Object.assign(window, { noted });
   });
-  await page.goto(`${demo.url}/${hash}`);
+  await page.goto(`${url}/${hash}`);
   await shows(page, "it is full");
   return Object.assign(page, { problems });
 }
@@ -239,17 +235,19 @@ describe("the playground", () => {
   });
 
   it("says what is wrong with a call that no bucket holds, and with a server that is gone", async () => {
-    const page = await open();
+    await using own = await startDemo();
+    const page = await open(SIZES[0], "#playground", () => {}, own);
     await page.getByLabel("Tokens of a call").fill("50");
     await call(page).click();
     await page.getByRole("alert").filter({ hasText: "never holds so many" }).waitFor();
     await page.getByLabel("Tokens of a call").fill("1");
-    const { databaseUrl, url } = demo;
-    expect(await demo.interrupt()).toBe(0);
+    const { databaseUrl, url } = own;
+    expect(await own.interrupt()).toBe(0);
     await call(page).click();
     await page.getByRole("alert").filter({ hasText: "did not answer" }).waitFor();
     await expect.poll(async () => (await numbersOf(page)).lost).toBe(1);
-    demo = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+    expect(restarted.url).toBe(url);
     await call(page).click();
     await expect.poll(async () => (await numbersOf(page)).granted).toBe(1);
     await page.getByRole("alert").waitFor({ state: "detached" });

@@ -3,9 +3,8 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, FrameLocator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
-import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { demo, openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -13,19 +12,15 @@ const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const WINDOW = 5 * 60_000;
 
 let browser: Browser;
-let demo: Demo;
 let visitors: BrowserContext[] = [];
 beforeAll(async () => {
-  [browser, demo] = await Promise.all([launchChromium(), startDemo()]);
+  browser = await openBrowser();
 });
 afterEach(async () => {
   await Promise.all(visitors.map((visitor) => visitor.close()));
   visitors = [];
 });
-afterAll(async () => {
-  await browser.close();
-  await demo[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 async function open(width: number, colorScheme: "light" | "dark" = "light") {
   const visitor = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });

@@ -1,37 +1,42 @@
 /** The part of the demo with the sign-ups: one window for all visitors. */
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
 import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
+import { demo as sharedDemo, openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 /** The example's windows start every five minutes. */
 const WINDOW = 5 * 60_000;
 
 let browser: Browser;
-let demo: Demo;
 const visitors: BrowserContext[] = [];
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await openBrowser();
 });
 afterAll(() => browser.close());
-beforeEach(async () => {
-  // A window that ends in the middle of a test would forget what the test has done.
+afterEach(() => Promise.all(visitors.splice(0).map((visitor) => visitor.close())));
+
+/** Waits for the next window if this one could end in the middle of a test. */
+async function untilWindowLasts(): Promise<void> {
   const remaining = WINDOW - (Date.now() % WINDOW);
   if (remaining < 30_000) await new Promise((resolve) => setTimeout(resolve, remaining + 100));
-  demo = await startDemo();
-});
-afterEach(async () => {
-  await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
-  await demo[Symbol.asyncDispose]();
-});
+}
+
+/** A demo in which nobody has signed up. */
+async function emptyDemo(): Promise<Demo> {
+  await untilWindowLasts();
+  return startDemo();
+}
 
 /** Opens the part as a visitor who has never been there. */
-async function openSignUps(width = 1280): Promise<Page & { problems: readonly string[] }> {
+async function openSignUps(
+  demo: { url: string },
+  width = 1280,
+): Promise<Page & { problems: readonly string[] }> {
   const visitor = await browser.newContext({ viewport: { width, height: 844 } });
   visitors.push(visitor);
   const page = await visitor.newPage();
@@ -69,7 +74,8 @@ function record(element: Element, count: number): Promise<{ text: string; at: nu
 
 describe("sign-ups", () => {
   it("show an account to both visitors, and take it off the window that they share", async () => {
-    const [first, second] = [await openSignUps(), await openSignUps(390)];
+    await using demo = await emptyDemo();
+    const [first, second] = [await openSignUps(demo), await openSignUps(demo, 390)];
     await Promise.all([left(first, 100), left(second, 100)]);
     await first.getByText("No account yet.").waitFor();
     await first.getByRole("textbox").fill("Number One");
@@ -90,7 +96,8 @@ describe("sign-ups", () => {
   it.each([1280, 390])(
     "deny the 101st at %i px, and leave the others their accounts",
     async (width) => {
-      const [first, second] = [await openSignUps(width), await openSignUps()];
+      await using demo = await emptyDemo();
+      const [first, second] = [await openSignUps(demo, width), await openSignUps(demo)];
       await left(first, 100);
       await first.getByText("The 101st is denied.").waitFor();
       await first.getByRole("button", { name: "All 100 left, and one more" }).click();
@@ -120,8 +127,8 @@ describe("sign-ups", () => {
   );
 
   it("count down to the next window without a jump, also on a page whose clock is wrong", async () => {
-    const page = await openSignUps();
-    await left(page, 100);
+    await untilWindowLasts();
+    const page = await openSignUps(sharedDemo);
     const seen = await clock(page).evaluate(record, 4);
     for (const [i, { text, at }] of seen.entries()) {
       const remaining = (WINDOW - (at % WINDOW)) / 1000;
@@ -137,8 +144,7 @@ describe("sign-ups", () => {
       Date.now = () => now() + 100_000;
     });
     const ahead = await wrong.newPage();
-    await ahead.goto(`${demo.url}/#sign-ups`);
-    await left(ahead, 100);
+    await ahead.goto(`${sharedDemo.url}/#sign-ups`);
     await expect
       .poll(async () => {
         const both = await Promise.all([page, ahead].map((each) => clock(each).textContent()));
@@ -149,7 +155,8 @@ describe("sign-ups", () => {
   });
 
   it("say that nothing was saved when the server is gone, and go on when it is back", async () => {
-    const page = await openSignUps();
+    await using demo = await emptyDemo();
+    const page = await openSignUps(demo);
     await left(page, 100);
     const { databaseUrl, url } = demo;
     await demo.interrupt();

@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { launchChromium } from "../support/chromium.js";
 import { buildT3App, hasT3App, NO_T3_APP, startT3App, type T3App } from "../support/t3-app.js";
+import { openBrowser } from "./shared.js";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -21,7 +21,7 @@ describe.runIf(hasT3App)("a T3 app", () => {
 
   beforeAll(async () => {
     await buildT3App();
-    [browser, app] = await Promise.all([launchChromium(), startT3App()]);
+    [browser, app] = await Promise.all([openBrowser(), startT3App()]);
   }, 600_000);
   afterEach(async () => {
     await Promise.all(contexts.map((context) => context.close()));

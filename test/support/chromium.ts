@@ -1,16 +1,25 @@
 /** The system's Chromium, for the tests that need a browser. */
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserServer, chromium } from "playwright-core";
 import { freePort } from "./free-port.js";
 
 const CHROMIUM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
 /** @throws Error where there is none. */
 export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch(optionsWith(args));
+}
+
+/** A browser for other processes. @throws Error where there is none. */
+export async function serveChromium(): Promise<BrowserServer> {
+  return chromium.launchServer(optionsWith([]));
+}
+
+function optionsWith(args: readonly string[]) {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`No Chromium at ${CHROMIUM}: install it, or name one with CHROMIUM_PATH`);
   }
-  return chromium.launch({
+  return {
     executablePath: CHROMIUM,
     args: [
       "--no-sandbox",
@@ -22,7 +31,7 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
       "--disable-sync",
       ...args,
     ],
-  });
+  };
 }
 
 /**
