@@ -150,12 +150,15 @@ async function migrate(folder: string, bun?: string): Promise<void> {
 async function runIn(folder: string, command: string, ...args: string[]): Promise<string> {
   // Generating runs no engine, and any file keeps Prisma from downloading one.
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath };
-  try {
-    return (await run(command, args, { cwd: folder, env })).stdout;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}\n${stderr}`, { cause: error });
-  }
+  const { stdout, stderr } = await run(command, args, { cwd: folder, env }).catch(
+    (error: { stdout: string; stderr: string }) => {
+      const output = `${error.stdout}\n${error.stderr}`;
+      throw new Error(`${command} ${args.join(" ")} failed:\n${output}`, { cause: error });
+    },
+  );
+  // npm overrides peers of peers that do not fit together, and only warns.
+  if (stderr.includes("ERESOLVE")) throw new Error(`peers do not fit together:\n${stderr}`);
+  return stdout;
 }
 
 async function replaceIn(path: string, text: string, replacement: string): Promise<void> {

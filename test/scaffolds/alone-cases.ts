@@ -13,6 +13,8 @@ export interface Case {
   generated?: string;
   /** Only its types are checked. */
   typesOnly?: boolean;
+  /** Also by day. `test/docs/entry-points.test.ts` has what each entry point needs. */
+  isDaily?: boolean;
 }
 
 const NODE = ["@types/node@20"];
@@ -20,7 +22,7 @@ const REACT = ["react", "@types/react", "@tanstack/react-query", "@trpc/client"]
 
 export const NEWEST: Case[] = [
   { name: "trpc", packages: ["@trpc/server", "zod"] },
-  { name: "pg", packages: [...NODE, "pg", "@types/pg"], database: "postgresql" },
+  { name: "pg", packages: [...NODE, "pg", "@types/pg"], database: "postgresql", isDaily: true },
   { name: "mysql2", packages: [...NODE, "mysql2"], database: "mysql" },
   { name: "mariadb", packages: [...NODE, "mariadb"], database: "mysql" },
   { name: "libsql", packages: [...NODE, "@libsql/client@0.17.4"], database: "sqlite" },

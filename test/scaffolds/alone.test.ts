@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { describe, inject, it } from "vitest";
 import { ROOT } from "../docs/pages.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
+import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { type Case, NEWEST, OLDEST } from "./alone-cases.js";
 import { makeProject, TSC } from "./project.js";
 
@@ -71,7 +72,8 @@ describe.each([
   );
 });
 
-function reasonToSkip({ database, generated }: Case): string | undefined {
+function reasonToSkip({ database, generated, isDaily }: Case): string | undefined {
+  if (!isDaily && !isNightly) return NIGHTLY_ONLY;
   if (database === "mysql" && mysqlUrl === undefined) return "needs TEST_MYSQL_URL";
   if (generated !== undefined && !existsSync(join(ROOT, generated))) {
     return `needs ${generated}: npm run generate, npm run install:test-projects`;

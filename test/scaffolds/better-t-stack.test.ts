@@ -9,6 +9,7 @@ import { launchChromium } from "../support/chromium.js";
 import { bun, NO_BUN } from "../support/bun.js";
 import { NO_NODE_24, node24 } from "../support/node-24.js";
 import { freePort } from "../support/free-port.js";
+import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { MAIN } from "../support/run-init.js";
 import {
   avoidMissing,
@@ -34,7 +35,7 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
       if (inject("unreachable")) skip(inject("unreachable"));
       if (node24 === undefined) skip(NO_NODE_24);
       if (stack.runtime === "bun" && bun === undefined) skip(NO_BUN);
-      if (stack.isNightly && !process.env["NIGHTLY"]) skip("runs with NIGHTLY=1 only");
+      if (stack.isNightly && !isNightly) skip(NIGHTLY_ONLY);
       await using parent = await makeProject();
       const app = await scaffold(parent, stack);
       await avoidMissing(app, stack);

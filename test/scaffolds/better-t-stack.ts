@@ -53,6 +53,7 @@ export const STACKS: Stack[] = [
     orm: "prisma",
     database: "postgres",
     frontend: "next",
+    isNightly: true,
   },
   {
     title: "Hono, Node, Drizzle, PostgreSQL and Next",

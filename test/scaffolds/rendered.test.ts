@@ -12,17 +12,18 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { readMigrations } from "../../example-app/shared/server/migrate.js";
 import { ROOT } from "../docs/pages.js";
 import { launchChromium } from "../support/chromium.js";
+import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { makeProject, type Project, type Server } from "./project.js";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}/`, import.meta.url));
 /** TanStack Start needs Node 22. `npm run install:test-projects` installs this one. */
 const NODE_24 = join(ROOT, "test/node-24/node_modules/node/bin/node");
 
-let browser: Browser;
+let browser: Browser | undefined;
 beforeAll(async () => {
-  browser = await launchChromium();
+  if (isNightly) browser = await launchChromium();
 });
-afterAll(() => browser.close());
+afterAll(() => browser?.close());
 
 const user = (name: string) => ({ cookie: `user=${name}` });
 
@@ -53,7 +54,7 @@ const leftIn = (html: string) => /Posts left: (\d)/.exec(html)?.[1];
 
 /** A page that a caller has opened: three posts, the countdown, and the button open again. */
 async function expectLivePage(server: Server, name: string): Promise<void> {
-  const context = await browser.newContext();
+  const context = await browser!.newContext();
   await context.addCookies([{ name: "user", value: name, url: server.url }]);
   const page = await context.newPage();
   const problems: string[] = [];
@@ -79,6 +80,7 @@ async function expectLivePage(server: Server, name: string): Promise<void> {
 it("Next 16 caches its own components and never a status, and its proxy answers denials", async ({
   skip,
 }) => {
+  if (!isNightly) skip(NIGHTLY_ONLY);
   if (inject("unreachable")) skip(inject("unreachable"));
   await using project = await makeProject(fixture("next"));
   expect(await project.install([inject("tarball")])).not.toContain("ERESOLVE");
@@ -112,6 +114,7 @@ it("Next 16 caches its own components and never a status, and its proxy answers 
 it("TanStack Start prefetches a status in its loader, and limits a server function", async ({
   skip,
 }) => {
+  if (!isNightly) skip(NIGHTLY_ONLY);
   if (inject("unreachable")) skip(inject("unreachable"));
   if (!existsSync(NODE_24)) skip("needs npm run install:test-projects, for Node 24");
   await using project = await makeProject(fixture("start"));
@@ -139,7 +142,7 @@ it("TanStack Start prefetches a status in its loader, and limits a server functi
   expect(leftIn(await htmlOf(server, "ada"))).toBe("0");
 
   await expectLivePage(server, "alan");
-  const context = await browser.newContext();
+  const context = await browser!.newContext();
   const page = await context.newPage();
   await page.goto(server.url);
   await page.getByText("(").waitFor();

@@ -4,6 +4,7 @@ import { describeStore } from "../../../testing/index.js";
 import { bun, type BunTests, NO_BUN, testInBun } from "../../support/bun.js";
 import { hasDrizzle1, NO_DRIZZLE_1 } from "../../support/drizzle-1.js";
 import { mysqlUrl } from "../../support/database.js";
+import { isNightly, NIGHTLY_ONLY } from "../../support/nightly.js";
 import type { StoreKind } from "../../support/open-store.js";
 
 const onPostgres: StoreKind[] = [
@@ -35,7 +36,7 @@ const onDrizzle1: StoreKind[] = [
 
 /** Node.js runs the contract on the others as well, so every change is held against these alone. */
 const isOfBun = (kind: StoreKind) => /\bbun\b/.test(kind);
-const chosen = process.env["NIGHTLY"] ? () => true : isOfBun;
+const chosen = isNightly ? () => true : isOfBun;
 const [toPostgres, toMysql, toSqlite] = [onPostgres, onMysql, onSqlite].map((kinds) =>
   kinds.filter(chosen),
 ) as [StoreKind[], StoreKind[], StoreKind[]];
@@ -124,8 +125,8 @@ describe.skipIf(bun === undefined)("the contract of stores, in Bun", () => {
   });
 });
 
-if (!process.env["NIGHTLY"]) {
+if (!isNightly) {
   it("the contract of stores on clients that also run in Node.js, in Bun", ({ skip }) =>
-    skip("runs with NIGHTLY=1 only"));
+    skip(NIGHTLY_ONLY));
 }
 if (bun === undefined) it("the contract of stores, in Bun", ({ skip }) => skip(NO_BUN));
