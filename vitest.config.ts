@@ -38,6 +38,17 @@ const sharing = ["test/core", "test/server/limiter", "test/server/store"].flatMa
     .map((file) => join(folder, file))
     .filter((file) => !/useFakeTimers|spyOn|stubEnv|\.enter\(/.test(readFileSync(file, "utf8"))),
 );
+/** Other runtimes than Node.js, each started by its tests. */
+const inRuntimes: TestProjectInlineConfiguration["test"] = {
+  exclude: installed,
+  globalSetup,
+  fileParallelism: false,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  retry,
+  // How many tests ran there.
+  disableConsoleIntercept: true,
+};
 const site = "test/e2e/site.test.ts";
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
 const drizzle1 = fileURLToPath(new URL("test/drizzle-1/node_modules/drizzle-orm", import.meta.url));
@@ -187,20 +198,10 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       retry,
     },
   },
-  // Other runtimes than Node.js, each started by its tests.
-  runtimes: {
-    test: {
-      include: ["test/runtimes/**/*.test.ts"],
-      exclude: installed,
-      globalSetup,
-      fileParallelism: false,
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
-      retry,
-      // How many tests ran there.
-      disableConsoleIntercept: true,
-    },
-  },
+  // Cloudflare's workerd, and its D1 and Durable Objects.
+  workers: { test: { ...inRuntimes, include: ["test/runtimes/workers/**/*.test.ts"] } },
+  // Bun and Deno, and the databases that are reached over HTTP.
+  runtimes: { test: { ...inRuntimes, include: ["test/runtimes/{bun,deno,http}/**/*.test.ts"] } },
   scaffolds: {
     test: {
       include: ["test/scaffolds/**/*.test.ts"],
