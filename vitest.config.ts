@@ -38,6 +38,20 @@ const sharing = ["test/core", "test/server/limiter", "test/server/store"].flatMa
     .map((file) => join(folder, file))
     .filter((file) => !/useFakeTimers|spyOn|stubEnv|\.enter\(/.test(readFileSync(file, "utf8"))),
 );
+/** With all that seldom finds what the rest does not. */
+const isNightly = Boolean(process.env["NIGHTLY"]);
+/**
+ * What React 18 and 19 do differently: how they report errors, render on the server and hydrate,
+ * suspend, run effects twice in strict mode, and insert styles.
+ */
+const differsByReact = [
+  "test/client/devtools/panel.test.tsx",
+  "test/client/react/create-rate-limit-react.{observer,provider,tabs}.test.tsx",
+  "test/client/react/hydration-cache.trpc-prefetch.test.tsx",
+  "test/client/react/index.version.test.tsx",
+  "test/client/react/rate-limit-{countdown,meter.smooth}.test.tsx",
+  "test/client/react/use-limited-mutation.waiting.test.tsx",
+];
 /** Other runtimes than Node.js, each started by its tests. */
 const inRuntimes: TestProjectInlineConfiguration["test"] = {
   exclude: installed,
@@ -85,7 +99,8 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
       globalSetup,
     },
   },
-  // The hooks' tests again, on the oldest React that the package supports.
+  // The hooks' tests again, on the oldest React that the package supports: those of what differs
+  // between the two, one or two for each part. All of them at night.
   "react-18": {
     resolve: {
       alias: [
@@ -96,7 +111,7 @@ const projects: Record<string, TestProjectInlineConfiguration> = {
     },
     test: {
       ...timeouts,
-      include: ["test/client/{react,devtools}/**/*.test.tsx"],
+      include: isNightly ? ["test/client/{react,devtools}/**/*.test.tsx"] : differsByReact,
       env: { REACT_VERSION: "18" },
       // What imports React has to be resolved here, too, rather than by Node.
       server: { deps: { inline: [/@testing-library\/react/, /react-query/] } },
