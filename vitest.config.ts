@@ -74,7 +74,7 @@ const testingLibrary = fileURLToPath(
 );
 
 /** By name. Each but the first two has a command of its own, see `package.json`. */
-const projects: Record<string, TestProjectInlineConfiguration> = {
+export const projects: Record<string, TestProjectInlineConfiguration> = {
   main: {
     test: {
       ...timeouts,
@@ -245,6 +245,10 @@ export default defineConfig({
     maxWorkers: "100%",
     // Outages that tests provoke are logged, as they should be.
     onConsoleLog: (log) => !log.startsWith("trpc-rate-limit: rate limits cannot be checked"),
+    // What `.ci/run` adds up.
+    reporters: process.env["TEST_RESULTS"]
+      ? ["default", "scripts/results-reporter.ts"]
+      : ["default"],
     coverage: { include: ["core/**", "server/**", "client/**", "cli/**", "testing/**"] },
     projects: isChosen ? named : named.slice(0, 2),
   },
