@@ -79,18 +79,20 @@ describe.each(storesAndRedis.slice(1))("on %s", (name, open) => {
   });
 });
 
-it("keeps the newest denials of a flood of 100,000 keys, and asks again for the others", async () => {
-  const KEYS = 100_000;
+it("keeps the newest denials of a flood, and asks again for the others", async () => {
+  // So many that some are pushed out.
+  const KEYS = MAX_REMEMBERED + 1000;
   const clock = createManualClock();
   const limiter = createRateLimiter({ store: memoryStore(), clock, limits });
   for (let i = 0; i < KEYS; i++) {
     await limiter.limit("bucket", { key: `${i}` });
     expect((await limiter.limit("bucket", { key: `${i}` })).ok).toBe(false);
   }
-  let known = 0;
+  const known: string[] = [];
   // The newest first: what is asked for again is remembered, and pushes out another one.
-  for (let i = KEYS - 1; i >= KEYS - 2 * MAX_REMEMBERED; i--) {
-    if (isRemembered(await limiter.limit("bucket", { key: `${i}` }))) known++;
+  for (let i = KEYS - 1; i >= 0; i--) {
+    if (isRemembered(await limiter.limit("bucket", { key: `${i}` }))) known.push(`${i}`);
   }
-  expect(known).toBe(MAX_REMEMBERED);
+  const newest = Array.from({ length: MAX_REMEMBERED }, (_, i) => `${KEYS - 1 - i}`);
+  expect(known).toEqual(newest);
 });
