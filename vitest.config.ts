@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import ResultsReporter from "./scripts/results-reporter.js";
 
 // Real servers and real timers on a machine that others use, too: there, what fails once is tried
 // again before it stops a change. Locally nothing is.
@@ -246,9 +247,7 @@ export default defineConfig({
     // Outages that tests provoke are logged, as they should be.
     onConsoleLog: (log) => !log.startsWith("trpc-rate-limit: rate limits cannot be checked"),
     // What `.ci/run` adds up.
-    reporters: process.env["TEST_RESULTS"]
-      ? ["default", "scripts/results-reporter.ts"]
-      : ["default"],
+    reporters: ["default", ...(process.env["TEST_RESULTS"] ? [new ResultsReporter()] : [])],
     coverage: { include: ["core/**", "server/**", "client/**", "cli/**", "testing/**"] },
     projects: isChosen ? named : named.slice(0, 2),
   },
