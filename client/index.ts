@@ -18,6 +18,7 @@ export { rateLimitRetry, rateLimitRetryDelay } from "./rate-limit-retry.js";
 export { shareStream, type ShareStreamOptions } from "./share-stream.js";
 export { withOnceId } from "./with-once-id.js";
 export { createTRPCTransport } from "./transport.js";
+export type { ClientLimitName, TRPCClientLike } from "./trpc-clients.js";
 export type {
   CheckedRateLimit,
   ConnectionState,

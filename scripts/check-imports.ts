@@ -228,10 +228,10 @@ async function foreignClassesIn(folder: string): Promise<string[]> {
     const path = existsSync(join(ROOT, `${file}.ts`)) ? `${file}.ts` : `${file}.tsx`;
     const text = await readFile(join(ROOT, path), "utf8");
     const imported = [...text.matchAll(/^import\s([^;]*?)\sfrom\s"(?!\.|node:)[^"]+";/gm)];
-    const names = imported.flatMap(([, list = ""]) => list.match(/\w+/g) ?? []);
+    const names = new Set(imported.flatMap(([, list = ""]) => list.match(/\w+/g) ?? []));
     const compared = [...text.matchAll(/\binstanceof (\w+)/g)].map(([, name]) => name!);
     return compared
-      .filter((name) => names.includes(name))
+      .filter((name) => names.has(name))
       .map((name) => `${file} must not use instanceof ${name}`);
   });
   return (await Promise.all(found)).flat();

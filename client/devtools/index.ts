@@ -1,4 +1,5 @@
 "use client";
+export type { TRPCClientLike } from "../trpc-clients.js";
 export {
   rateLimitDevtools,
   type RateLimitDevtoolsOptions,

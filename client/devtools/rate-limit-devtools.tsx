@@ -56,7 +56,7 @@ function renderPanelOf({
   client,
   observer,
 }: RateLimitDevtoolsOptions): RateLimitDevtoolsPlugin["render"] {
-  const observers = client ? observersOf(untypedOf(client).runtime) : new Set([observer!]);
+  const observers = client ? observersOf(untypedOf(client).runtime) : new Set([observer]);
   return (_element, props) => (
     <Panel observers={observers} theme={typeof props === "string" ? props : props.theme} />
   );

@@ -1,6 +1,7 @@
 "use client";
 export { isRateLimitError } from "../../core/errors.js";
 export type { LimitNames } from "../limit-names.js";
+export type { ClientWithLimits } from "../trpc-clients.js";
 export type {
   CheckedRateLimit,
   ConnectionState,

@@ -28,7 +28,7 @@ interface Packed {
 /** The published files, each by exactly one pattern. */
 const ALLOWED = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|llms\.txt)$/,
-  /^dist\/(?:core|server|client|testing)\/[\w/-]+\.(?:js|d\.ts)$/,
+  /^dist\/(?:core|server|client|testing)\/[\w/-]+\.(?:js|d\.c?ts)$/,
   /^dist\/cli\/(?:main\.js|THIRD-PARTY-LICENSES\.md)$/,
   /^docs\/[\w/-]+\.(?:md|svg)$/,
   /^skills\/[\w/-]+\.md$/,

@@ -39,8 +39,19 @@ it.each(layouts)(
     if (target !== installed) await symlink(target, installed, "dir");
     await cp(SHAPES, project, { recursive: true });
     await writeFile(join(project, "package.json"), JSON.stringify({ type }));
-    const options = ["--module", module, "--verbatimModuleSyntax", String(type === "module")];
-    const compiling = promisify(execFile)(process.execPath, [TSC, "-p", project, ...options]);
+    const compilerOptions = {
+      module,
+      verbatimModuleSyntax: type === "module",
+      noEmit: false,
+      composite: true,
+      emitDeclarationOnly: true,
+      rootDir: ".",
+      outDir: "out",
+    };
+    const extended = { extends: "../../../../tsconfig.json", compilerOptions };
+    const config = { ...extended, include: ["*.ts", "*.tsx"], exclude: [] };
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify(config));
+    const compiling = promisify(execFile)(process.execPath, [TSC, "-p", project]);
     const { stdout } = await compiling.catch((error: { stdout: string }) => error);
     expect(stdout).toBe("");
     const declared = await readFile(join(project, "out/server.d.ts"), "utf8");

@@ -12,6 +12,7 @@ import {
   ParseJSONResultsPlugin,
   sql,
 } from "kysely";
+import type * as esm from "kysely";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, HOUR } from "../../../server/index.js";
 import { kyselyStore } from "../../../server/kysely/index.js";
@@ -161,7 +162,7 @@ describe("kyselyStore", () => {
 });
 
 /** The other copy of Kysely, which CommonJS code gets. */
-const commonJs = createRequire(import.meta.url)("kysely") as typeof import("kysely");
+const commonJs = createRequire(import.meta.url)("kysely") as typeof esm;
 
 describe("kyselyStore with the Kysely of CommonJS code", () => {
   it("charges the application's database, and joins its transactions", async () => {

@@ -1,14 +1,14 @@
 import { createRequire } from "node:module";
-import { TRPCError } from "@trpc/server";
+import * as esm from "@trpc/server";
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
 import { createRateLimitTRPC } from "../../../server/trpc/index.js";
 
 /** The other copy of tRPC, which CommonJS code gets. */
-const commonJs = createRequire(import.meta.url)("@trpc/server") as typeof import("@trpc/server");
+const commonJs = createRequire(import.meta.url)("@trpc/server") as typeof esm;
 
 it("conceals a limit in an error that CommonJS code has thrown", async () => {
-  expect(commonJs.TRPCError).not.toBe(TRPCError);
+  expect(commonJs.TRPCError).not.toBe(esm.TRPCError);
   const limiter = createRateLimiter({
     store: memoryStore(),
     limits: {
