@@ -8,7 +8,7 @@ import ResultsReporter from "./scripts/results-reporter.js";
 // again before it stops a change. Locally nothing is.
 const retry = process.env["CI"] ? 1 : 0;
 const timeouts = { testTimeout: 20_000, hookTimeout: 30_000, retry };
-/** A browser on a busy machine may need longer than the second that is the default. */
+/** A busy machine may need longer than the second that is the default. */
 const polled = { poll: { timeout: 10_000 } };
 const globalSetup = "test/support/global-setup.ts";
 const installed = ["**/.tmp/**", "**/node_modules/**"];
@@ -26,19 +26,45 @@ const outages = [
 const histories = [
   "test/histories/{history,leases,processes,time-zones}.test.ts",
   "test/{core,client,scenarios,server}/**/*.processes.test.ts",
+  "test/server/limiter/limit-leased.accuracy.test.ts",
   "test/simulation/**/*.test.ts",
 ];
-/**
- * The files of these folders that replace no clock and no function, and hold no slot, which a process
- * renews as long as it lives. They leave their process as they found it, so they share one, and the
- * modules that it has loaded.
- */
-const sharing = ["test/core", "test/server/limiter", "test/server/store"].flatMap((folder) =>
+/** The tests below `folder`. */
+const testsIn = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".test.ts"))
-    .map((file) => join(folder, file))
-    .filter((file) => !/useFakeTimers|spyOn|stubEnv|\.enter\(/.test(readFileSync(file, "utf8"))),
-);
+    .filter((file) => /\.test\.tsx?$/.test(file))
+    .map((file) => join(folder, file));
+const hasText = (text: RegExp) => (file: string) => text.test(readFileSync(file, "utf8"));
+/** What `npm test` runs on the store in memory and on one database, and `stores` on all others. */
+const acrossStores = ["test/scenarios", "test/server"]
+  .flatMap(testsIn)
+  .filter(hasText(/support\/stores\.js"/));
+/** What is about one database or client that is not the one of `npm test`. */
+const oneStore = [
+  "test/compatibility/rows.test.ts",
+  "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
+  "test/server/store/drivers/{d1,durable,mysql,prisma,prisma-6,prisma-pool}.test.ts",
+  "test/server/store/drivers/sqlite-libsql.*.test.ts",
+  "test/server/store/sql/{database-errors.real,dialect.few-reads,mysql,mysql.*,sqlite}.test.ts",
+  "test/server/store/transaction-runner.bounds.test.ts",
+];
+/** What users meet around the code: pages, types, the site, and hosts other than tRPC's own. */
+const aroundTheCode = [
+  "test/compatibility/{api,fixtures}.test.ts",
+  "test/{docs,scripts,site,types}/**/*.test.{ts,tsx}",
+  "test/scenarios/{edge-*,trpc-hosts}.test.ts",
+  "test/server/http/rate-limit-response.{hosts,server-action}.test.ts",
+];
+/** The code of the demo. */
+const demo = ["test/example-app/**/*.test.{ts,tsx}", "test/scenarios/minimal.test.tsx"];
+/** A page of jsdom. Vitest is asked for no page in the other tests of React. */
+const pages = testsIn("test/client").filter(hasText(/^\/\/ @vitest-environment jsdom/));
+/**
+ * The files of a project share a process, and the modules that it has loaded: to load them again takes
+ * six times as long as most files. A set-up file gives each of them the clock, the functions and
+ * the document as they were.
+ */
+const shared = { isolate: false, unstubEnvs: true, unstubGlobals: true };
 /** With all that seldom finds what the rest does not. */
 const isNightly = Boolean(process.env["NIGHTLY"]);
 /**
@@ -79,24 +105,48 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
   main: {
     test: {
       ...timeouts,
-      include: ["test/**/*.test.{ts,tsx}"],
-      exclude: [
-        ...installed,
-        "test/{drivers,e2e,failover,galera,quick-start,redis,runtimes,scaffolds}/**",
-        ...histories,
-        ...outages,
-        ...sharing,
+      ...shared,
+      expect: polled,
+      include: [
+        "test/{client,compatibility,core,histories,scenarios,server,testing}/**/*.test.{ts,tsx}",
       ],
-      env: { REACT_VERSION: "19" },
+      exclude: [...histories, ...outages, ...oneStore, ...aroundTheCode, ...demo, ...pages],
+      env: { REACT_VERSION: "19", TEST_STORES: "few" },
+      setupFiles: "test/support/shared-process.ts",
       globalSetup,
     },
   },
-  sharing: {
+  pages: {
     test: {
       ...timeouts,
-      include: sharing,
+      ...shared,
+      include: pages,
+      environment: "jsdom",
+      expect: polled,
+      env: { REACT_VERSION: "19" },
+      setupFiles: ["test/support/shared-process.ts", "test/support/shared-document.ts"],
+      // After the first project, so that a process goes on with the same one.
+      sequence: { groupOrder: 1 },
+      globalSetup,
+    },
+  },
+  package: { test: { ...timeouts, include: aroundTheCode, globalSetup } },
+  cli: { test: { ...timeouts, include: ["test/cli/**/*.test.ts"], globalSetup } },
+  // The demo's own code. `npm run test:e2e` runs them, too.
+  demo: { test: { ...timeouts, include: demo, globalSetup } },
+  // What `npm test` runs on one database, on all others.
+  stores: {
+    test: {
+      ...timeouts,
+      ...shared,
+      include: [
+        ...acrossStores,
+        ...oneStore,
+        "test/server/store/sql/{formula.differential,postgresql}.test.ts",
+      ],
       exclude: [...histories, ...outages],
-      isolate: false,
+      env: { TEST_STORES: "databases" },
+      setupFiles: "test/support/shared-process.ts",
       globalSetup,
     },
   },
@@ -133,7 +183,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/server/limiter/{limit-all,list,refund}.test.ts",
       ],
       exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],
-      env: { TEST_DRIVERS: "others" },
+      env: { TEST_STORES: "drivers" },
       globalSetup,
     },
   },

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { createRateLimitObserver, type RateLimitSnapshot } from "../../client/index.js";
 import type { WatchHandlers } from "../../client/index.js";
+import { cases } from "../support/cases.js";
 
 const CONFIG = { kind: "token bucket", rate: 10, period: 1e9 } as const;
 const item = { name: "send" };
@@ -108,7 +109,7 @@ it("shows a burst of calls as they are sent, whatever comes when", async () => {
       fc.asyncProperty(anyBurst, async (burst) => {
         expect(await show(burst)).toEqual([CONFIG.rate]);
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   } finally {
     vi.useRealTimers();

@@ -8,6 +8,7 @@ import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
 import type { PeriodicConfig, RateLimitErrorData } from "../../core/index.js";
 import { anyCall } from "../core/arbitraries.js";
+import { cases } from "../support/cases.js";
 
 const item = { name: "a limit" };
 
@@ -31,7 +32,7 @@ describe("the snapshot of a denied call", () => {
         const { retryAt } = predict(snapshot, offset, now - offset, count);
         expect(retryAt).toBe(now - offset + result.retryAfter!);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

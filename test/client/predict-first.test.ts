@@ -12,6 +12,7 @@ import {
   type RateLimitSnapshot,
   SECOND,
 } from "../../server/index.js";
+import { cases } from "../support/cases.js";
 
 const limits = {
   plan: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 },
@@ -158,7 +159,7 @@ describe("predictFirst", () => {
         const granted = await call();
         expect(granted.ok && granted.paid).toEqual(predicted.paid);
       }),
-      { numRuns: 1500 },
+      { numRuns: cases(1500) },
     );
   });
 });

@@ -18,6 +18,7 @@ import { mostSatisfiable } from "../../core/count.js";
 import { HOUR, MINUTE, type PeriodicConfig, SECOND } from "../../server/index.js";
 import { anyEvent, type Step } from "../support/schedule.js";
 import { createWorld, follow, type Pair, pairsOf } from "../support/world.js";
+import { cases } from "../support/cases.js";
 
 const common = { maxReserved: 0 };
 const LIMITS = {
@@ -117,7 +118,7 @@ describe("an observer of a sharded limit", () => {
           await expectWholeTruth(world, follower, name, counts);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 

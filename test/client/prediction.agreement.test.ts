@@ -10,6 +10,7 @@ import { mostSatisfiable } from "../../core/count.js";
 import { HOUR, MINUTE, SECOND } from "../../server/index.js";
 import { anyClockChange, anyEvent, type Step } from "../support/schedule.js";
 import { createWorld, follow, type Follower, type Latency, type World } from "../support/world.js";
+import { cases } from "../support/cases.js";
 
 const LIMITS = {
   bucket: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
@@ -91,7 +92,7 @@ describe("an observer of a limiter", () => {
           await expectAgreement(world, follower, name, [0, 1, part * most, most]);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 
@@ -112,7 +113,7 @@ describe("an observer of a limiter", () => {
             await expectAgreement(world, follower, name, [1]);
           }
         }),
-        { numRuns: 30 },
+        { numRuns: cases(30) },
       );
     },
   );

@@ -7,6 +7,7 @@ import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { refundTaken } from "../../core/refund.js";
 import { validateConfig } from "../../core/validate-config.js";
+import { cases } from "../support/cases.js";
 
 const T = Date.UTC(2030, 0, 1);
 const logIn = {
@@ -122,7 +123,7 @@ it("grants nothing in a block and one window's tokens right after it, whatever t
         expect(calculateRateLimit(reopened.next!, config, open).value).toBeLessThan(1e-4);
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: cases(5000) },
   );
 });
 
@@ -165,7 +166,7 @@ it("never grants more than a window's tokens per block and per window", () => {
       const windows = 1 + Math.ceil((now - T) / shortest);
       expect(kept).toBeLessThanOrEqual(windows * config.rate);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 

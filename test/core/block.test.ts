@@ -7,6 +7,7 @@ import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE } from "../../core/durations.js";
 import { refundRateLimit } from "../../core/refund.js";
 import { validateConfig } from "../../core/validate-config.js";
+import { cases } from "../support/cases.js";
 
 const T = Date.UTC(2030, 0, 1);
 const bucket: RateLimitConfig = {
@@ -135,7 +136,7 @@ describe("a closed bucket", () => {
         expect(later(result.retryAfter, rate).result.ok).toBe(true);
         expect(later(result.retryAfter - 1, rate).result.ok).toBe(false);
       }),
-      { numRuns: 5000 },
+      { numRuns: cases(5000) },
     );
   });
 

@@ -6,6 +6,7 @@ import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js
 import { capacityOf, MAX_WAIT, type PeriodicConfig } from "../../core/config.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { anyConfig, anyNow, between } from "./arbitraries.js";
+import { cases } from "../support/cases.js";
 
 interface Input {
   existing: RateLimitState | null;
@@ -55,7 +56,7 @@ describe("calculateRateLimit", () => {
         expect(ours.ts).toBe(theirs.ts);
         expect(ours.windowStart).toBe(theirs.windowStart);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -79,7 +80,7 @@ describe("calculateRateLimit", () => {
         const slack = nearWhole(steps) ? (bucket ? 1 : config.period) : 0;
         expect(Math.abs((ours.retryAfter ?? Number.NaN) - exact)).toBeLessThanOrEqual(slack);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

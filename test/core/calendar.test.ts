@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Calendar } from "../../core/calendar.js";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
+import { cases } from "../support/cases.js";
 
 type Period = "day" | "week" | "month";
 
@@ -216,7 +217,7 @@ describe("windows of a time zone", () => {
         const calendar = new Calendar(timeZone, "day", 1);
         expect(fastStarts(calendar, from, to)).toEqual(slowStarts(timeZone, "day", 1, from, to));
       }),
-      { numRuns: 80 },
+      { numRuns: cases(80) },
     );
   }, 60_000);
 
@@ -249,7 +250,7 @@ describe("windows of a time zone", () => {
           expect(calendar.after(at, 1)).toBe(calendar.after(next, 1));
         },
       ),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 
@@ -275,7 +276,7 @@ describe("windows of a time zone", () => {
         const length = calendar.after(calendar.at(at), 1) - calendar.at(at);
         expect(Math.abs(length - DAY)).toBeLessThanOrEqual(2 * HOUR);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 });

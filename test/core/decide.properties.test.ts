@@ -5,8 +5,9 @@ import { calculateRateLimit } from "../../core/calculate.js";
 import { toleranceOf } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { anyCall, type Call } from "./arbitraries.js";
+import { cases } from "../support/cases.js";
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: cases(2000) };
 
 /** The decision on the same call, made `ms` later. */
 function decide({ config, existing, now, count, reserve }: Call, ms = 0) {

@@ -5,6 +5,7 @@ import { decideRateLimit } from "../../core/decide.js";
 import { answerAgain, isMarked, markerOf } from "../../core/once.js";
 import { DAY } from "../../core/durations.js";
 import { anyCall } from "./arbitraries.js";
+import { cases } from "../support/cases.js";
 
 const later = fc.oneof(fc.constantFrom(0, 1, DAY), fc.integer({ min: 0, max: 400 * DAY }));
 
@@ -23,7 +24,7 @@ it("is the first answer again, and the wait of a reservation ends at the same in
       expect(again.retryAfter ?? 0).toBeGreaterThanOrEqual(Math.max(0, wait) - 1);
       expect(again.retryAfter ?? 0).toBeLessThanOrEqual(Math.max(0, wait) + 1);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FixedWindowConfig, RateLimitConfig } from "../../core/config.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { withStart } from "../../core/phase.js";
+import { cases } from "../support/cases.js";
 
 const hourly: FixedWindowConfig = { kind: "fixed window", rate: 10, period: HOUR };
 
@@ -51,7 +52,7 @@ describe("withStart", () => {
         expect(start).toBeGreaterThanOrEqual(0);
         expect(start).toBeLessThan(period);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 

@@ -9,6 +9,7 @@ import type { RateLimitState } from "../../core/calculate.js";
 import { capacityOf, type PeriodicConfig } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
+import { cases } from "../support/cases.js";
 
 const T = Date.UTC(2030, 0, 1);
 const bucket: PeriodicConfig = { kind: "token bucket", rate: 10, period: 1000, capacity: 2 };
@@ -197,7 +198,7 @@ describe("the calls that keep their tokens", () => {
         fc.property(anySchedule(kind, fc.constant(false)), (schedule) => {
           expectNoExcess(replay(schedule), schedule);
         }),
-        { numRuns: 5000 },
+        { numRuns: cases(5000) },
       );
     },
   );
@@ -209,7 +210,7 @@ describe("the calls that keep their tokens", () => {
         fc.property(anySchedule(kind, fc.boolean()), (schedule) => {
           expectNoExcess(replay(schedule), schedule);
         }),
-        { numRuns: 5000 },
+        { numRuns: cases(5000) },
       );
     },
   );

@@ -5,9 +5,10 @@ import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js
 import { capacityOf, type RateLimitConfig, shardConfig, toleranceOf } from "../../core/config.js";
 import { decideShardPair, fullestShards, sumShards } from "../../core/shards.js";
 import { anyConfig, anyCount, anyNow, anyRow } from "./arbitraries.js";
+import { cases } from "../support/cases.js";
 
-const RUNS = { numRuns: 1000 };
-const FEWER_RUNS = { numRuns: 500 };
+const RUNS = { numRuns: cases(1000) };
+const FEWER_RUNS = { numRuns: cases(500) };
 const T = Date.UTC(2030, 0, 1);
 
 type Pair = readonly [RateLimitState | null, RateLimitState | null];

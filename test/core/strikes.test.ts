@@ -5,6 +5,7 @@ import { isFullAt, type RateLimitState, stateAt } from "../../core/calculate.js"
 import { decideRateLimit } from "../../core/decide.js";
 import { HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import { strikesConfig, struckState, withNextBlock } from "../../core/strikes.js";
+import { cases } from "../support/cases.js";
 
 const anyList = fc
   .array(fc.integer({ min: 1, max: 2 * HOUR }), { minLength: 1, maxLength: 5 })
@@ -59,7 +60,7 @@ it("closes for the next entry of the list, and for the first one after a quiet t
         now = opened;
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 

@@ -9,6 +9,7 @@ import { DAY, HOUR } from "../../core/durations.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
+import { cases } from "../support/cases.js";
 
 const monthly = (start: number): FixedWindowConfig => {
   return { kind: "fixed window", rate: 10, period: "month", start };
@@ -84,7 +85,7 @@ describe("a window of a month", () => {
         expect(windowsSince(config, from, later - 1)).toBe(count - 1);
         expect(windowAt(config, later)).toBe(later);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -119,7 +120,7 @@ describe("a limit per month", () => {
           expect(windowAt(config, now + result.retryAfter)).toBe(now + result.retryAfter);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -219,7 +220,7 @@ describe("a limit per month whose start changes", () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { calculateRateLimit, type RateLimitConfig } from "../../core/index.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { asListed, withCalendar, withListedStarts } from "../../core/with-calendar.js";
+import { cases } from "../support/cases.js";
 
 const ZONES = [
   "UTC",
@@ -110,7 +111,7 @@ describe("a limit of a time zone", () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 
@@ -167,7 +168,7 @@ describe("a limit of a time zone", () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 });
@@ -206,7 +207,7 @@ describe("what a page gets of such a limit", () => {
           expect(stateAt(page, config, now).value).toBe(stateAt(row, server, now).value);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -16,7 +16,7 @@ import { startLossyProxy } from "./lossy-proxy.js";
 import { startWorkers } from "./workers.js";
 
 /** `npm test` checks the databases. `npm run test:drivers` checks other drivers to them. */
-const checksOthers = process.env["TEST_DRIVERS"] === "others";
+const checksOthers = process.env["TEST_STORES"] === "drivers";
 
 /** Without the project of Prisma 6, `test/drivers/prisma-6.test.ts` reports a skipped test. */
 const others = [

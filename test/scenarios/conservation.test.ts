@@ -7,8 +7,9 @@ import { validateSatisfiable } from "../../core/count.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { decideShardPair } from "../../core/shards.js";
 import { anyConfig, anyNow, anyRow, between, throws } from "../core/arbitraries.js";
+import { cases } from "../support/cases.js";
 
-const RUNS = { numRuns: 2000 };
+const RUNS = { numRuns: cases(2000) };
 
 interface Schedule {
   config: PeriodicConfig;
@@ -121,7 +122,7 @@ describe("the grants of any span", () => {
         });
         expectNoExcess(grants, config, 0);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 });
@@ -139,7 +140,7 @@ describe("the row of any schedule", () => {
           row = next;
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 });

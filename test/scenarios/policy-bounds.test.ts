@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, memoryStore, type RateLimitResult } from "../../server/index.js";
 import type { RateLimitConfig } from "../../core/config.js";
+import { cases } from "../support/cases.js";
 
 const START = Date.UTC(2030, 0, 1);
 const PERIOD = 12;
@@ -186,7 +187,7 @@ describe("with charges, settlements, refunds and blocks, the granted calls", () 
         fc.asyncProperty(anySchedule(kind, many), async (schedule) => {
           expectNoExcess(await replay(schedule), schedule);
         }),
-        { numRuns: 1000 },
+        { numRuns: cases(1000) },
       );
     },
     60_000,

@@ -29,8 +29,8 @@ export interface OpenOptions {
 
 type NamedStore = [name: string, open: (options?: OpenOptions) => Promise<OpenStore>];
 
-/** One store of each kind. `npm test` runs on them. */
-const main: NamedStore[] = [
+/** Where a change breaks first. `npm test` runs on them. */
+const few: NamedStore[] = [
   [
     "memory",
     async () => {
@@ -38,9 +38,13 @@ const main: NamedStore[] = [
       return { store, peer: store, async [Symbol.asyncDispose]() {} };
     },
   ],
-  ["SQLite", () => onDatabase("sqlite", createSqlite())],
-  ["PostgreSQL", (options) => onDatabase("postgresql", openPostgres(options))],
   ["PostgreSQL through pg", (options) => onDatabase("pg", openPostgres(options))],
+];
+
+/** Each other database. `npm run test:stores` runs on them. */
+const databases: NamedStore[] = [
+  ["SQLite", () => onDatabase("sqlite", createSqlite())],
+  ["PostgreSQL through Prisma", (options) => onDatabase("postgresql", openPostgres(options))],
   ...(mysqlUrl === undefined
     ? []
     : ([
@@ -49,7 +53,7 @@ const main: NamedStore[] = [
 ];
 
 /** Other drivers to the same databases. `npm run test:drivers` runs on them. */
-const others: NamedStore[] = [
+const drivers: NamedStore[] = [
   [
     "PostgreSQL through Prisma and a pool",
     (options) => onDatabase("pg and prisma", openPostgres(options)),
@@ -70,14 +74,15 @@ const others: NamedStore[] = [
       ] satisfies NamedStore[])),
 ];
 
-const runsOthers = process.env["TEST_DRIVERS"] === "others";
-
-export const stores = runsOthers ? others : main;
-
 const redis: NamedStore[] = redisUrl === undefined ? [] : [["Redis", onRedis]];
 
+/** Set by the projects of Vitest. */
+const chosen = process.env["TEST_STORES"];
+const isDatabases = chosen === "databases";
+
+export const stores = isDatabases ? databases : chosen === "drivers" ? drivers : few;
 /** Also the one that has no transactions, and prunes nothing. */
-export const storesAndRedis = runsOthers ? others : [...main, ...redis];
+export const storesAndRedis = isDatabases ? [...databases, ...redis] : stores;
 
 function openPostgres({ isNew = false }: OpenOptions = {}) {
   return isNew ? createPostgres() : keptPostgres();

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { validateKey } from "../../../core/validate-key.js";
 import { ipKey, RateLimitInputError } from "../../../server/index.js";
 import { createLimitedTRPC } from "../../support/limited-trpc.js";
+import { cases } from "../../support/cases.js";
 
 /** Groups of IPv6, often 0, so that compression and the special networks occur. */
 const group = fc.oneof(fc.constantFrom(0, 0, 0, 1, 0x64, 0xff9b, 0xffff), fc.nat(0xffff));
@@ -99,7 +100,7 @@ describe("ipKey", () => {
         const isSame = bits.slice(0, ipv6Prefix) === bitsOf(a).slice(0, ipv6Prefix);
         expect(ipKey(full(a), { ipv6Prefix }) === ipKey(full(b), { ipv6Prefix })).toBe(isSame);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -119,7 +120,7 @@ describe("ipKey", () => {
         expect(isIPv4(key) || canonical(key) === key).toBe(true);
         expect(() => validateKey(key)).not.toThrow();
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -140,7 +141,7 @@ describe("ipKey", () => {
         fc.pre(!/^[\d.]+:\d+$/.test(text));
         expect(isAccepted(text)).toBe(isIPv4(text) || isIPv6(text));
       }),
-      { numRuns: 5000 },
+      { numRuns: cases(5000) },
     );
   });
 

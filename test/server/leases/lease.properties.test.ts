@@ -15,6 +15,7 @@ import type { Instant } from "../../../server/leases/clocks.js";
 import { Lease } from "../../../server/leases/lease.js";
 import { leaseTerms, type LeaseTerms } from "../../../server/leases/lease-terms.js";
 import { rowId } from "../../../server/store/store.js";
+import { cases } from "../../support/cases.js";
 
 const EPOCH = Date.UTC(2030, 0, 1);
 
@@ -215,7 +216,7 @@ const windows = fc.record({
 function overAdmits(settings: fc.Arbitrary<Setting>, variant: Variant): boolean {
   const details = fc.check(
     fc.property(settings, (setting) => excess(setting.config, run(setting, variant).grants) < 0.5),
-    { numRuns: 3000, endOnFailure: true },
+    { numRuns: cases(3000), endOnFailure: true },
   );
   return details.failed;
 }
@@ -232,10 +233,10 @@ describe("processes that lease one row", () => {
         leased += served;
         expect(excess(setting.config, grants)).toBeLessThan(1e-6);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
     // Otherwise the property says nothing about leases.
-    expect(leased).toBeGreaterThan(500);
+    expect(leased).toBeGreaterThan(cases(500));
   });
 
   it.each<[string, fc.Arbitrary<Setting>, Variant]>([

@@ -6,6 +6,7 @@ import { DAY, MINUTE } from "../../../core/durations.js";
 import { decideFirst } from "../../../server/limiter/decide-first.js";
 import type { LimitRequest } from "../../../server/limiter/limit-request.js";
 import { resolveLimit } from "../../../server/limiter/resolve-limit.js";
+import { cases } from "../../support/cases.js";
 
 const NOW = 10 * DAY;
 const plan = { kind: "token bucket", rate: 10, period: MINUTE } as const;
@@ -70,7 +71,7 @@ describe("decideFirst", () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 });

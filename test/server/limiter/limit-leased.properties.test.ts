@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, memoryStore, type RateLimitResult } from "../../../server/index.js";
+import { cases } from "../../support/cases.js";
 
 const RATE = 20;
 const PERIOD = 100;
@@ -124,6 +125,6 @@ it("never lets more be used than the limit allows, whatever comes back", async (
     fc.asyncProperty(setting, async (given) => {
       expect(await run(given)).toBeLessThan(1e-6);
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });

@@ -10,12 +10,13 @@ import {
   type RateLimitResult,
   SECOND,
 } from "../../../server/index.js";
+import { cases } from "../../support/cases.js";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 const REMEMBER = 5 * SECOND;
-const RUNS = { numRuns: 1000 };
+const RUNS = { numRuns: cases(1000) };
 
 const anyPolicy = fc.oneof(
   fc.constant({}),

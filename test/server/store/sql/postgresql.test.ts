@@ -4,14 +4,16 @@ import { expect, it, onTestFinished } from "vitest";
 import { PrismaClient } from "../../../../prisma/generated/postgresql/client.js";
 import { createRateLimiter, MINUTE, prismaStore } from "../../../../server/index.js";
 import { createPostgres } from "../../../support/database.js";
-import { describeSqlStore } from "../sql-contract.js";
+import { describeSqlStore, isThorough } from "../sql-contract.js";
 
 const create = () => createPostgres();
 
-describeSqlStore("postgresql", "prismaStore on PostgreSQL", create);
 describeSqlStore("pg", "pgStore on PostgreSQL", create);
-describeSqlStore("pg and prisma", "prismaStore with a pool on PostgreSQL", create);
-describeSqlStore("pool of prisma", "prismaStore with the pool of its adapter", create);
+if (isThorough) {
+  describeSqlStore("postgresql", "prismaStore on PostgreSQL", create);
+  describeSqlStore("pg and prisma", "prismaStore with a pool on PostgreSQL", create);
+  describeSqlStore("pool of prisma", "prismaStore with the pool of its adapter", create);
+}
 
 it("prismaStore prepares its statements if the adapter names them", async () => {
   await using database = await createPostgres();
