@@ -15,7 +15,7 @@ const installed = ["**/.tmp/**", "**/node_modules/**"];
 /** Databases that fail, hang or are far away, and processes that are busy: most of it is waiting. */
 const outages = [
   "test/scenarios/{far-database,outage,silent-connections}.test.ts",
-  "test/server/limiter/deadline.busy.test.ts",
+  "test/server/limiter/{deadline.busy,limit-cache}.test.ts",
   "test/server/limiter/fail-open.test.ts",
   "test/server/store/drivers/{connections,pool-errors}.test.ts",
   "test/server/store/sql/{lock-turns,mysql.locks,prune}.test.ts",
@@ -100,7 +100,7 @@ const testingLibrary = fileURLToPath(
   ),
 );
 
-/** By name. Each but the first two has a command of its own, see `package.json`. */
+/** By name. `npm test` runs the first two. Each other one has a command, see `package.json`. */
 export const projects: Record<string, TestProjectInlineConfiguration> = {
   main: {
     test: {

@@ -21,8 +21,9 @@ if (properties.length === 0) throw new Error("there are no property tests");
 const end = Date.now() + minutes * 60_000;
 let rounds = 0;
 do {
-  const args = ["vitest", "run", "--project", "main", "--project", "sharing", ...properties];
-  const { status } = spawnSync("npx", args, { stdio: "inherit" });
+  const args = ["vitest", "run", "--project", "main", "--project", "stores", ...properties];
+  const env = { ...process.env, FUZZ_MINUTES: String(minutes) };
+  const { status } = spawnSync("npx", args, { stdio: "inherit", env });
   if (status !== 0) {
     process.exitCode = 1;
     break;
