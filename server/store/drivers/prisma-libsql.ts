@@ -13,11 +13,14 @@ import type { SqlConnection } from "../sql/driver.js";
 import { isBusy } from "../sql/database-errors.js";
 import type { ClientInternals, PrismaLike } from "./prisma-client.js";
 
+export function isLibsql(adapterName: unknown): boolean {
+  return typeof adapterName === "string" && adapterName.includes("libsql");
+}
+
 /** @param connection runs statements on the client, outside of transactions. */
 export function leavingBusy(connection: SqlConnection, prisma: PrismaLike): SqlConnection {
   const { _engineConfig: config } = prisma as ClientInternals;
-  const name = config?.adapter?.adapterName;
-  if (typeof name !== "string" || !name.includes("libsql")) return connection;
+  if (!isLibsql(config?.adapter?.adapterName)) return connection;
   const transact = prisma.$transaction.bind(prisma) as (
     run: () => Promise<void>,
   ) => Promise<unknown>;

@@ -17,9 +17,9 @@ import { committing, isBefore7, mayCommitTwice, prisma6Connection } from "./pris
 import { isPrisma8, prisma8Driver, prisma8Tables } from "./prisma-8.js";
 import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";
 import { committingAlone, isBetterSqlite3 } from "./prisma-better-sqlite3.js";
-import { leavingBusy } from "./prisma-libsql.js";
+import { isLibsql, leavingBusy } from "./prisma-libsql.js";
+import { libsqlTransaction } from "./prisma-libsql-transactions.js";
 import { poolOf, throughPoolOf } from "./prisma-pool.js";
-import { sqliteTransaction } from "./prisma-sqlite.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
 
 /** The options of `prismaStore`. */
@@ -183,12 +183,13 @@ function prismaDriver<TClient extends PrismaLike>(
 ): SqlDriver<TransactionOf<TClient>> {
   const internals = prisma as ClientInternals;
   const { _engineConfig: config, _clientVersion: version, _activeProvider: provider } = internals;
+  const adapterName = config?.adapter?.adapterName;
   const isOld = isBefore7(version);
   const connect = isOld ? (client: PrismaRaw) => prisma6Connection(client, dialect) : connectionOf;
   const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
-    ...(isBetterSqlite3(config?.adapter?.adapterName)
+    ...(isBetterSqlite3(adapterName)
       ? committingAlone(connect(prisma), prisma.$transaction.bind(prisma) as never, connect)
       : leavingBusy(connect(prisma), prisma)),
     within: (tx) => connect(tx as PrismaRaw),
@@ -204,7 +205,7 @@ function prismaDriver<TClient extends PrismaLike>(
         ...(maxWait !== undefined && { maxWait: Math.min(maxWait, MAX_TIMEOUT) }),
       };
       const within = (body: typeof run) => transact.call(prisma, body, options);
-      if (dialect === "sqlite") return sqliteTransaction(within, run, quotedTable(table));
+      if (isLibsql(adapterName)) return libsqlTransaction(within, run, quotedTable(table));
       return within(isOld && mayCommitTwice(provider) ? committing(run) : run);
     },
   };
