@@ -1,5 +1,5 @@
 /** Checks that a server keeps its rows, and knows the commands that the scripts use. */
-import { RedisStoreError } from "./redis-errors.js";
+import { RedisSetUpError } from "./redis-errors.js";
 
 /** PXAT of SET came with this version. Valkey began with 7.2. */
 const OLDEST = [6, 2] as const;
@@ -14,16 +14,16 @@ export async function checkServer(
     info = String(await send(["INFO"]));
   } catch (error) {
     if (allowsEviction && isForbidden(error)) return;
-    if (isForbidden(error)) throw new RedisStoreError(FORBIDDEN);
+    if (isForbidden(error)) throw new RedisSetUpError(FORBIDDEN);
     throw error;
   }
   const [, version] = /^redis_version:(\S+)/m.exec(info) ?? [];
   if (version !== undefined && isTooOld(version)) {
-    throw new RedisStoreError(`redisStore needs Redis 6.2 or later, or Valkey; this is ${version}`);
+    throw new RedisSetUpError(`redisStore needs Redis 6.2 or later, or Valkey; this is ${version}`);
   }
   const [, policy] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
   if (allowsEviction || policy === undefined || policy === "noeviction") return;
-  throw new RedisStoreError(
+  throw new RedisSetUpError(
     `maxmemory-policy of Redis is ${policy}: under memory pressure it would delete rows, and spent ` +
       "limits would be full again. Set it to noeviction, use another server, or give redisStore " +
       '`eviction: "ignore"`',

@@ -15,6 +15,11 @@ export class RedisStoreError extends Error {
   override readonly name: string = "RedisStoreError";
 }
 
+/** The server works, and cannot be used as it is set up. */
+export class RedisSetUpError extends RedisStoreError {
+  override readonly name = "RedisSetUpError";
+}
+
 /** The server has refused a command by its deadline, so nothing was carried out. */
 export class RedisLateError extends RedisStoreError {
   override readonly name = "RedisLateError";
@@ -40,7 +45,7 @@ export function redisError(cause: unknown): RateLimitStoreError {
 
 /** Whether Redis answers, and only its set-up is wrong. It must not open a limit. */
 function isSetUp(cause: unknown, said: string): boolean {
-  if (cause instanceof RedisStoreError) return !(cause instanceof RedisLateError);
+  if (cause instanceof RedisStoreError) return cause instanceof RedisSetUpError;
   return /^(CROSSSLOT|NOPERM|NOAUTH|WRONGPASS|WRONGTYPE|OOM|ERR) /.test(said);
 }
 

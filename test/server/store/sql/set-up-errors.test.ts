@@ -5,7 +5,7 @@ import type { DialectName } from "../../../../server/store/sql/driver.js";
 import {
   redisError,
   RedisLateError,
-  RedisStoreError,
+  RedisSetUpError,
 } from "../../../../server/redis/redis-errors.js";
 
 const nested = (originalCode: string) => ({
@@ -85,7 +85,7 @@ describe("an error that a database answers with", () => {
   });
 
   it("of the check of Redis is none, and a call that came too late is one", () => {
-    expect(redisError(new RedisStoreError("maxmemory-policy is allkeys-lru")).isOutage).toBe(false);
+    expect(redisError(new RedisSetUpError("maxmemory-policy is allkeys-lru")).isOutage).toBe(false);
     expect(redisError(new RedisLateError("too late")).isOutage).toBe(true);
   });
 });
