@@ -88,7 +88,7 @@ class Parts {
     const end = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      return release();
+      void release();
     };
     const held = Promise.resolve(promise)
       .then((value) => this.held(value))

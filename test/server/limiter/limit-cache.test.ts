@@ -13,7 +13,7 @@ it("bounds the heap of all caches of a limiter, with the longest keys and every 
   const most = JSON.parse(stdout) as Record<string, number>;
   expect(Object.keys(most)).toHaveLength(12);
   // 73 MB, of which 37 are 20,000 remembered denials.
-  for (const [kind, bytes] of Object.entries(most)) expect(bytes, kind).toBeLessThan(85e6);
+  expect(Object.entries(most).filter(([, bytes]) => bytes > 85e6)).toEqual([]);
 }, 180_000);
 
 it("forgets all when one more does not fit", () => {

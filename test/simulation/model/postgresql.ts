@@ -5,14 +5,7 @@
 import { takeTokens } from "../../../core/decide.js";
 import { understandBrowse, understandFull } from "./browse.js";
 import { LockTable, type LockMode } from "./locks.js";
-import {
-  columnsOf,
-  ModelError,
-  ModelRows,
-  type ModelTransaction,
-  type Reason,
-  type Stored,
-} from "./rows.js";
+import { ModelError, ModelRows, type ModelTransaction, type Reason, type Stored } from "./rows.js";
 import type { Timeline } from "../timeline.js";
 import {
   idsOf,
@@ -157,7 +150,7 @@ export class PostgresqlServer implements ModelServer {
         await this.#lock(tx, id, MODES[lock[1]!]!, lock[2] === undefined ? "wait" : "nowait");
         state = tx.readLocked(id);
       }
-      if (state !== null) rows.push({ ...columnsOf(id, state), ...clock() });
+      if (state !== null) rows.push({ ...rowOf(id), state: bitsOf(state), ...clock() });
       else if ("clock" in clock()) rows.push({ name: null, ...clock() });
     }
     return answer(rows);
@@ -216,7 +209,7 @@ export class PostgresqlServer implements ModelServer {
       const next = found === null ? fresh : takeTokens(found, config, now, total, floor);
       if (next === undefined) continue;
       tx.write(id, { value: next.value, ts: next.ts });
-      const shown = isOne ? { value: next.value, ts: next.ts } : columnsOf(id, next);
+      const shown = { ...(!isOne && rowOf(id)), state: bitsOf(next) };
       rows.push({ ...shown, ...clock() });
     }
     return answer(rows);
@@ -304,6 +297,15 @@ const TABLE = [
   encoding: "UTF8",
   version: "PostgreSQL 15.5 (model)",
 }));
+
+/** Two doubles, as the statements show them. */
+function bitsOf({ value, ts }: { value: number; ts: number }): string {
+  const bits = new DataView(new ArrayBuffer(16));
+  bits.setFloat64(0, value);
+  bits.setFloat64(8, ts);
+  const hex = (n: bigint) => n.toString(16).padStart(16, "0");
+  return hex(bits.getBigUint64(0)) + hex(bits.getBigUint64(8));
+}
 
 /** The row without its state. */
 function rowOf(id: string): Record<string, unknown> {
