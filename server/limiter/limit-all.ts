@@ -139,8 +139,8 @@ export function decideAll(
           const mark = marker && slots.indexOf(marker.row);
           // As it was before this call, because two items of it may be for the same bucket.
           const known = mark === undefined ? null : from[mark]!;
-          if (marker !== undefined && isMarked(known, marker.onceFor, now)) {
-            return answerAgain(known, seen[0], request.limit.part, now);
+          if (marker !== undefined && isMarked(known, marker.onceFor, at)) {
+            return answerAgain(known, seen[0], request.limit.part, at);
           }
           const { result, next } = decideRequest(request, rows, seen, at);
           if (result.ok && request.count === 0) return result;
@@ -150,7 +150,8 @@ export function decideAll(
             current[indexes[i]!] = state;
             if (!result.ok) closed[indexes[i]!] = state;
           }
-          if (mark !== undefined && result.ok) current[mark] = markerOf(result, now);
+          if (mark !== undefined && result.ok && changed[step])
+            current[mark] = markerOf(result, at);
           return result;
         });
         const ok = results.every((result, i) => result.ok || isShadow(steps[i]!.request));

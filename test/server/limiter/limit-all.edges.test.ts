@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { createManualClock } from "../../../core/testing.js";
 import {
   createRateLimiter,
   memoryStore,
@@ -101,4 +102,46 @@ it("limitAll has a wait that JSON keeps, also for a debt of a much larger config
   const denied = await limiter.limitAll([{ name: "slow" }, { name: "quick" }]);
   expect(denied).toMatchObject({ ok: false, retryAfter: 8e15, name: "slow" });
   expect(JSON.parse(JSON.stringify(denied))).toEqual(denied);
+});
+
+it("limitAll waits for tokens in place of an id that is forgotten by then", async () => {
+  const clock = createManualClock(0);
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    clock,
+    limits: {
+      hourly: { kind: "token bucket", rate: 1, period: 60 * MINUTE, onceFor: MINUTE },
+      minutely: { kind: "token bucket", rate: 1, period: MINUTE },
+    },
+  });
+  await limiter.limitAll([{ name: "hourly" }], { once: "a" });
+  clock.advance(MINUTE / 2);
+  await limiter.limit("minutely");
+  const both = [{ name: "hourly" }, { name: "minutely" }] as const;
+  // The id of the hourly limit lasts for 30 s more, and the minutely one has its token in 60 s.
+  const denied = await limiter.limitAll(both, { once: "a" });
+  expect(denied).toMatchObject({ ok: false, retryAfter: 59.5 * MINUTE, name: "minutely" });
+  clock.advance(59.5 * MINUTE - 1);
+  expect((await limiter.limitAll(both, { once: "a" })).ok).toBe(false);
+  clock.advance(1);
+  expect((await limiter.limitAll(both, { once: "a" })).ok).toBe(true);
+});
+
+it("limitAll keeps no id of a caller whom an override exempts, as limit does", async () => {
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    clock: () => 0,
+    limits: {
+      slow: { kind: "token bucket", rate: 5, period: 60 * MINUTE },
+      quick: { kind: "token bucket", rate: 5, period: MINUTE },
+    },
+    overrides: true,
+  });
+  const items = (["slow", "quick"] as const).map((name) => ({ name, key: "ada" }));
+  await limiter.overrides.set("slow", { key: "ada", unlimited: true });
+  await limiter.limitAll(items, { once: "a" });
+  await limiter.overrides.clear("slow", { key: "ada" });
+  const { results } = await limiter.limitAll(items, { once: "a" });
+  expect(results.map((result) => result.ok && result.repeated)).toEqual([undefined, true]);
+  expect((await limiter.getValue("slow", { key: "ada" })).value).toBe(4);
 });
