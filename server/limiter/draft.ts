@@ -1,0 +1,146 @@
+/**
+ * What a decision reads and writes, row by row, before any of it is written. A row that was read and
+ * not written is guarded: the store applies the decision only if that row is still as it was. So an
+ * answer cannot rest on a row that another process has changed meanwhile.
+ *
+ * - `read` is for a row that the answer depends on.
+ * - `peek` is for a row that may change without making the answer wrong: the shard that a call leaves
+ *   alone, or a count of closings beside a grant.
+ * - `fork` is for asking what would be. Nothing of it counts until it is adopted.
+ */
+import type { RateLimitState } from "../../core/calculate.js";
+import { type Decision, type Outcome, rowKey, type RowId } from "../store/store.js";
+
+type Row = RateLimitState | null;
+
+/** What a call wants of some rows. */
+export interface Claim<TAnswer> {
+  /** All rows that `attempt` uses. One that is there twice is one row. */
+  readonly rows: readonly RowId[];
+  /** Answers by the draft, and writes into it. May run more than once, so it changes nothing else. */
+  attempt(draft: Draft, now: number): TAnswer;
+}
+
+export class Draft {
+  readonly #rows: readonly RowId[];
+  readonly #stored: readonly Row[];
+  readonly #from: Draft | undefined;
+  readonly #read: boolean[] = [];
+  readonly #next: (Row | undefined)[] = [];
+  #isWritten = false;
+
+  /**
+   * @param rows the rows of the decision, each of them once.
+   * @param stored their states.
+   */
+  constructor(rows: readonly RowId[], stored: readonly Row[], from?: Draft) {
+    this.#rows = rows;
+    this.#stored = stored;
+    this.#from = from;
+  }
+
+  get isWritten(): boolean {
+    return this.#isWritten;
+  }
+
+  read(row: RowId): Row {
+    const at = this.#indexOf(row);
+    this.#read[at] = true;
+    return this.#stateAt(at);
+  }
+
+  peek(row: RowId): Row {
+    return this.#stateAt(this.#indexOf(row));
+  }
+
+  /** Reads a row as it was before the decision, whatever was written into it since. */
+  readStored(row: RowId): Row {
+    const at = this.#indexOf(row);
+    this.#read[at] = true;
+    return this.#stored[at]!;
+  }
+
+  /** @param next `null` deletes the row. */
+  write(row: RowId, next: Row): void {
+    this.#next[this.#indexOf(row)] = next;
+    this.#isWritten = true;
+  }
+
+  fork(): Draft {
+    return new Draft(this.#rows, this.#stored, this);
+  }
+
+  /** Takes over what a fork wrote and read. */
+  adopt(fork: Draft): void {
+    this.note(fork);
+    // `forEach` leaves out what was not written.
+    fork.#next.forEach((next, at) => (this.#next[at] = next));
+    this.#isWritten ||= fork.#isWritten;
+  }
+
+  /** Takes over what a fork read. Its answer counts, and what it wrote does not. */
+  note(fork: Draft): void {
+    fork.#read.forEach((_, at) => (this.#read[at] = true));
+  }
+
+  /** The only place where guards are made. */
+  outcome<TResult>(result: TResult): Outcome<TResult> {
+    if (!this.#isWritten) return { result };
+    const writes = this.#stored.map((was, at) => {
+      const next = this.#next[at];
+      return next === undefined && this.#read[at] ? was : next;
+    });
+    return { result, writes };
+  }
+
+  #stateAt(at: number): Row {
+    const next = this.#next[at];
+    if (next !== undefined) return next;
+    return this.#from === undefined ? this.#stored[at]! : this.#from.#stateAt(at);
+  }
+
+  #indexOf(row: RowId): number {
+    const rows = this.#rows;
+    let at = rows.indexOf(row);
+    // Two claims may name one row by two objects.
+    if (at === -1) at = rows.findIndex((each) => rowKey(each) === rowKey(row));
+    if (at === -1) throw new Error(`the decision does not name the row "${row.name}" that it uses`);
+    return at;
+  }
+}
+
+/** A claim as a decision for a store. */
+export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
+  readonly rows: readonly RowId[];
+  /** When the last decision was made, by the limiter's clock, epoch ms. */
+  now = 0;
+  /** Whether the last decision changed a row. */
+  isChange = false;
+
+  /** @param readOnly whether the claim writes nothing. */
+  constructor(
+    readonly claim: Claim<TAnswer>,
+    readonly clock: () => number,
+    readonly readOnly: boolean = false,
+  ) {
+    this.rows = distinct(claim.rows);
+  }
+
+  decide(states: readonly Row[]): Outcome<TAnswer> {
+    this.now = this.clock();
+    const draft = new Draft(this.rows, states);
+    const answer = this.claim.attempt(draft, this.now);
+    this.isChange = draft.isWritten;
+    return draft.outcome(answer);
+  }
+}
+
+function distinct(rows: readonly RowId[]): readonly RowId[] {
+  if (rows.length === 1) return rows;
+  const byKey = new Map<string, RowId>();
+  for (const row of rows) {
+    const key = rowKey(row);
+    if (!byKey.has(key)) byKey.set(key, row);
+  }
+  return byKey.size === rows.length ? rows : [...byKey.values()];
+}
