@@ -8,6 +8,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
 import type { Decision, Outcome, RowId } from "../store/store.js";
+import type { Claim } from "./draft.js";
 import { markerKey } from "../store/marker-keys.js";
 import { type MarkedAction, markerRow, ONCE_ROWS } from "./once-rows.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -48,6 +49,31 @@ export function createMarkers(
       );
     }
     return { row: markerRow(name, key, onceFor, action), onceFor };
+  };
+}
+
+/** The claim, if its id was not charged before. If it was, the answer of then. */
+export function once(
+  claim: Claim<RateLimitResult>,
+  { part, rows: [row] }: ResolvedLimit,
+  marker: Marker,
+): Claim<RateLimitResult> {
+  return {
+    rows: [...claim.rows, marker.row],
+    attempt(draft, now) {
+      // As it was before this call, because two claims of it may be for the same bucket.
+      const known = draft.readStored(marker.row);
+      // The row tells only where its windows begin.
+      if (isMarked(known, marker.onceFor, now)) {
+        return answerAgain(known, draft.peek(row), part, now);
+      }
+      const own = draft.fork();
+      const result = claim.attempt(own, now);
+      draft.adopt(own);
+      // A denial that closes the bucket leaves no marker, and neither does a call that takes nothing.
+      if (result.ok && own.isWritten) draft.write(marker.row, markerOf(result, now));
+      return result;
+    },
   };
 }
 

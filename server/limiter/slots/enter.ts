@@ -3,14 +3,15 @@ import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../..
 import { MAX_NONCE, slotsConfig } from "../../../core/slots.js";
 import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../call-options.js";
 import { type Context, report } from "../context.js";
+import { ClaimDecision } from "../draft.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
-import { answerAll, decideAll, requestsOf } from "../limit-all.js";
+import { answerAll, claimAll, requestsOf } from "../limit-all.js";
 import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { type LineContext, waitInLine } from "./line.js";
 import { EnterDecision, type Entered } from "./slot-decisions.js";
 import type { ResolveSlots, SlotsLimit } from "./slots-limit.js";
-import { type SlotAndTokens, withTokens } from "./with-tokens.js";
+import { type SlotAndTokens, slotAndTokens } from "./slot-and-tokens.js";
 
 const ENTER_OPTIONS = namesOf<EnterOptions>({
   key: true,
@@ -65,12 +66,13 @@ export async function enter(
     entered = await new Promise<Entered>((done, failed) => limiter.submit(decision, done, failed));
   } else {
     const requests = requestsOf(limiter, items);
-    const both = withTokens(decision, decideAll(requests, environment, undefined));
-    const [{ slot, tokens: decided }] = (await context.apply([both])) as [SlotAndTokens];
+    const claim = slotAndTokens(decision, claimAll(requests, environment));
+    const both = new ClaimDecision(claim, environment.clock);
+    const [{ slot, tokens: answer }] = (await context.apply([both])) as [SlotAndTokens];
     entered = slot;
     // Tokens that are there are not taken without a slot.
-    if (entered.kind === "entered" || !decided.ok) {
-      tokens = answerAll(limiter, requests, decided, { throws });
+    if (entered.kind === "entered" || !answer.ok) {
+      tokens = answerAll(limiter, requests, answer, both.now, { throws });
     }
     if (!tokens.ok) return refused(tokens);
   }

@@ -15,6 +15,7 @@ import {
 } from "../../../core/slots.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../../store/store.js";
 import type { Environment } from "../context.js";
+import { type Claim, Draft } from "../draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** A slot that a caller holds. */
@@ -39,7 +40,7 @@ export type Entered =
  * Enters a slot, or is denied. It tries one slot that is believed to be free, as a plain take. Only if
  * that one is held, all slots are read.
  */
-export class EnterDecision implements Decision<Entered>, PlainTake<Entered> {
+export class EnterDecision implements Claim<Entered>, Decision<Entered>, PlainTake<Entered> {
   readonly rows: readonly RowId[];
   readonly count: number;
   readonly floor: number;
@@ -98,29 +99,28 @@ export class EnterDecision implements Decision<Entered>, PlainTake<Entered> {
   }
 
   decide(states: readonly (RateLimitState | null)[]): Outcome<Entered> {
+    const draft = new Draft(this.rows, states);
+    return draft.outcome(this.attempt(draft, this.environment.clock()));
+  }
+
+  /** The other slots need no guard: whatever becomes of them, this one is free. */
+  attempt(draft: Draft, now: number): Entered {
     const { seen, lease } = this.limit;
-    const now = this.environment.clock();
+    const states = this.rows.map((row) => draft.peek(row));
     for (const [i, { shard }] of this.rows.entries()) seen[shard] = states[i]!;
     const { value, ends } = slotsHeld(states, lease, now);
     if (value === 0) {
-      const retryAfter = waitForSlot(ends, lease, now);
-      return { result: { kind: "denied", retryAfter, value, ends, now } };
+      return { kind: "denied", retryAfter: waitForSlot(ends, lease, now), value, ends, now };
     }
     // A slot with the mark may belong to a caller who waits.
     const i = states.findIndex((state) => isFree(state, lease, now) && !isMarked(state));
-    if (i === -1) return { result: { kind: "line" } };
-    const { shard } = this.rows[i]!;
+    if (i === -1) return { kind: "line" };
+    const row = this.rows[i]!;
     const next = { value: this.#value, ts: now };
-    seen[shard] = next;
-    return {
-      result: {
-        kind: "entered",
-        holder: { shard, value: this.#value, writtenAt: [now] },
-        value: value - 1,
-        now,
-      },
-      writes: states.map((_, at) => (at === i ? next : undefined)),
-    };
+    draft.write(row, next);
+    seen[row.shard] = next;
+    const holder = { shard: row.shard, value: this.#value, writtenAt: [now] };
+    return { kind: "entered", holder, value: value - 1, now };
   }
 }
 

@@ -1,0 +1,58 @@
+/** Several claims as one: all of them get what they want, or none does. */
+import { shortestWait } from "../../../core/calculate.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { Claim, Draft } from "../draft.js";
+
+export interface AllOfAnswer {
+  ok: boolean;
+  /** One per claim. When one is denied, what each would get in its turn. */
+  results: readonly RateLimitResult[];
+  /** By index of the claim: whether it changed a row. */
+  changed: readonly boolean[];
+  /** The wait for all of them; 0 when they passed without reservations. */
+  retryAfter: number;
+}
+
+/**
+ * @param isShadow whether the claim is only to be reported, by its index. Its denial denies nothing.
+ */
+export function allOf(
+  claims: readonly Claim<RateLimitResult>[],
+  isShadow: (index: number) => boolean,
+): Claim<AllOfAnswer> {
+  /** Two claims can be for the same row. The second one then sees what the first one left. */
+  const inTurn = (draft: Draft, now: number) => {
+    const fork = draft.fork();
+    const turns = claims.map((claim) => {
+      const own = fork.fork();
+      const result = claim.attempt(own, now);
+      fork.adopt(own);
+      return { result, own };
+    });
+    return { fork, turns, ok: turns.every(({ result }, i) => result.ok || isShadow(i)) };
+  };
+
+  return {
+    rows: claims.flatMap(({ rows }) => rows),
+    attempt(draft, now) {
+      const { fork, turns, ok } = inTurn(draft, now);
+      const results = turns.map(({ result }) => result);
+      const waits = results.map(({ retryAfter = 0 }, i) => (isShadow(i) ? 0 : retryAfter));
+      const longest = Math.max(0, ...waits);
+      if (ok) {
+        draft.adopt(fork);
+        return { ok, results, changed: turns.map(({ own }) => own.isWritten), retryAfter: longest };
+      }
+      // A denial may close its bucket. It is only right beside what the others would have got.
+      draft.note(fork);
+      for (const { result, own } of turns) if (!result.ok) draft.adopt(own);
+      return {
+        ok,
+        results,
+        changed: turns.map(({ result, own }) => !result.ok && own.isWritten),
+        // On separate rows, all pass after the longest wait. On shared rows, that is a first guess.
+        retryAfter: shortestWait(longest, (ms) => inTurn(draft, now + ms).ok),
+      };
+    },
+  };
+}
