@@ -7,12 +7,13 @@ import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import { answerAt } from "./overrides/overridden-answer.js";
 import { canChargePlainly } from "../store/plain-path.js";
-import type { Decision, Outcome, RowId } from "../store/store.js";
+import type { Decision, RowId } from "../store/store.js";
 import type { ChargeOptions, ChargeResult } from "./call-options.js";
 import { allRows, chooseRows } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
+import { type Claim, ClaimDecision } from "./draft.js";
 import { CHARGE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import { decideOnce, type Marker } from "./once.js";
+import { type Marker, once } from "./once.js";
 import type { OverriddenAnswer, ResolvedLimit } from "./resolve-limit.js";
 
 export async function charge(
@@ -21,10 +22,10 @@ export async function charge(
   options: ChargeOptions = {},
 ): Promise<ChargeResult> {
   rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
-  const { once } = options;
+  const { once: id } = options;
   const count = countOf(options);
   const limit = context.resolve(name, options);
-  const marker = once === undefined ? undefined : context.markerFor(limit, once);
+  const marker = id === undefined ? undefined : context.markerFor(limit, id);
   const charged = await chargeLimit(context, limit, count, marker);
   const { value, retryAfter } = charged;
   return {
@@ -46,37 +47,18 @@ export async function chargeLimit(
     return chargeOverridden(context, limit, limit.answer, count, marker);
   validateChargeable(limit, count);
   if (marker !== undefined) {
-    const [once] = (await apply([chargeOnce(limit, count, environment, marker)])) as [Charged];
-    report(context, "charge", { limit, count }, once, count > 0 && !once.repeated);
-    return once;
+    const claim = once(chargeClaim(limit, limit.rows, count), limit, marker);
+    const decision = new ClaimDecision(claim, environment.clock);
+    const [charged] = await apply([decision]);
+    report(context, "charge", { limit, count }, charged!, decision.isChange);
+    return charged!;
   }
   const rows = chooseRows(limit, environment.random);
-  const isAll = rows.length === (limit.config.shards ?? 1);
-  let [charged] = await apply([chargeRowsOf(limit, rows, count, environment, isAll)]);
+  let [charged] = await apply([chargeDecision(limit, rows, count, environment)]);
   // A debt is spread over all shards, so that every call meets it.
-  charged ??= (await apply([chargeRowsOf(limit, allRows(limit), count, environment, true)]))[0];
+  charged ??= (await apply([chargeDecision(limit, allRows(limit), count, environment)]))[0];
   report(context, "charge", { limit, count }, charged!, count > 0);
   return charged!;
-}
-
-type Charged = RateLimitResult & { ok: true };
-
-function chargeOnce(
-  limit: ResolvedLimit,
-  count: number,
-  environment: Environment,
-  marker: Marker,
-): Decision<RateLimitResult | undefined> {
-  const charging = chargeRowsOf(limit, limit.rows, count, environment, true);
-  return {
-    rows: [...limit.rows, marker.row],
-    decide(states) {
-      const own = states.slice(0, -1);
-      const decide = () => charging.decide(own) as Outcome<RateLimitResult>;
-      const now = environment.clock();
-      return decideOnce({ marker, limit }, own, states.at(-1), now, decide);
-    },
-  };
 }
 
 /** An exempt caller is charged nothing. A blocked caller is charged for what it has used. */
@@ -94,21 +76,16 @@ async function chargeOverridden(
   return result;
 }
 
-/**
- * Charges tokens to rows of a limit.
- *
- * @param mayOwe whether the rows may go into debt. Where they may not and hold too few tokens, the
- * result is `undefined`, and nothing is written.
- */
-function chargeRowsOf(
+/** As a decision that a store may carry out by itself. */
+function chargeDecision(
   limit: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
   { clock }: Pick<Environment, "clock">,
-  mayOwe: boolean,
 ): Decision<RateLimitResult | undefined> {
   const { part } = limit;
   const floor = chargeFloor(part);
+  const decision = new ClaimDecision(chargeClaim(limit, rows, count), clock);
   return {
     rows,
     plain: canChargePlainly({ limit, rows, count, floor })
@@ -120,21 +97,36 @@ function chargeRowsOf(
           granted: (next, later, now) => grantOf(next, part, now, later),
         }
       : undefined,
-    decide(states) {
-      const now = clock();
+    decide: (states) => decision.decide(states),
+  };
+}
+
+/**
+ * Charges tokens to rows of a limit. Only all of its rows together go into debt: the answer of some
+ * of them that hold too few tokens is `undefined`, and nothing is written.
+ */
+function chargeClaim(
+  { part, config: { shards = 1 } }: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+): Claim<RateLimitResult | undefined> {
+  return {
+    rows,
+    attempt(draft, now) {
+      const states = rows.map((row) => draft.read(row));
       const next = chargeRows(states, part, now, count);
       const [first] = next as [RateLimitState];
-      if (!mayOwe && first.value < 0) return { result: undefined };
-      const result = grantOf(first, part, now);
+      if (rows.length < shards && first.value < 0) return undefined;
       // A charge of nothing must not write, because a closed bucket is recognised by its row. A
       // plain charge always writes.
-      const writes = count > 0 ? next : undefined;
-      if (next.length === 1) return { result, writes };
-      const shards = rows.map(({ shard }, i) => {
+      if (count > 0) for (const [i, row] of rows.entries()) draft.write(row, next[i]!);
+      const result = grantOf(first, part, now);
+      if (rows.length === 1) return result;
+      const used = rows.map(({ shard }, i) => {
         const held = heldAt(states[i], part, now);
         return { shard, count: held.value - next[i]!.value };
       });
-      return { result: { ...result, value: next.length * result.value, shards }, writes };
+      return { ...result, value: next.length * result.value, shards: used };
     },
   };
 }

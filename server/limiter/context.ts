@@ -47,7 +47,7 @@ export interface Context extends Executor {
 export function report(
   { onDecision, onChange }: Context,
   action: DecisionEvent["action"],
-  { limit: { name, key }, count }: { limit: ResolvedLimit; count: number },
+  { limit: { name, key }, count }: { limit: Pick<ResolvedLimit, "name" | "key">; count: number },
   result: RateLimitResult,
   isChange: boolean,
 ): void {

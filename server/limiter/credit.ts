@@ -1,23 +1,18 @@
 /** `credit`: adds to a balance, such as credits that a user has bought. */
-import { heldAt, type RateLimitState } from "../../core/calculate.js";
+import { heldAt } from "../../core/calculate.js";
 import { capacityOf } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
 import { isCredits } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError } from "../../core/errors.js";
-import type { Decision } from "../store/store.js";
-import { type Context, type Environment, report } from "./context.js";
+import type { RowId } from "../store/store.js";
+import { type Context, report } from "./context.js";
+import { type Claim, ClaimDecision, type Draft } from "./draft.js";
 import { CREDIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { CreditOptions, CreditResult } from "./limit-first-options.js";
-import { decideOnce, type Marker } from "./once.js";
+import { once } from "./once.js";
 import { beneathAnswer } from "./overrides/overridden-answer.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
-
-interface Credited {
-  result: RateLimitResult & { ok: true };
-  /** The credits that were added. */
-  credited: number;
-}
 
 export async function credit(
   context: Context,
@@ -26,45 +21,45 @@ export async function credit(
 ): Promise<CreditResult> {
   const { resolve, apply, environment, markerFor } = context;
   rejectUnknownOptions(options, CREDIT_OPTIONS, "credit()");
-  const { count, once } = options;
+  const { count, once: id } = options;
   // A balance can also be raised while an override exempts or blocks its key.
   const limit = beneathAnswer(resolve(name, options));
   if (!isCredits(limit.config)) throw uncreditable(limit);
   validateCount(count);
+  const claim = new CreditClaim(limit, count);
   // Its ids are apart from those of calls that take.
-  const marker = once === undefined ? undefined : markerFor(limit, once, "credit");
-  const [answer] = await apply([addCredits(limit, count, environment, marker)]);
-  const { result, credited } = answer!;
+  const marker = id === undefined ? undefined : markerFor(limit, id, "credit");
+  const marked = marker === undefined ? claim : once(claim, limit, marker);
+  const [answer] = await apply([new ClaimDecision(marked, environment.clock)]);
+  const result = answer as RateLimitResult & { ok: true };
+  const credited = result.repeated ? 0 : claim.credited;
   report(context, "credit", { limit, count }, result, credited > 0);
   return { value: result.value, credited, ...(result.repeated && { repeated: true }) };
 }
 
-function addCredits(
-  limit: ResolvedLimit,
-  count: number,
-  { clock }: Pick<Environment, "clock">,
-  marker: Marker | undefined,
-): Decision<Credited> {
-  const { rows, part } = limit;
-  return {
-    rows: marker === undefined ? rows : [...rows, marker.row],
-    decide([state, known]) {
-      const now = clock();
-      let credited = 0;
-      const add = () => {
-        const held = heldAt(state, part, now);
-        const value = Math.min(held.value + count, capacityOf(part));
-        // Where the balance is full, it is `count` less what did not fit, and not a rounding error.
-        credited = Math.max(0, value < capacityOf(part) ? count : value - held.value);
-        const next: RateLimitState = { value, ts: held.ts };
-        const result = { ok: true as const, ...next };
-        return { result, writes: credited > 0 ? [next] : undefined };
-      };
-      const { result, writes } =
-        marker === undefined ? add() : decideOnce({ limit, marker }, [state!], known, now, add);
-      return { result: { result: result as Credited["result"], credited }, writes };
-    },
-  };
+class CreditClaim implements Claim<RateLimitResult> {
+  readonly rows: readonly RowId[];
+  /** The credits that the last attempt added. */
+  credited = 0;
+
+  constructor(
+    private readonly limit: ResolvedLimit,
+    private readonly count: number,
+  ) {
+    this.rows = limit.rows;
+  }
+
+  attempt(draft: Draft, now: number): RateLimitResult {
+    const { count } = this;
+    const { rows, part } = this.limit;
+    const held = heldAt(draft.read(rows[0]), part, now);
+    const value = Math.min(held.value + count, capacityOf(part));
+    // Where the balance is full, it is `count` less what did not fit, and not a rounding error.
+    this.credited = Math.max(0, value < capacityOf(part) ? count : value - held.value);
+    const next = { value, ts: held.ts };
+    if (this.credited > 0) draft.write(rows[0], next);
+    return { ok: true, ...next };
+  }
 }
 
 function uncreditable({ name, config: { rate } }: ResolvedLimit): RateLimitConfigError {

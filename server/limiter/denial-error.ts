@@ -3,10 +3,10 @@ import type { RateLimitConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { type RateLimitDenial, RateLimitError } from "../../core/errors.js";
 import { withListedStarts } from "../../core/with-calendar.js";
-import type { LimitRequest } from "./limit-request.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
 
 export function denialError(
-  { limit: { name, config } }: LimitRequest,
+  { limit: { name, config } }: { limit: Pick<ResolvedLimit, "name" | "config"> },
   { retryAfter = 0, value }: RateLimitResult,
   now: number,
   denials?: readonly RateLimitDenial[],

@@ -17,7 +17,7 @@ type Row = RateLimitState | null;
 export interface Claim<TAnswer> {
   /** All rows that `attempt` uses. One that is there twice is one row. */
   readonly rows: readonly RowId[];
-  /** Answers by the draft, and writes into it. May run more than once, so it changes nothing else. */
+  /** Answers by the draft, and writes into it. May run more than once. Only the last run counts. */
   attempt(draft: Draft, now: number): TAnswer;
 }
 

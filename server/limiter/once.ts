@@ -3,11 +3,10 @@
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
 import { answerAgain, isMarked, markerOf } from "../../core/once.js";
-import type { RateLimitState } from "../../core/calculate.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
-import type { Decision, Outcome, RowId } from "../store/store.js";
+import type { RowId } from "../store/store.js";
 import type { Claim } from "./draft.js";
 import { markerKey } from "../store/marker-keys.js";
 import { type MarkedAction, markerRow, ONCE_ROWS } from "./once-rows.js";
@@ -53,11 +52,11 @@ export function createMarkers(
 }
 
 /** The claim, if its id was not charged before. If it was, the answer of then. */
-export function once(
-  claim: Claim<RateLimitResult>,
+export function once<TAnswer extends RateLimitResult | undefined>(
+  claim: Claim<TAnswer>,
   { part, rows: [row] }: ResolvedLimit,
   marker: Marker,
-): Claim<RateLimitResult> {
+): Claim<TAnswer | RateLimitResult> {
   return {
     rows: [...claim.rows, marker.row],
     attempt(draft, now) {
@@ -71,51 +70,24 @@ export function once(
       const result = claim.attempt(own, now);
       draft.adopt(own);
       // A denial that closes the bucket leaves no marker, and neither does a call that takes nothing.
-      if (result.ok && own.isWritten) draft.write(marker.row, markerOf(result, now));
+      if (result?.ok && own.isWritten) draft.write(marker.row, markerOf(result, now));
       return result;
     },
   };
 }
 
-/**
- * Remembers in a marker what a decision of one limit has granted, or answers from it.
- *
- * @param states of the limit's rows.
- * @param known the state of the marker.
- * @param decide decides on a call whose id was not charged.
- */
-export function decideOnce(
-  { limit: { part }, marker: { onceFor } }: { limit: ResolvedLimit; marker: Marker },
-  states: readonly (RateLimitState | null)[],
-  known: RateLimitState | null | undefined,
-  now: number,
-  decide: () => Outcome<RateLimitResult>,
-): Outcome<RateLimitResult> {
-  if (isMarked(known, onceFor, now)) return { result: answerAgain(known, states[0], part, now) };
-  const { result, writes } = decide();
-  if (writes === undefined) return { result };
-  // A denial that closes the bucket leaves no marker.
-  const own = states.map((_, i) => writes[i]);
-  return { result, writes: [...own, result.ok ? markerOf(result, now) : undefined] };
-}
-
-/** Deletes the marker of a call in the decision that gives all of its tokens back. */
-export function forgettingMarker<TResult>(
-  decision: Decision<TResult>,
+/** The claim that gives all tokens of a call back, and deletes the marker of the call with them. */
+export function forgettingMarker<TAnswer>(
+  claim: Claim<TAnswer>,
   marker: RowId,
   ts: number,
-): Decision<TResult> {
-  const rows = [...decision.rows, marker];
+): Claim<TAnswer> {
   return {
-    rows,
-    decide(states) {
-      const { result, writes } = decision.decide(states.slice(0, -1));
-      const left = states.at(-1);
+    rows: [...claim.rows, marker],
+    attempt(draft, now) {
       // It may have lapsed, and have been written for a later call.
-      if (left === null || left === undefined || left.ts !== ts)
-        return { result, writes: writes && [...writes, undefined] };
-      const own = writes ?? decision.rows.map(() => undefined);
-      return { result, writes: [...own, null] };
+      if (draft.peek(marker)?.ts === ts) draft.write(marker, null);
+      return claim.attempt(draft, now);
     },
   };
 }

@@ -11,10 +11,11 @@ import {
   type TakenTokens,
 } from "../../core/refund.js";
 import { beneathAnswer } from "./overrides/overridden-answer.js";
-import type { Decision, RowId } from "../store/store.js";
+import type { RowId } from "../store/store.js";
 import type { RefundOptions } from "./call-options.js";
 import { allRows, chooseRows } from "./choose-shards.js";
-import type { Context, Environment } from "./context.js";
+import type { Context } from "./context.js";
+import { type Claim, ClaimDecision } from "./draft.js";
 import { REFUND_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { RefundClaim } from "./taken-part.js";
@@ -61,15 +62,16 @@ export async function refundResult(context: Context, taken: Taken, count: number
     const { row, remaining } = returned.at(-1)!.block!;
     return row.value + remaining;
   }
-  const decisions = others.map((claim) =>
-    refundRows(limit, claim.rows, claim.count, environment, claim.taken),
+  const refunds = others.map(({ rows, count: tokens, taken: from }) =>
+    refundRows(limit, rows, tokens, from),
   );
   const { marker } = taken;
   if (marker !== undefined && taken.countIn(environment.scope) === 0) {
     // Its id would let the next call through for nothing.
-    decisions.unshift(forgettingMarker(decisions.shift()!, marker.row, marker.ts));
+    refunds.unshift(forgettingMarker(refunds.shift()!, marker.row, marker.ts));
   }
-  const answers = await apply(decisions);
+  const { clock } = environment;
+  const answers = await apply(refunds.map((claim) => new ClaimDecision(claim, clock)));
   for (const [i, { refunded }] of answers.entries()) others[i]!.answer(refunded);
   if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
     onChange(limit.name, limit.key);
@@ -119,7 +121,8 @@ async function refundTo(
   count: number,
   taken?: readonly TakenTokens[],
 ): Promise<Refunded> {
-  const [refunded] = await apply([refundRows(limit, rows, count, environment, taken)]);
+  const claim = refundRows(limit, rows, count, taken);
+  const [refunded] = await apply([new ClaimDecision(claim, environment.clock)]);
   return refunded!;
 }
 
@@ -132,20 +135,21 @@ function refundRows(
   { part, lease }: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
-  { clock }: Pick<Environment, "clock">,
   taken?: readonly TakenTokens[],
-): Decision<Refunded> {
-  /** What a block of another process could not have made the row lose meanwhile. */
-  const roomFor = (states: readonly (RateLimitState | null)[]) =>
-    lease === undefined ? Infinity : roomBelow(lease.config, states[0]!, taken![0]!, clock());
+): Claim<Refunded> {
   return {
     rows,
-    decide(states) {
+    attempt(draft, now) {
+      const states = rows.map((row) => draft.read(row));
+      const [state] = states as [RateLimitState | null];
+      // What a block of another process could not have made the row lose meanwhile.
+      const room = lease && taken ? roomBelow(lease.config, state, taken[0]!, now) : Infinity;
       const { next, ...result } =
         taken === undefined
-          ? refundRateLimit(states, part, clock(), count)
-          : refundTaken(states, part, clock(), Math.min(count, roomFor(states)), taken);
-      return { result, writes: next };
+          ? refundRateLimit(states, part, now, count)
+          : refundTaken(states, part, now, Math.min(count, room), taken);
+      for (const [i, row] of rows.entries()) if (next[i] !== undefined) draft.write(row, next[i]);
+      return result;
     },
   };
 }

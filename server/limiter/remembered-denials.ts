@@ -13,9 +13,10 @@ import { bucketId } from "../../core/bucket-id.js";
 import { sameConfig } from "../../core/same-config.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
-import type { Decision, RowId } from "../store/store.js";
+import type { Decision, Outcome, RowId } from "../store/store.js";
 import { startTimer } from "../timers/timer.js";
-import { decideRequest } from "./decide-request.js";
+import { TokenClaim } from "./claims/token-claim.js";
+import { Draft } from "./draft.js";
 import type { Executor } from "./executor.js";
 import type { LimitRequest } from "./limit-request.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -48,12 +49,6 @@ interface Bucket {
   denial: Denial | undefined;
 }
 
-/** A decision of `limit`. */
-interface Asked extends Decision<RateLimitResult> {
-  /** What its last run left in its rows. */
-  readonly left: readonly (RateLimitState | null)[];
-}
-
 export class RememberedDenials {
   private readonly buckets = new Map<string, Bucket>();
   private readonly byDigest = new Map<string, Bucket>();
@@ -78,31 +73,32 @@ export class RememberedDenials {
     const isOpen = blockFor !== undefined && !isClosed(denial.states[0]!, limit.part, now);
     const rememberFor = Math.min(limit.rememberFor, request.limit.rememberFor);
     if (!isOpen && monotonic() < denial.since + rememberFor) {
-      const { result } = decideRequest(request, denial.rows, denial.states, now);
+      const claim = new TokenClaim(request, denial.rows);
+      const result = claim.attempt(new Draft(denial.rows, denial.states), now);
       if (!result.ok) return { ...result, remembered: true };
     }
     this.forget(bucket!);
     return undefined;
   }
 
-  /** Sends one call, and remembers its denial. */
-  noting(submit: Executor["submit"], request: LimitRequest, decision: Asked): Executor["submit"] {
-    return (_, done, failed) => {
+  /** Sends the decision of one call, and remembers its denial. */
+  noting(submit: Executor["submit"], request: LimitRequest): Executor["submit"] {
+    return (decision, done, failed) => {
       const { limit } = request;
       const since = monotonic();
       const bucket = this.ask(limit);
       const { changes } = bucket;
-      // The store answers with what `decision` returns.
-      const answered = done as (result: RateLimitResult) => void;
+      const noted = new NotingDecision(decision);
       submit(
-        decision,
+        noted,
         (result) => {
-          if (!result.ok && changes === bucket.changes) {
-            const { rows, left } = decision;
+          const { ok } = result as RateLimitResult;
+          if (!ok && changes === bucket.changes) {
+            const { rows, left } = noted;
             this.remember(bucket, { request, rows, states: left, since });
           }
           this.end(bucket, limit);
-          answered(result);
+          done(result);
         },
         (error) => {
           this.end(bucket, limit);
@@ -216,6 +212,26 @@ export class RememberedDenials {
     };
     // It does not keep the process alive.
     startTimer(sweep, SWEEP).unref();
+  }
+}
+
+/** Notes what a decision left in its rows. */
+class NotingDecision<TResult> implements Decision<TResult> {
+  readonly rows: readonly RowId[];
+  left: readonly (RateLimitState | null)[] = [];
+
+  constructor(private readonly decision: Decision<TResult>) {
+    this.rows = decision.rows;
+  }
+
+  get plain() {
+    return this.decision.plain;
+  }
+
+  decide(states: readonly (RateLimitState | null)[]): Outcome<TResult> {
+    const outcome = this.decision.decide(states);
+    this.left = states.map((state, i) => outcome.writes?.[i] ?? state);
+    return outcome;
   }
 }
 

@@ -15,13 +15,13 @@ import type { ResolvedLimit } from "./resolve-limit.js";
 import { RefundClaim, TakenPart } from "./taken-part.js";
 import type { TransactionScope } from "./transaction-scope.js";
 
-interface Memory {
+export interface Memory {
   readonly limit: ResolvedLimit;
   readonly count: number;
   /** Of the limiter, or of the transaction, that was called. */
   readonly environment: Environment;
-  /** Whether the call took nothing, although its result is `ok`. */
-  readonly readOnly: boolean;
+  /** Whether the call took nothing, although its result is `ok`. @default false */
+  readonly readOnly?: boolean;
   /** The block that served the call. */
   readonly block?: Block | undefined;
   /** What says that the id of the call was charged, if it had one. */
@@ -46,7 +46,7 @@ export class Taken {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    { limit, count, environment, readOnly, block, marker, now = 0 }: Memory,
+    { limit, count, environment, readOnly = false, block, marker, now = 0 }: Memory,
     result: RateLimitResult & { ok: true },
   ) {
     this.limit = limit;

@@ -186,8 +186,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "an id is charged twice",
     file: "limiter/once.ts",
-    from: "result.ok ? markerOf(result, now) : undefined",
-    to: "result.ok && now < 0 ? markerOf(result, now) : undefined",
+    from: "if (result?.ok && own.isWritten) draft",
+    to: "if (result?.ok && own.isWritten && now < 0) draft",
   },
   {
     defect: "tokens that come back open a closed bucket",

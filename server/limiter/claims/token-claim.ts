@@ -38,11 +38,17 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     this.maxWait = maxWait;
   }
 
+  /** Whether it is decided on two shards. */
+  protected get isSharded(): boolean {
+    const { part, config } = this.limit;
+    return part !== config;
+  }
+
   attempt(draft: Draft, now: number): RateLimitResult {
     const { limit, rows, closes } = this;
     const [row] = rows as [RowId];
     if (limit.answer !== undefined) return answerAt(limit.answer, limit.config, now);
-    if ((limit.config.shards ?? 1) > 1) return this.#takeFromShards(draft, now);
+    if (this.isSharded) return this.#takeFromShards(draft, now);
     if (closes && rows.length === 2) return this.#takeOrStrike(draft, now);
     const { result, next } = this.decideOn(draft.read(row), now);
     if (next !== undefined) draft.write(row, next);

@@ -105,7 +105,7 @@ export async function enter(
   }
   held.results = tokens.results;
   const { value, ts } = held;
-  report(limiter, "limit", requestOf(limit), { ok: true, value, ts }, true);
+  report(limiter, "limit", { limit, count: 1 }, { ok: true, value, ts }, true);
   return held;
 }
 
@@ -116,11 +116,6 @@ function hold(
   sentAt: number,
 ): HeldSlot {
   return new HeldSlot(context, limit, holder, sentAt, value, now);
-}
-
-/** What `report` reads of a request: it is not one for tokens. */
-function requestOf(limit: SlotsLimit): Parameters<typeof report>[2] {
-  return { limit: limit as never, count: 1 };
 }
 
 /** There are not enough tokens for the call. */
@@ -140,7 +135,7 @@ function denied(
   throws: boolean,
 ): EnterDenied {
   const { name, slots } = limit;
-  report(limiter, "limit", requestOf(limit), { ok: false, retryAfter, value }, false);
+  report(limiter, "limit", { limit, count: 1 }, { ok: false, retryAfter, value }, false);
   if (!throws) return new EnterDenied(name, retryAfter, value, []);
   const config = slotsConfig(slots, ends);
   throw new RateLimitError({ kind: "RateLimited", name, retryAfter, value, config, now });

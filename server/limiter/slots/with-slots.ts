@@ -34,8 +34,7 @@ export function withSlots(
       const { limit, state } = await read(name, options);
       const result = checkOf(state, limit);
       if (result.ok || !options.throws) return result;
-      const request = { limit: { name, config: state.config } as never };
-      throw denialError(request as never, result, state.now);
+      throw denialError({ limit: { name, config: state.config } }, result, state.now);
     },
     async getValue(name: string, options: KeyOptions = {}) {
       if (!isSlots(name)) return operations.getValue(name, options);
