@@ -1,9 +1,13 @@
 /** `limitFirst`: the first of several limits that has the tokens pays for a call, or all in order. */
-import { countOf, isSatisfiable } from "../../core/count.js";
+import { toleranceOf } from "../../core/config.js";
+import { countOf, isSatisfiable, mostHeld } from "../../core/count.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { sharesOf } from "../../core/shares.js";
+import { chooseRows } from "./choose-shards.js";
+import { eachOf, firstOf, type FirstOfAnswer, Payer } from "./claims/first-of.js";
 import { type Context, report } from "./context.js";
-import { decideFirst, type FirstDecided, isPayable } from "./decide-first.js";
 import { denialError } from "./denial-error.js";
+import { ClaimDecision } from "./draft.js";
 import { openedBy } from "./fail-open.js";
 import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type {
@@ -29,22 +33,25 @@ export async function limitFirst(
   // Nothing is split into nothing: the first limit says whether it is in debt.
   const together = split && count > 0;
   validatePayable(requests, count, together);
-  let decided: FirstDecided;
+  const { clock, random } = context.environment;
+  const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
+  const claim = together ? eachOf(payers, count) : firstOf(payers);
+  const decision = new ClaimDecision(claim, clock);
+  let answer: FirstOfAnswer;
   try {
-    const decision = decideFirst(requests, together ? count : undefined, context.environment);
-    [decided] = (await context.apply([decision])) as [FirstDecided];
+    [answer] = (await context.apply([decision])) as [FirstOfAnswer];
   } catch (error) {
     return openFirst(context, requests, error);
   }
-  return decided.ok
-    ? paidBy(context, requests, decided)
-    : deniedBy(context, requests, decided, options.throws);
+  return answer.ok
+    ? paidBy(context, requests, answer)
+    : deniedBy(context, requests, answer, decision.now, options.throws);
 }
 
 function paidBy(
   context: Context,
   requests: readonly LimitRequest[],
-  { asked }: FirstDecided,
+  { asked }: FirstOfAnswer,
 ): LimitFirstResult {
   const { environment } = context;
   const paid: PaidCount[] = [];
@@ -64,7 +71,8 @@ function paidBy(
 function deniedBy(
   context: Context,
   requests: readonly LimitRequest[],
-  { asked, retryAfter, now }: FirstDecided,
+  { asked, retryAfter }: FirstOfAnswer,
+  now: number,
   throws: boolean = false,
 ): LimitFirstResult {
   const results = asked.map(({ result }) => result);
@@ -165,4 +173,13 @@ function validatePayable(requests: readonly LimitRequest[], count: number, split
     : `no call for ${requests.map((request) => request.count).join(", ")} tokens can ever be ` +
       `granted by ${names}: the capacity of each is less`;
   throw new RateLimitInputError("unsatisfiable", message);
+}
+
+/** Whether the limits can ever give so many tokens together. */
+function isPayable(requests: readonly LimitRequest[], count: number): boolean {
+  const purses = requests.map(({ limit: { config, part } }) => {
+    const { shards = 1 } = config;
+    return { value: mostHeld(config), tolerance: Math.min(shards, 2) * toleranceOf(part) };
+  });
+  return sharesOf(purses, count) !== undefined;
 }

@@ -1,12 +1,13 @@
-/** The decision of `limitFirst`, on states that a test chooses. */
+/** The claims of `limitFirst`, on states that a test chooses. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bucketConfig } from "../../../core/credits.js";
-import { DAY, MINUTE } from "../../../core/durations.js";
-import { decideFirst } from "../../../server/limiter/decide-first.js";
-import type { LimitRequest } from "../../../server/limiter/limit-request.js";
-import { resolveLimit } from "../../../server/limiter/resolve-limit.js";
-import { cases } from "../../support/cases.js";
+import { bucketConfig } from "../../../../core/credits.js";
+import { DAY, MINUTE } from "../../../../core/durations.js";
+import { eachOf, firstOf, Payer } from "../../../../server/limiter/claims/first-of.js";
+import { ClaimDecision } from "../../../../server/limiter/draft.js";
+import type { LimitRequest } from "../../../../server/limiter/limit-request.js";
+import { resolveLimit } from "../../../../server/limiter/resolve-limit.js";
+import { cases } from "../../../support/cases.js";
 
 const NOW = 10 * DAY;
 const plan = { kind: "token bucket", rate: 10, period: MINUTE } as const;
@@ -19,13 +20,14 @@ function requests(count: number): LimitRequest[] {
   });
 }
 
-const decide = (values: readonly (number | null)[], count: number, split: boolean) =>
-  decideFirst(requests(count), split ? count : undefined, {
-    clock: () => NOW,
-    random: () => 0.5,
-  }).decide(values.map((value) => (value === null ? null : { value, ts: NOW })));
+function decide(values: readonly (number | null)[], count: number, split: boolean) {
+  const payers = requests(count).map((request) => new Payer(request, request.limit.rows));
+  const claim = split ? eachOf(payers, count) : firstOf(payers);
+  const states = values.map((value) => (value === null ? null : { value, ts: NOW }));
+  return new ClaimDecision(claim, () => NOW).decide(states);
+}
 
-describe("decideFirst", () => {
+describe("the claim of limitFirst", () => {
   it("guards what was asked in vain, and nothing after the last payer", () => {
     const { result, writes } = decide([1, 9, 5], 4, false);
     expect(result.asked).toMatchObject([{ result: { ok: false } }, { paid: 4 }]);
