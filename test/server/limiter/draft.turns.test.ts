@@ -21,7 +21,7 @@ import {
   type Wanted,
 } from "./claims/turns.js";
 
-const CASES = Number(process.env["DIFFERENTIAL_CASES"] ?? 3000);
+const CASES = Number(process.env["DIFFERENTIAL_CASES"] ?? 2000);
 const START = Date.UTC(2030, 0, 1);
 
 const limits = [
