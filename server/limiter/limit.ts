@@ -44,12 +44,14 @@ export function limit(
       const claim = new TokenClaim(request, rowsToLimit(request.limit, random));
       const marker = context.markerFor(request.limit, options.once);
       const decision = new ClaimDecision(once(claim, request.limit, marker), clock);
-      const of = { ...request, environment, marker };
+      const { limit: resolved, count } = request;
+      const of = { limit: resolved, count, environment, marker, now: 0 };
       return send(context, "limit", of, decision, options, done, failed);
     }
-    const call = { request, options, done, failed };
-    if (leases !== undefined && canServe(call)) return limitLeased(context, leases, call, askRow);
-    askRow(context, call);
+    if (leases !== undefined && canServe(request)) {
+      return limitLeased(context, leases, { request, options, done, failed }, askRowFor);
+    }
+    askRow(context, request, options, done, failed);
   });
 }
 
@@ -63,8 +65,7 @@ export function check(
     const { environment, leases } = context;
     rejectUnknownOptions(options, LIMIT_OPTIONS, "check()");
     const request = requestOf(context, name, options);
-    const { limit: resolved } = request;
-    const call = { request, options, done, failed };
+    const { limit: resolved, count } = request;
     let claim: Claim<RateLimitResult> = new TokenClaim(
       request,
       chooseFullerFirst(resolved, environment),
@@ -72,24 +73,27 @@ export function check(
     );
     if (options.once !== undefined) {
       claim = once(claim, resolved, context.markerFor(resolved, options.once));
-    } else if (leases !== undefined && canServe(call)) {
-      claim = orFromBlock(claim, call.request, leases);
+    } else if (leases !== undefined && canServe(request)) {
+      claim = orFromBlock(claim, request, leases);
     }
     const decision = new ClaimDecision(onFork(claim), environment.clock, true);
-    const of = { ...request, environment, readOnly: true };
+    const of = { limit: resolved, count, environment, readOnly: true, now: 0 };
     send(context, "check", of, decision, options, done, failed);
   });
 }
 
-interface Call {
-  readonly request: LimitRequest;
-  readonly options: LimitOptions;
-  done(this: void, result: RateLimitResult): void;
-  failed(this: void, error: unknown): void;
+function askRowFor(context: Context, { request, options, done, failed }: LeasedCall): void {
+  askRow(context, request, options, done, failed);
 }
 
 /** Asks the store, unless the answer is a denial that is known. */
-function askRow(context: Context, { request, options, done, failed }: Call): void {
+function askRow(
+  context: Context,
+  request: LimitRequest,
+  options: LimitOptions,
+  done: (result: RateLimitResult) => void,
+  failed: (error: unknown) => void,
+): void {
   const { environment, denials } = context;
   // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
   const mayRemember = request.maxWait === undefined && request.limit.rememberFor > 0;
@@ -110,14 +114,9 @@ function askRow(context: Context, { request, options, done, failed }: Call): voi
 }
 
 /** Whether blocks count for a call. Reservations and waits are a matter of the row alone. */
-function canServe<TCall extends Call>(call: TCall): call is TCall & Pick<LeasedCall, "request"> {
-  const {
-    limit: { lease },
-    reserve,
-    maxWait,
-    count,
-  } = call.request;
-  return lease !== undefined && !reserve && maxWait === undefined && count > 0;
+function canServe(request: LimitRequest): request is LeasedCall["request"] {
+  const { limit: resolved, reserve, maxWait, count } = request;
+  return resolved.lease !== undefined && !reserve && maxWait === undefined && count > 0;
 }
 
 /**
@@ -140,7 +139,8 @@ function send(
     const { now } = decision;
     if (!readOnly) denials?.used(resolved, decided.ok);
     const shown = resolved.config.shadow ? inShadow(decided, now) : decided;
-    const result = remember(shown, of.marker === undefined ? of : { ...of, now });
+    of.now = now;
+    const result = remember(shown, of);
     report(context, action, of, result, decision.isChange);
     if (!result.ok && options.throws) failed(denialError(of, result, now));
     else done(result);

@@ -26,8 +26,8 @@ export interface Memory {
   readonly block?: Block | undefined;
   /** What says that the id of the call was charged, if it had one. */
   readonly marker?: Marker | undefined;
-  /** When the marker was written, epoch ms. */
-  readonly now?: number;
+  /** When it was decided, epoch ms: the `ts` of a marker. */
+  now?: number;
 }
 
 /** What was taken for one result, and still can come back. */

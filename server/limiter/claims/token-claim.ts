@@ -16,6 +16,7 @@ import type { ResolvedLimit } from "../resolve-limit.js";
 
 type Row = RateLimitState | null;
 
+// Private by TypeScript alone: a method with a #name marks each object, and one is made for each call.
 export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
   readonly limit: ResolvedLimit;
   readonly count: number;
@@ -48,8 +49,8 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     const { limit, rows, closes } = this;
     const [row] = rows as [RowId];
     if (limit.answer !== undefined) return answerAt(limit.answer, limit.config, now);
-    if (this.isSharded) return this.#takeFromShards(draft, now);
-    if (closes && rows.length === 2) return this.#takeOrStrike(draft, now);
+    if (this.isSharded) return this.takeFromShards(draft, now);
+    if (closes && rows.length === 2) return this.takeOrStrike(draft, now);
     const { result, next } = this.decideOn(draft.read(row), now);
     if (next !== undefined) draft.write(row, next);
     return result;
@@ -69,12 +70,12 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     );
     const { result } = decided;
     if (!result.ok) return decided;
-    if (this.#isTooLate(result)) return { result: this.#tooLate(result), next: undefined };
+    if (this.isTooLate(result)) return { result: this.tooLate(result), next: undefined };
     return count === 0 ? { result, next: undefined } : decided;
   }
 
   /** A denial that closes the bucket is counted in the second row. */
-  #takeOrStrike(draft: Draft, now: number): RateLimitResult {
+  private takeOrStrike(draft: Draft, now: number): RateLimitResult {
     const [row, counting] = this.rows as [RowId, RowId];
     const { part } = this.limit;
     const strikes = draft.peek(counting);
@@ -89,26 +90,26 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
   }
 
   /** The shard that is left alone may change: what it holds would not make the take wrong. */
-  #takeFromShards(draft: Draft, now: number): RateLimitResult {
+  private takeFromShards(draft: Draft, now: number): RateLimitResult {
     const { rows, count, reserve } = this;
     const pair = rows.map((row) => draft.peek(row)) as [Row, Row];
     const { part } = this.limit;
     const { result, next, taken } = decideShardPair(pair, part, now, count, reserve);
-    const isTooLate = result.ok && this.#isTooLate(result);
+    const isTooLate = result.ok && this.isTooLate(result);
     if (!result.ok || isTooLate || count === 0) for (const row of rows) draft.read(row);
     if (!result.ok) return result;
-    if (isTooLate) return this.#tooLate(result);
+    if (isTooLate) return this.tooLate(result);
     const used = [0, 1].filter((i) => next[i] !== undefined);
     if (count > 0) for (const i of used) draft.write(rows[i]!, next[i]!);
     return { ...result, shards: used.map((i) => ({ shard: rows[i]!.shard, count: taken[i]! })) };
   }
 
   /** Whether a reservation would have to wait for longer than its caller does. */
-  #isTooLate({ retryAfter = 0 }: RateLimitResult): boolean {
+  private isTooLate({ retryAfter = 0 }: RateLimitResult): boolean {
     return this.maxWait !== undefined && retryAfter > this.maxWait;
   }
 
-  #tooLate({ retryAfter, value }: RateLimitResult): RateLimitResult {
+  private tooLate({ retryAfter, value }: RateLimitResult): RateLimitResult {
     // One ms later, the same reservation would have to wait one ms less.
     const wait = Math.ceil(retryAfter! - this.maxWait!);
     return { ok: false, retryAfter: wait, value: value + this.count };
