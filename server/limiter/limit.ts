@@ -6,11 +6,11 @@ import type { RateLimitState } from "../../core/calculate.js";
 import { floorOf, type RateLimitConfig } from "../../core/config.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { canTakePlainly } from "../store/plain-path.js";
-import type { Decision, Outcome, PlainTake } from "../store/store.js";
+import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
 import type { Leases } from "../leases/leases.js";
 import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst, rowsToLimit } from "./choose-shards.js";
-import { TokenClaim } from "./claims/token-claim.js";
+import { decideOnRow, TokenClaim } from "./claims/token-claim.js";
 import { type Context, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
 import { type Claim, ClaimDecision, Draft } from "./draft.js";
@@ -20,6 +20,7 @@ import type { LeasedCall } from "./leased-call.js";
 import { limitLeased } from "./limit-leased.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { once } from "./once.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
 import { type Memory, remember } from "./taken.js";
 import { withHeld } from "./with-held.js";
 
@@ -164,17 +165,26 @@ interface Decided extends Decision<RateLimitResult> {
  * Decides on one request. A class, because hundreds of calls may wait at a time, and its few fields
  * keep less memory alive than a closure would.
  */
-class LimitDecision extends TokenClaim implements Decided, PlainTake<RateLimitResult> {
+class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult> {
+  readonly limit: ResolvedLimit;
+  readonly count: number;
+  readonly reserve: boolean;
+  readonly maxWait: number | undefined;
+  readonly rows: readonly RowId[];
   /** When the last decision was made, by the limiter's clock, epoch ms. */
   now = 0;
   /** Whether the last decision changed a row. */
   isChange = false;
 
   constructor(
-    request: LimitRequest,
+    { limit: resolved, count, reserve, maxWait }: LimitRequest,
     readonly environment: Environment,
   ) {
-    super(request, request.limit.counted ?? chooseFullerFirst(request.limit, environment));
+    this.limit = resolved;
+    this.count = count;
+    this.reserve = reserve;
+    this.maxWait = maxWait;
+    this.rows = resolved.counted ?? chooseFullerFirst(resolved, environment);
   }
 
   /**
@@ -199,6 +209,12 @@ class LimitDecision extends TokenClaim implements Decided, PlainTake<RateLimitRe
     return this.environment.clock;
   }
 
+  /** Whether it is decided on two shards. */
+  private get isSharded(): boolean {
+    const { part, config } = this.limit;
+    return part !== config;
+  }
+
   granted(next: RateLimitState, later: number, now: number): RateLimitResult {
     this.now = now;
     this.isChange = true;
@@ -212,12 +228,12 @@ class LimitDecision extends TokenClaim implements Decided, PlainTake<RateLimitRe
   decide(states: readonly (RateLimitState | null)[]): Outcome<RateLimitResult> {
     const now = (this.now = this.environment.clock());
     if (this.rows.length === 1) {
-      const { result, next } = this.decideOn(states[0]!, now);
+      const { result, next } = decideOnRow(this, states[0]!, now);
       this.isChange = next !== undefined;
       return { result, writes: next && [next] };
     }
     const draft = new Draft(this.rows, states);
-    const result = this.attempt(draft, now);
+    const result = new TokenClaim(this, this.rows).attempt(draft, now);
     this.isChange = draft.isWritten;
     if (this.isSharded) {
       for (const row of this.rows) this.limit.seen[row.shard] = draft.peek(row) ?? undefined;

@@ -16,7 +16,6 @@ import type { ResolvedLimit } from "../resolve-limit.js";
 
 type Row = RateLimitState | null;
 
-// Private by TypeScript alone: a method with a #name marks each object, and one is made for each call.
 export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
   readonly limit: ResolvedLimit;
   readonly count: number;
@@ -39,39 +38,17 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     this.maxWait = maxWait;
   }
 
-  /** Whether it is decided on two shards. */
-  protected get isSharded(): boolean {
-    const { part, config } = this.limit;
-    return part !== config;
-  }
-
   attempt(draft: Draft, now: number): RateLimitResult {
     const { limit, rows, closes } = this;
     const [row] = rows as [RowId];
     if (limit.answer !== undefined) return answerAt(limit.answer, limit.config, now);
-    if (this.isSharded) return this.takeFromShards(draft, now);
+    if (limit.part !== limit.config) return this.takeFromShards(draft, now);
     if (closes && rows.length === 2) return this.takeOrStrike(draft, now);
-    const { result, next } = this.decideOn(draft.read(row), now);
+    const { part } = limit;
+    const config = closes ? part : withoutBlock(part);
+    const { result, next } = decideOnRow(this, draft.read(row), now, config);
     if (next !== undefined) draft.write(row, next);
     return result;
-  }
-
-  /** The same on the state of the only row, without a draft. */
-  decideOn(state: Row, now: number, config: RateLimitConfig = this.limit.part): RateLimitDecision {
-    const { limit, count, reserve, closes } = this;
-    if (limit.answer !== undefined)
-      return { result: answerAt(limit.answer, limit.config, now), next: undefined };
-    const decided = decideRateLimit(
-      state,
-      closes ? config : withoutBlock(config),
-      now,
-      count,
-      reserve,
-    );
-    const { result } = decided;
-    if (!result.ok) return decided;
-    if (this.isTooLate(result)) return { result: this.tooLate(result), next: undefined };
-    return count === 0 ? { result, next: undefined } : decided;
   }
 
   /** A denial that closes the bucket is counted in the second row. */
@@ -80,7 +57,7 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     const { part } = this.limit;
     const strikes = draft.peek(counting);
     const closing = withNextBlock(part, strikes, now);
-    const { result, next } = this.decideOn(draft.read(row), now, closing);
+    const { result, next } = decideOnRow(this, draft.read(row), now, closing);
     if (next !== undefined) draft.write(row, next);
     // A grant does not depend on the closings before it.
     if (result.ok) return result;
@@ -95,25 +72,46 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     const pair = rows.map((row) => draft.peek(row)) as [Row, Row];
     const { part } = this.limit;
     const { result, next, taken } = decideShardPair(pair, part, now, count, reserve);
-    const isTooLate = result.ok && this.isTooLate(result);
-    if (!result.ok || isTooLate || count === 0) for (const row of rows) draft.read(row);
+    const isLate = result.ok && isTooLate(this, result);
+    if (!result.ok || isLate || count === 0) for (const row of rows) draft.read(row);
     if (!result.ok) return result;
-    if (isTooLate) return this.tooLate(result);
+    if (isLate) return tooLate(this, result);
     const used = [0, 1].filter((i) => next[i] !== undefined);
     if (count > 0) for (const i of used) draft.write(rows[i]!, next[i]!);
     return { ...result, shards: used.map((i) => ({ shard: rows[i]!.shard, count: taken[i]! })) };
   }
+}
 
-  /** Whether a reservation would have to wait for longer than its caller does. */
-  private isTooLate({ retryAfter = 0 }: RateLimitResult): boolean {
-    return this.maxWait !== undefined && retryAfter > this.maxWait;
+/** The answer to a call on its only row, and the state to write. A single call needs no draft for it. */
+export function decideOnRow(
+  request: LimitRequest,
+  state: Row,
+  now: number,
+  config: RateLimitConfig = request.limit.part,
+): RateLimitDecision {
+  const { limit, count, reserve } = request;
+  if (limit.answer !== undefined) {
+    return { result: answerAt(limit.answer, limit.config, now), next: undefined };
   }
+  const decided = decideRateLimit(state, config, now, count, reserve);
+  const { result } = decided;
+  if (!result.ok) return decided;
+  if (isTooLate(request, result)) return { result: tooLate(request, result), next: undefined };
+  return count === 0 ? { result, next: undefined } : decided;
+}
 
-  private tooLate({ retryAfter, value }: RateLimitResult): RateLimitResult {
-    // One ms later, the same reservation would have to wait one ms less.
-    const wait = Math.ceil(retryAfter! - this.maxWait!);
-    return { ok: false, retryAfter: wait, value: value + this.count };
-  }
+/** Whether a reservation would have to wait for longer than its caller does. */
+function isTooLate({ maxWait }: LimitRequest, { retryAfter = 0 }: RateLimitResult): boolean {
+  return maxWait !== undefined && retryAfter > maxWait;
+}
+
+function tooLate(
+  { maxWait, count }: LimitRequest,
+  { retryAfter, value }: RateLimitResult,
+): RateLimitResult {
+  // One ms later, the same reservation would have to wait one ms less.
+  const wait = Math.ceil(retryAfter! - maxWait!);
+  return { ok: false, retryAfter: wait, value: value + count };
 }
 
 function withoutBlock(config: RateLimitConfig): RateLimitConfig {
