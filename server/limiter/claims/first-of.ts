@@ -58,6 +58,8 @@ export function eachOf(payers: readonly Payer[], count: number): Claim<FirstOfAn
       let rest = count;
       const asked = payers.slice(0, last + 1).map((payer, i): Asked => {
         const paid = shares[i]!;
+        // A later limit pays only because this one has no more, on any of its shards.
+        if (i < last) payer.guard(draft);
         if (paid === 0) return { result: payer.refuse(draft, now, rest) };
         rest -= paid;
         return { result: payer.pay(draft, now, paid), paid };
@@ -101,9 +103,14 @@ export class Payer {
     return { ...result, retryAfter: MAX_RETRY_AFTER };
   }
 
-  /** The same, of a limit that gives nothing. */
-  refuse(draft: Draft, now: number, count: number): RateLimitResult {
+  /** The answer depends on all of its rows. */
+  guard(draft: Draft): void {
     for (const row of this.rows) draft.read(row);
+  }
+
+  /** The same as `pay`, of a limit that gives nothing. */
+  refuse(draft: Draft, now: number, count: number): RateLimitResult {
+    this.guard(draft);
     const result = this.pay(draft.fork(), now, count);
     const { value, retryAfter = 1 } = result;
     return result.ok ? { ok: false, retryAfter, value } : result;
