@@ -57,6 +57,28 @@ describe.each(stores)("refund and settle of one result on %s", (_, open) => {
     },
   );
 
+  it.each(["itself", "in a transaction"])(
+    "give back what was charged later by what has refilled since then (%s)",
+    async (where) => {
+      await using opened = await open();
+      const { limiter, left, clock } = setUp(opened.store);
+      const settleTo = (result: RateLimitResult, actual: number) =>
+        where === "itself"
+          ? limiter.settle(result, actual)
+          : limiter.transaction(({ settle }) => settle(result, actual));
+      await limiter.charge("tokens", { count: 50 });
+      const result = await limiter.limit("tokens", { count: 5 });
+      clock.advance(15_000);
+      await settleTo(result, 15);
+      expect(await left("tokens")).toBe(10);
+      // Nothing has replaced these ten, and the refill has replaced the five of the call.
+      await settleTo(result, 5);
+      expect(await left("tokens")).toBe(20);
+      await settleTo(result, 0);
+      expect(await left("tokens")).toBe(20);
+    },
+  );
+
   it("are undone with the transaction that they are in, and the other stays", async () => {
     await using opened = await open();
     const { limiter, left } = setUp(opened.store);

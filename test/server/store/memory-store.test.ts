@@ -23,6 +23,17 @@ describe("memoryStore", () => {
 
   const token = { kind: "token bucket", rate: 1, period: MINUTE } as const;
 
+  it("holds one row where maxRows is 1", async () => {
+    const store = memoryStore({ maxRows: 1 });
+    const limiter = createRateLimiter({ store, clock: createManualClock(), limits: { token } });
+    for (const key of ["a", "b"]) {
+      expect(await limiter.limit("token", { key })).toMatchObject({ ok: true });
+      expect(await limiter.limit("token", { key })).toMatchObject({ ok: false });
+      expect(await store.list!("token", undefined, 9)).toMatchObject([{ key }]);
+    }
+    expect(await limiter.limit("token", { key: "a" })).toMatchObject({ ok: true });
+  });
+
   it("drops rows that are full again first, however long ago the others were written", async () => {
     const clock = createManualClock();
     const limits = {
