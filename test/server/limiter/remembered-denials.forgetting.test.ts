@@ -109,4 +109,23 @@ describe("a denial that is remembered", () => {
       expect(listening).toBe(0);
     }
   });
+
+  it("is not listened for where the limit remembers none", async () => {
+    let subscriptions = 0;
+    const channel = { publish() {}, subscribe: () => (subscriptions++, () => {}) };
+    const limiter = createRateLimiter({
+      store: memoryStore(),
+      clock: createManualClock(),
+      limits: { ...limits, plain: few, leased: { ...few, lease: { ms: 1000 } } },
+      channel,
+    });
+    for (const name of ["plain", "leased"] as const) {
+      await limiter.limit(name, { count: 10 });
+      expect(await limiter.limit(name)).toMatchObject({ ok: false });
+    }
+    expect(subscriptions).toBe(0);
+    await limiter.limit("few", { count: 10 });
+    await limiter.limit("few");
+    expect(subscriptions).toBe(1);
+  });
 });
