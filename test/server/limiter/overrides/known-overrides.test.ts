@@ -152,6 +152,30 @@ describe("the table of overrides", () => {
     expect(reads.count).toBe(3);
   });
 
+  it("is read again after forget only where that has deleted an override", async () => {
+    const channel = createChannel();
+    const { limiter, inner, reads } = create({ channel: channel.open() });
+    const other = createRateLimiter({
+      store: inner,
+      clock: limiter.clock,
+      limits,
+      overrides: true,
+    });
+    await other.overrides.set("send", { ...user, blocked: true });
+    const news = vi.fn();
+    channel.listeners.add(news);
+    const readsOfCheck = async () => {
+      const before = reads.count;
+      await limiter.check("send", user);
+      return reads.count - before;
+    };
+    expect(await readsOfCheck()).toBe(1);
+    await limiter.forget("another user");
+    expect([await readsOfCheck(), news.mock.calls.length]).toEqual([0, 0]);
+    await limiter.forget(user.key);
+    expect([await readsOfCheck(), news.mock.calls.length]).toEqual([1, 1]);
+  });
+
   it("is obeyed by its own process before the call that changes it resolves", async () => {
     const { limiter } = create({ overridesFor: MINUTE });
     for (let i = 0; i < 5; i++) {
