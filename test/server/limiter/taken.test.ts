@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import {
   createRateLimiter,
+  memoryStore,
   MINUTE,
   RateLimitInputError,
   type RateLimitResult,
@@ -29,8 +30,8 @@ function setUp(store: RateLimitStore) {
   };
 }
 
-async function inMemory() {
-  const { store } = await stores[0]![1]();
+function inMemory() {
+  const store = memoryStore() as RateLimitStore;
   return { store, ...setUp(store) };
 }
 
@@ -122,7 +123,7 @@ describe.each(stores)("refund and settle of one result on %s", (_, open) => {
 
 describe("refund with a result", () => {
   it("gives back no more than the call took, at the same time as settlements, too", async () => {
-    const { limiter, left } = await inMemory();
+    const { limiter, left } = inMemory();
     await limiter.charge("tokens", { count: 30 });
     const two = await limiter.limit("tokens", { count: 2 });
     await limiter.refund("tokens", { count: 9, result: two });
@@ -138,7 +139,7 @@ describe("refund with a result", () => {
   });
 
   it("of an item of limitAll counts with its settlements", async () => {
-    const { limiter, left } = await inMemory();
+    const { limiter, left } = inMemory();
     await limiter.charge("tokens", { count: 30 });
     const { results } = await limiter.limitAll([
       { name: "tokens", count: 4 },
@@ -150,7 +151,7 @@ describe("refund with a result", () => {
   });
 
   it("gives nothing back for a check, a denied limitAll, and a shadow that would deny", async () => {
-    const { limiter } = await inMemory();
+    const { limiter } = inMemory();
     for (const name of ["tokens", "shadow"] as const) await limiter.charge(name, { count: 30 });
     await limiter.charge("window", { count: 60 });
     const checked = await limiter.check("tokens", { count: 10 });
@@ -164,7 +165,7 @@ describe("refund with a result", () => {
   });
 
   it("of a copy gives back at most what the bucket lacked after the call, and no refill", async () => {
-    const { limiter, left, clock } = await inMemory();
+    const { limiter, left, clock } = inMemory();
     const copyOf = (result: RateLimitResult) =>
       JSON.parse(JSON.stringify(result)) as RateLimitResult;
     const result = copyOf(await limiter.limit("tokens", { count: 2 }));
@@ -179,7 +180,7 @@ describe("refund with a result", () => {
   });
 
   it("rejects the result of another limit, another key or another limiter", async () => {
-    const { limiter, clock, store, left } = await inMemory();
+    const { limiter, clock, store, left } = inMemory();
     const other = createRateLimiter({ store, clock, limits });
     const result = await limiter.limit("tokens", { count: 10 });
     const foreign = await other.limit("tokens", { count: 10 });
@@ -201,7 +202,7 @@ describe("refund with a result", () => {
 
 describe("a settlement in a transaction", () => {
   it("that is rolled back leaves one outside as it is", async () => {
-    const { limiter, left } = await inMemory();
+    const { limiter, left } = inMemory();
     await limiter.charge("tokens", { count: 30 });
     const result = await limiter.limit("tokens", { count: 10 });
     await failing(
@@ -217,7 +218,7 @@ describe("a settlement in a transaction", () => {
   });
 
   it("that gives back gives nothing that one outside gives back meanwhile", async () => {
-    const { limiter, left } = await inMemory();
+    const { limiter, left } = inMemory();
     await limiter.charge("tokens", { count: 30 });
     const result = await limiter.limit("tokens", { count: 10 });
     let tries = 0;
@@ -232,7 +233,7 @@ describe("a settlement in a transaction", () => {
   });
 
   it("whose commit has no answer gives nothing back again", async () => {
-    const { limiter: _, ...memory } = await inMemory();
+    const { limiter: _, ...memory } = inMemory();
     let isLost = false;
     const losing: RateLimitStore = {
       ...memory.store,
