@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import {
   createRateLimiter,
+  memoryStore,
   RateLimitInputError,
   type RateLimitResult,
   SECOND,
@@ -56,7 +57,7 @@ it.each(storesAndRedis)(
 it("tokens of a sharded limit go back to the shards that gave them", async () => {
   const clock = createManualClock(T);
   const dice = [0, 0, 0.5, 0, 0.5, 0];
-  const { store } = await storesAndRedis[0]![1]();
+  const store = memoryStore();
   const limiter = createRateLimiter({ store, clock, limits, random: () => dice.shift() ?? 0 });
   const result = await limiter.limit("spread", { count: 4 });
   expect(result).toMatchObject({
@@ -75,7 +76,7 @@ it("tokens of a sharded limit go back to the shards that gave them", async () =>
 
 it("a denied call gives nothing back, and what is no result is an error", async () => {
   const clock = createManualClock(T);
-  const { store } = await storesAndRedis[0]![1]();
+  const store = memoryStore();
   const limiter = createRateLimiter({ store, clock, limits });
   await limiter.limit("window", { count: 2 });
   const denied = await limiter.limit("window");

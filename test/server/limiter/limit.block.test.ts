@@ -146,8 +146,8 @@ const waitsOf = (answers: readonly { ok: boolean; retryAfter?: number }[]) => [
 
 describe("blockFor", () => {
   it("tells listeners of the change once, when a denial closes the bucket", async () => {
-    await using opened = await storesAndRedis[0]![1]();
-    const limiter = createRateLimiter({ store: opened.store, clock: createManualClock(), limits });
+    const store = memoryStore();
+    const limiter = createRateLimiter({ store, clock: createManualClock(), limits });
     await limiter.limit("logIn", { count: 5 });
     let changes = 0;
     limiter.onChange(() => changes++);

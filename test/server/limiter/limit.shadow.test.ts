@@ -4,6 +4,7 @@ import { createManualClock } from "../../../core/testing.js";
 import {
   createRateLimiter,
   type DecisionEvent,
+  memoryStore,
   MINUTE,
   type RateLimitStore,
   SECOND,
@@ -124,7 +125,7 @@ describe.each(storesAndRedis)("a shadow on %s", (_, open) => {
 
 describe("a shadow", () => {
   async function setUp() {
-    const { store } = await storesAndRedis[0]![1]();
+    const store = memoryStore();
     const clock = createManualClock();
     const events: DecisionEvent[] = [];
     const onDecision = (event: DecisionEvent) => void events.push(event);

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import {
   createRateLimiter,
+  memoryStore,
   MINUTE,
   RateLimitInputError,
   type RateLimitResult,
@@ -141,7 +142,7 @@ describe.each(storesAndRedis)("settle on %s", (_, open) => {
 
 describe("settle", () => {
   async function setUp() {
-    const { store } = await storesAndRedis[0]![1]();
+    const store = memoryStore();
     const clock = createManualClock();
     return { store, clock, limiter: createRateLimiter({ store, clock, limits }) };
   }
