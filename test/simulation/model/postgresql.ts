@@ -110,7 +110,7 @@ export class PostgresqlServer implements ModelServer {
       return (tx, params) => this.#take(tx, linesOf(params), isOne, bounded, clock);
     }
     if (/UPDATE "\w+" AS t SET/.test(text)) {
-      return (tx, params) => this.#update(tx, params, text.includes('IN ( SELECT i."group"'));
+      return (tx, params) => this.#update(tx, params, text.includes('IN (SELECT i."group"'));
     }
     if (text.includes("DELETE FROM") && text.includes("abs(")) return this.#prune(text);
     if (text.includes("DELETE FROM")) return (tx, params) => this.#remove(tx, params);
