@@ -39,12 +39,28 @@ export function understandBrowse(
       return page(rows, (id) => isBehind([id.name, id.key, id.shard], after), Number(count));
     };
   }
+  if (/^SELECT name, key, shard FROM \w+ WHERE name = \? AND key LIKE \? .* LIMIT \?$/.test(text)) {
+    const isAfter = text.includes("(key, shard) > (?, ?)");
+    return ([name, pattern, count, key, shard]) => {
+      const prefix = String(pattern).slice(0, -1).replaceAll(/!(.)/g, "$1");
+      const isIn = (id: Id) =>
+        id.name === name &&
+        id.key.startsWith(prefix) &&
+        (!isAfter || isBehind([id.key, id.shard], [key, shard]));
+      return page(rows, isIn, Number(count));
+    };
+  }
   const ofName = /^SELECT name, key, shard FROM \w+ WHERE name = \? .* LIMIT (\d+)$/.exec(text);
   if (ofName) {
     const isAfter = text.includes("key >= ? AND (key > ? OR shard > ?)");
-    return ([name, key, , shard]) => {
+    const hasBounds = text.includes("key BETWEEN ? AND ?");
+    return ([name, ...rest]) => {
+      const [key, , shard] = isAfter ? rest.splice(0, 3) : [];
+      const [first, last] = hasBounds ? rest.map(String) : [];
       const isIn = (id: Id) =>
-        id.name === name && (!isAfter || isBehind([id.key, id.shard], [key, shard]));
+        id.name === name &&
+        (first === undefined || (id.key >= first && id.key <= last!)) &&
+        (!isAfter || isBehind([id.key, id.shard], [key, shard]));
       return page(rows, isIn, Number(ofName[1]));
     };
   }
