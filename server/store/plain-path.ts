@@ -6,8 +6,9 @@
  * The conditions on the numbers of a call and on the way of a batch are in this file. Three more are
  * elsewhere, because they are about a kind of decision or of a store:
  *
- * - A decision without `plain` never takes this path: one on several rows, such as `limitAll`, and one
- *   with `once` (`OnceDecision` in `limiter/limit.ts`, `chargeOnce` in `limiter/charge.ts`).
+ * - A decision without `plain` never takes this path: one of several claims, such as `limitAll`, and one
+ *   with `once` (`ClaimDecision` in `limiter/draft.ts`). One that notes what it left, for a denial to be
+ *   remembered, is as plain as the decision that it wraps (`limiter/remembered-denials.ts`).
  * - A call that enters a slot does so where it believes a slot to be free (`EnterDecision` in
  *   `limiter/slots/slot-decisions.ts`).
  * - A call on rows that an override has fixed asks no store (`limiter/overrides/override-limit.ts`).
