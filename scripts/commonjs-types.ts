@@ -2,6 +2,10 @@
  * Writes the types that CommonJS code gets, into `dist`. A peer has its types twice, and TypeScript
  * takes them for different ones: CommonJS code has to get a `t` or a mutation of its own copy. So each
  * declaration that leads to one of a peer gets a twin, `.d.cts`, of the same text.
+ *
+ * The code stays an ES module, which Node.js 20.19 and later can `require`. `attw` takes that for a
+ * mistake (`false-cjs`), so `check:package` ignores this rule: it is about default exports, of which
+ * the package has none.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";

@@ -17,6 +17,7 @@ import { kyselyDriver } from "./kysely-driver.js";
  * do, and TypeScript takes the two for different classes.
  */
 export interface KyselyLike {
+  /** Whether the instance is a transaction. */
   readonly isTransaction: boolean;
   /** Loosely typed, because each instance's own method names its own tables. */
   transaction(): { execute(...args: never[]): unknown };

@@ -20,8 +20,11 @@ const DEFAULT_KEY_INTERVAL = 60_000;
  * than ES modules do, and TypeScript does not always see that the two are the same.
  */
 export interface TRPCRootLike<TContext extends object, TMeta extends object> {
+  /** The types of the context and of the metadata. */
   readonly _config: { readonly $types: { readonly ctx: TContext; readonly meta: TMeta } };
+  /** The builder of procedures, which takes the middleware. */
   readonly procedure: object;
+  /** Makes a router of procedures. */
   readonly router: (record: never) => unknown;
 }
 
