@@ -20,7 +20,9 @@ export interface Step {
 
 export function summarize(steps: readonly Step[], results: readonly Results[]) {
   const retried = results.flatMap((result) => result.retried);
+  const failures = results.flatMap((result) => result.failures);
   const lines = [...tableOf(steps, results), ""];
+  if (failures.length > 0) lines.push("Failed:", ...failures.map((test) => `  ${test}`), "");
   if (retried.length > 0) {
     lines.push(
       `Tried again (more than ${MAX_RETRIED} fail):`,

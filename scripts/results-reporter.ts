@@ -11,6 +11,8 @@ export interface Results {
   passed: number;
   failed: number;
   skipped: number;
+  /** What has failed: tests, files without one that could, and errors that none has caught. */
+  failures: string[];
   /** The tests that were tried again, whether they then passed or not. */
   retried: string[];
 }
@@ -20,11 +22,13 @@ export default class ResultsReporter implements Reporter {
     const { TEST_RESULTS: file, TEST_STEP: step = "" } = process.env;
     if (file === undefined) return;
     // An error that no test has caught fails the run.
+    const failures = unhandledErrors.map((error) => `no test: ${messageOf(error)}`);
     const results: Results = {
       step,
       passed: 0,
-      failed: unhandledErrors.length,
+      failed: failures.length,
       skipped: 0,
+      failures,
       retried: [],
     };
     for (const module of modules) add(results, module);
@@ -32,17 +36,24 @@ export default class ResultsReporter implements Reporter {
   }
 }
 
+function messageOf(error: unknown): string {
+  return String((error as { message?: unknown } | null)?.message ?? error);
+}
+
 function add(results: Results, module: TestModule): void {
-  let failed = 0;
+  const name = module.relativeModuleId;
+  const failures: string[] = [];
   for (const test of module.children.allTests()) {
     const { state } = test.result();
     if (state === "passed") results.passed++;
-    else if (state === "failed") failed++;
+    else if (state === "failed") failures.push(`${name} > ${test.fullName}`);
     else results.skipped++;
     if ((test.diagnostic()?.retryCount ?? 0) > 0) {
-      results.retried.push(`${module.relativeModuleId} > ${test.fullName}`);
+      results.retried.push(`${name} > ${test.fullName}`);
     }
   }
   // A file that cannot be loaded, or whose hook fails, has no test that failed.
-  results.failed += module.state() === "failed" ? Math.max(failed, 1) : failed;
+  if (module.state() === "failed" && failures.length === 0) failures.push(name);
+  results.failed += failures.length;
+  results.failures.push(...failures);
 }

@@ -37,11 +37,11 @@ const ALLOWED = [
 
 /**
  * Bytes, with the reference where it was generated. A package that grows past them should say why:
- * the command has brought a JSON parser, and Bun, Cloudflare, Hono, tabs, Redis, leases, slots, credits,
- * ids and overrides their code and pages.
+ * the command has brought a JSON parser; Bun, Cloudflare, Hono, tabs, Redis, leases, slots, credits, ids
+ * and overrides their code and pages; CommonJS declarations of its own.
  */
-const MAX_SIZE = 820_000;
-const MAX_UNPACKED_SIZE = 2_950_000;
+const MAX_SIZE = 880_000;
+const MAX_UNPACKED_SIZE = 3_050_000;
 
 describe("the published package", async () => {
   const application = await mkdtemp(join(tmpdir(), "published-"));

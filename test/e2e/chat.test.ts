@@ -349,6 +349,8 @@ describe.concurrent("the chat", () => {
     await send(stranger, "after");
     for (const tab of [page, stranger]) {
       await messages(tab, "after", stored(tab)).waitFor();
+      // The stranger's server reads what the other one has stored at an interval.
+      await messages(tab, "into the void", stored(tab)).waitFor();
       expect(await textsOf(stored(tab))).toEqual(["before", "meanwhile", "into the void", "after"]);
     }
     await soon(async () => expect(await pending(page).count()).toBe(0));

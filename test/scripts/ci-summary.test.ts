@@ -4,12 +4,15 @@ import { type Step, summarize } from "../../scripts/ci-summary.js";
 const step = (name: string, seconds: number, hasFailed = false): Step => {
   return { name, seconds, hasFailed };
 };
-const results = { step: "npm test", passed: 5000, failed: 0, skipped: 3, retried: [] as string[] };
+const none: string[] = [];
+const nothing = { failed: 0, failures: none, retried: none };
+const results = { step: "npm test", passed: 5000, skipped: 3, ...nothing };
 const flaky = (count: number) => Array.from({ length: count }, (_, i) => `a.test.ts > test ${i}`);
 
 it("shows what each step took and found, and adds it up in the last line", () => {
   const steps = [step("npm ci", 23), step("npm test", 120), step("drivers", 7, true)];
-  const drivers = { step: "drivers", passed: 10, failed: 2, skipped: 0, retried: [] };
+  const failures = ["a.test.ts > one", "b.test.ts"];
+  const drivers = { step: "drivers", passed: 10, skipped: 0, failed: 2, failures, retried: [] };
   expect(summarize(steps, [results, drivers])).toEqual({
     lines: [
       "step      seconds  passed  failed  skipped",
@@ -17,6 +20,10 @@ it("shows what each step took and found, and adds it up in the last line", () =>
       "npm test      120    5000                3",
       "drivers         7      10       2           FAILED",
       "all           150",
+      "",
+      "Failed:",
+      "  a.test.ts > one",
+      "  b.test.ts",
       "",
       "5010 passed, 2 failed, 3 skipped",
     ],

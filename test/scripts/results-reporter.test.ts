@@ -49,6 +49,7 @@ it("fails", () => expect(1).toBe(2));`,
     passed: 2,
     failed: 3,
     skipped: 2,
+    failures: ["a.test.ts > fails", "hook.test.ts", "unloadable.test.ts"],
     retried: ["a.test.ts > passes at the second try", "a.test.ts > fails"],
   });
 });
@@ -58,5 +59,9 @@ it("counts an error that no test has caught", async () => {
   setTimeout(() => { throw new Error("later"); });
   await new Promise((resolve) => setTimeout(resolve, 50));
 });`;
-  expect(await report({ "a.test.ts": code })).toMatchObject({ passed: 1, failed: 1 });
+  expect(await report({ "a.test.ts": code })).toMatchObject({
+    passed: 1,
+    failed: 1,
+    failures: ["no test: later"],
+  });
 });
