@@ -10,6 +10,7 @@ import { CAPACITY, CROWD, LIVE, type LiveName } from "./workloads/context.js";
 import { explains } from "./workloads/crowd.js";
 import { LEASED } from "./workloads/leases.js";
 import { problemOf } from "./workloads/retries.js";
+import * as rivals from "./workloads/rivals.js";
 import * as slots from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
 
@@ -22,6 +23,7 @@ export function check(world: World): Tally<string> {
   checkQuiet(world);
   checkCrowd(world);
   checkRetries(world);
+  checkRivals(world);
   checkSlots(world);
   checkFreeSlots(world);
   checkRest(world);
@@ -142,6 +144,13 @@ function checkRetries({ retried, network, problems, hasLost }: World): void {
   if (hasLost) return;
   const left = network.server.rows.newest(["retried", "", 0].join("\0"))?.value;
   const problem = problemOf(retried, left);
+  if (problem !== undefined) problems.push(problem);
+}
+
+/** Of two calls at the same time, neither rests on a row that the other one has changed. */
+function checkRivals({ rivals: calls, problems, hasLost }: World): void {
+  if (hasLost) return;
+  const problem = rivals.problemOf(calls);
   if (problem !== undefined) problems.push(problem);
 }
 

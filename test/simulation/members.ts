@@ -15,6 +15,7 @@ import { createLive, waits } from "./workloads/live.js";
 import { months } from "./workloads/months.js";
 import { prunes } from "./workloads/prunes.js";
 import { createRetries } from "./workloads/retries.js";
+import { createRivals } from "./workloads/rivals.js";
 import { shared } from "./workloads/shared.js";
 import { createSlots } from "./workloads/slots.js";
 import { tiers } from "./workloads/tiers.js";
@@ -57,6 +58,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [createRetries(world.retried), scenario.callers.retries],
     [credits, scenario.callers.credits],
     [createSlots(world.held, scenario.seed), scenario.callers.slots],
+    [createRivals(world.rivals), scenario.callers.rivals],
   ];
   const members: Members = {
     running: [],

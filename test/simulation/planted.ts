@@ -17,10 +17,8 @@ export interface Planted {
   to: string;
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
-  /** Whether it is a defect of leases. Only simulations with leases are looked at then. */
-  leases?: boolean;
-  /** Whether it is a defect of slots. Only simulations with slots are looked at then. */
-  slots?: boolean;
+  /** The callers that meet it. Only simulations with some are looked at then. */
+  callers?: "leases" | "slots" | "rivals";
   /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
   pages?: boolean;
   /** The database of its driver or dialect. @default any */
@@ -34,13 +32,13 @@ const GUARD_ALONE =
   );
 /** What leases do not need. */
 const LEASES_ALONE = {
-  leases: true,
+  callers: "leases" as const,
   without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes"],
 };
 /** What slots do not need. */
 const SLOTS_ALONE = {
-  slots: true,
-  without: [...LEASES_ALONE.without, "leases", "retries", "credits"],
+  callers: "slots" as const,
+  without: [...LEASES_ALONE.without, "leases", "retries", "credits", "rivals"],
 };
 /** What pages do not need. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
@@ -324,6 +322,14 @@ export const PLANTED: readonly Planted[] = [
     without: ["shared", "alone", "live", "waits", "tiers", "months", "closing", "prunes", "leases"],
   },
   {
+    defect: "a draft forgets to note what it has read",
+    file: "limiter/draft.ts",
+    from: "return next === undefined && this.#read[at] ? was : next;",
+    to: "return next;",
+    callers: "rivals",
+    without: SLOTS_ALONE.without.concat("slots").filter((name) => name !== "rivals"),
+  },
+  {
     defect: "a late release frees the slot of another caller",
     file: "limiter/slots/slot-decisions.ts",
     from: 'if (!isHolder(state!, value, writtenAt)) return { result: "not held" };',
@@ -355,7 +361,7 @@ export function plant({ file, from, to }: Planted): (path: string, code: string)
   };
 }
 
-function* seedsWith(workload: "leases" | "slots"): Generator<number> {
+function* seedsWith(workload: NonNullable<Planted["callers"]>): Generator<number> {
   for (const seed of seedsFrom(1, 1)) if (scenarioOf(seed).callers[workload] > 0) yield seed;
 }
 
@@ -373,11 +379,7 @@ export interface Found {
 export async function find(planted: Planted, within: number): Promise<Found> {
   const startedAt = performance.now();
   const start = await loadShipped(plant(planted));
-  const seeds = planted.leases
-    ? seedsWith("leases")
-    : planted.slots
-      ? seedsWith("slots")
-      : seedsFrom(1, 1);
+  const seeds = planted.callers ? seedsWith(planted.callers) : seedsFrom(1, 1);
   const explored = await explore(start, {
     seeds,
     shouldContinue: (soFar) =>

@@ -17,7 +17,8 @@ type WorkloadName =
   | "leases"
   | "retries"
   | "credits"
-  | "slots";
+  | "slots"
+  | "rivals";
 
 export interface Scenario {
   seed: number;
@@ -72,6 +73,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       retries: 0,
       credits: 0,
       slots: 0,
+      rivals: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -86,6 +88,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   addRetries(scenario, createRandom(seed ^ 0x9e3779b9));
   addCredits(scenario, createRandom(seed ^ 0x1b873593));
   addSlots(scenario, createRandom(seed ^ 0x85ebca6b));
+  addRivals(scenario, createRandom(seed ^ 0xc2b2ae35));
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -134,6 +137,11 @@ function addCredits({ callers, faults }: Scenario, random: Random): void {
 function addSlots({ callers, faults }: Scenario, random: Random): void {
   const count = random.chance(0.25) ? random.between(2, 5) : 0;
   callers.slots = "sleeping process" in faults.every ? 0 : count;
+}
+
+/** One in each process, because a process sends its own calls together. */
+function addRivals({ callers, processes }: Scenario, random: Random): void {
+  callers.rivals = random.chance(0.25) && processes > 1 ? 1 : 0;
 }
 
 /** Whether no call may fail. */

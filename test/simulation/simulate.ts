@@ -13,6 +13,7 @@ import { createMembers, type Members } from "./members.js";
 import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
 import type { Retried } from "./workloads/retries.js";
+import type { Rivals } from "./workloads/rivals.js";
 import type { Held } from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
 import type { RecordedEvent } from "../histories/lease-caller.js";
@@ -40,6 +41,8 @@ export interface World {
   crowd: Map<string, Taken>;
   /** What was charged for ids. */
   retried: Retried;
+  /** The calls on pairs of buckets. */
+  rivals: Rivals;
   /** Who has held slots. */
   held: Held[];
   /** Calls that failed because of the store, by what they were. */
@@ -97,6 +100,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     quiet: [],
     crowd: new Map(),
     retried: new Map(),
+    rivals: new Map(),
     held: [],
     failures: new Map(),
     databaseClockError: 0,

@@ -52,6 +52,7 @@ const QUICK = new Set([
   "a group is written if one of its rows is as it was",
   "decisions of one batch do not see each other's writes",
   "an id is charged twice",
+  "a draft forgets to note what it has read",
   "a slot is free before its holder gives it up",
   "what a block has left when it lapses goes back into the row",
   "a page takes its own clock for the server's",
