@@ -27,7 +27,7 @@ export class Draft {
   readonly #from: Draft | undefined;
   readonly #read: boolean[] = [];
   readonly #next: (Row | undefined)[] = [];
-  #isWritten = false;
+  #writes = 0;
 
   /**
    * @param rows the rows of the decision, each of them once.
@@ -40,7 +40,12 @@ export class Draft {
   }
 
   get isWritten(): boolean {
-    return this.#isWritten;
+    return this.#writes > 0;
+  }
+
+  /** How often a row was written. */
+  get writes(): number {
+    return this.#writes;
   }
 
   read(row: RowId): Row {
@@ -63,7 +68,7 @@ export class Draft {
   /** @param next `null` deletes the row. */
   write(row: RowId, next: Row): void {
     this.#next[this.#indexOf(row)] = next;
-    this.#isWritten = true;
+    this.#writes++;
   }
 
   fork(): Draft {
@@ -75,7 +80,7 @@ export class Draft {
     this.note(fork);
     // `forEach` leaves out what was not written.
     fork.#next.forEach((next, at) => (this.#next[at] = next));
-    this.#isWritten ||= fork.#isWritten;
+    this.#writes += fork.#writes;
   }
 
   /** Takes over what a fork read. Its answer counts, and what it wrote does not. */
@@ -85,7 +90,7 @@ export class Draft {
 
   /** The only place where guards are made. */
   outcome<TResult>(result: TResult): Outcome<TResult> {
-    if (!this.#isWritten) return { result };
+    if (this.#writes === 0) return { result };
     const writes = this.#stored.map((was, at) => {
       const next = this.#next[at];
       return next === undefined && this.#read[at] ? was : next;
@@ -117,7 +122,7 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
   /** Whether the last decision changed a row. */
   isChange = false;
 
-  /** @param readOnly whether the claim writes nothing. */
+  /** @param readOnly whether it is only asked what the claim would get. Nothing is written then. */
   constructor(
     readonly claim: Claim<TAnswer>,
     readonly clock: () => number,
@@ -130,6 +135,7 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
     this.now = this.clock();
     const draft = new Draft(this.rows, states);
     const answer = this.claim.attempt(draft, this.now);
+    if (this.readOnly) return { result: answer };
     this.isChange = draft.isWritten;
     return draft.outcome(answer);
   }

@@ -77,7 +77,7 @@ export function check(
     } else if (leases !== undefined && canServe(request)) {
       claim = orFromBlock(claim, request, leases);
     }
-    const decision = new ClaimDecision(onFork(claim), environment.clock, true);
+    const decision = new ClaimDecision(claim, environment.clock, true);
     const of = { limit: resolved, count, environment, readOnly: true, now: 0 };
     send(context, "check", of, decision, options, done, failed);
   });
@@ -240,11 +240,6 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     }
     return draft.outcome(result);
   }
-}
-
-/** What a claim would get. Nothing of it is written. */
-function onFork<TAnswer>(claim: Claim<TAnswer>): Claim<TAnswer> {
-  return { rows: claim.rows, attempt: (draft, now) => claim.attempt(draft.fork(), now) };
 }
 
 /** What a call would get from the row, or from a block of this process. */

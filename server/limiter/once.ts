@@ -66,11 +66,10 @@ export function once<TAnswer extends RateLimitResult | undefined>(
       if (isMarked(known, marker.onceFor, now)) {
         return answerAgain(known, draft.peek(row), part, now);
       }
-      const own = draft.fork();
-      const result = claim.attempt(own, now);
-      draft.adopt(own);
+      const before = draft.writes;
+      const result = claim.attempt(draft, now);
       // A denial that closes the bucket leaves no marker, and neither does a call that takes nothing.
-      if (result?.ok && own.isWritten) draft.write(marker.row, markerOf(result, now));
+      if (result?.ok && draft.writes > before) draft.write(marker.row, markerOf(result, now));
       return result;
     },
   };

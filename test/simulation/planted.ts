@@ -184,8 +184,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "an id is charged twice",
     file: "limiter/once.ts",
-    from: "if (result?.ok && own.isWritten) draft",
-    to: "if (result?.ok && own.isWritten && now < 0) draft",
+    from: "if (result?.ok && draft.writes > before) draft",
+    to: "if (result?.ok && draft.writes > before && now < 0) draft",
   },
   {
     defect: "tokens that come back open a closed bucket",
