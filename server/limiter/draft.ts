@@ -9,7 +9,7 @@
  * - `fork` is for asking what would be. Nothing of it counts until it is adopted.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import { type Decision, type Outcome, rowKey, type RowId } from "../store/store.js";
+import { type Decision, type Outcome, type PlainTake, rowKey, type RowId } from "../store/store.js";
 
 type Row = RateLimitState | null;
 
@@ -17,6 +17,10 @@ type Row = RateLimitState | null;
 export interface Claim<TAnswer> {
   /** All rows that `attempt` uses. One that is there twice is one row. */
   readonly rows: readonly RowId[];
+  /** Whether a denial of it is only reported (`shadow`), so that it denies no claim beside it. */
+  readonly isShadow?: boolean | undefined;
+  /** Present if a store may take the tokens by itself, on the first of the rows. */
+  readonly plain?: PlainTake<TAnswer> | undefined;
   /** Answers by the draft, and writes into it. May run more than once. Only the last run counts. */
   attempt(draft: Draft, now: number): TAnswer;
 }
@@ -28,6 +32,8 @@ export class Draft {
   readonly #read: boolean[] = [];
   readonly #next: (Row | undefined)[] = [];
   #writes = 0;
+  /** The index of the row after the last one: rows are mostly used in their order. */
+  #following = 0;
 
   /**
    * @param rows the rows of the decision, each of them once.
@@ -106,10 +112,11 @@ export class Draft {
 
   #indexOf(row: RowId): number {
     const rows = this.#rows;
-    let at = rows.indexOf(row);
+    let at = rows[this.#following] === row ? this.#following : rows.indexOf(row);
     // Two claims may name one row by two objects.
     if (at === -1) at = rows.findIndex((each) => rowKey(each) === rowKey(row));
     if (at === -1) throw new Error(`the decision does not name the row "${row.name}" that it uses`);
+    this.#following = at + 1;
     return at;
   }
 }
@@ -129,6 +136,10 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
     readonly readOnly: boolean = false,
   ) {
     this.rows = distinct(claim.rows);
+  }
+
+  get plain(): PlainTake<TAnswer> | undefined {
+    return this.claim.plain;
   }
 
   decide(states: readonly Row[]): Outcome<TAnswer> {

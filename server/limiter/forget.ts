@@ -5,7 +5,7 @@
 import { RateLimitInputError } from "../../core/errors.js";
 import { nextTick } from "../timers/next-tick.js";
 import { markerKey, MARKER_PREFIX } from "../store/marker-keys.js";
-import { deleteRow } from "./reset.js";
+import { deletion } from "./reset.js";
 import { type RateLimitStore, rowId, type RowId } from "../store/store.js";
 import { unsupported } from "./unsupported.js";
 import type { Executor } from "./executor.js";
@@ -54,7 +54,7 @@ export async function forget(
         prefix === undefined ? of === storedKey : of.startsWith(prefix),
       );
       own.forEach(endLeases);
-      const deleting = own.length === 0 ? [] : executor.apply(own.map(deleteRow));
+      const deleting = own.length === 0 ? [] : executor.apply(own.map((row) => deletion([row])));
       const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
       deleted += found.filter(Boolean).length;
       // The rows of one key follow each other, so another key ends them.

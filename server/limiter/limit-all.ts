@@ -111,7 +111,7 @@ export function claimAll(
     const marker = markers?.[i];
     return marker === undefined ? claim : once(claim, request.limit, marker);
   });
-  return allOf(claims, (i) => requests[i]!.limit.config.shadow === true);
+  return allOf(claims);
 }
 
 /** The requests that were denied, by name. Of several for one name, the one with the longest wait. */

@@ -59,6 +59,7 @@ export function once<TAnswer extends RateLimitResult | undefined>(
 ): Claim<TAnswer | RateLimitResult> {
   return {
     rows: [...claim.rows, marker.row],
+    isShadow: claim.isShadow,
     attempt(draft, now) {
       // As it was before this call, because two claims of it may be for the same bucket.
       const known = draft.readStored(marker.row);

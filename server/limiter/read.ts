@@ -4,10 +4,10 @@ import { type RateLimitConfig, shardConfig } from "../../core/config.js";
 import { fullestShards, sumShards } from "../../core/shards.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { asListed, calendarIn, withListedStarts } from "../../core/with-calendar.js";
-import type { Decision } from "../store/store.js";
 import type { KeyOptions, LimitValue } from "./call-options.js";
 import { allRows } from "./choose-shards.js";
 import type { Context, Environment } from "./context.js";
+import { ClaimDecision, type Draft } from "./draft.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import { withHeld } from "./with-held.js";
@@ -61,18 +61,19 @@ export function readState(
   limit: ResolvedLimit,
   { clock }: Pick<Environment, "clock">,
   leases: Context["leases"],
-): Decision<ReadState> {
+): ClaimDecision<ReadState> {
   const { config } = limit;
   const { shards = 1 } = config;
-  return {
-    rows: allRows(limit),
-    readOnly: true,
-    decide(states) {
-      const now = clock();
+  const rows = allRows(limit);
+  const claim = {
+    rows,
+    attempt(draft: Draft, now: number) {
+      const states = rows.map((row) => draft.peek(row));
       const [only] = states;
       const { value, ts } = shards === 1 && only ? only : sumShards(states, config, now);
       const fullest = shards > 1 && { fullest: fullestShards(states, config, now) };
-      return { result: { value: withHeld(leases, limit, value), ts, ...fullest, now } };
+      return { value: withHeld(leases, limit, value), ts, ...fullest, now };
     },
   };
+  return new ClaimDecision(claim, clock, true);
 }

@@ -5,10 +5,11 @@
 import { isCredits } from "../../core/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { beneathAnswer } from "./overrides/overridden-answer.js";
-import type { Decision, RowId } from "../store/store.js";
+import type { RowId } from "../store/store.js";
 import type { KeyOptions } from "./call-options.js";
 import { allRows } from "./choose-shards.js";
 import type { Context } from "./context.js";
+import { ClaimDecision, type Draft } from "./draft.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 
 export async function reset(
@@ -19,32 +20,28 @@ export async function reset(
   rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
   const limit = beneathAnswer(resolve(name, options));
   if (isCredits(limit.config)) throw unfillable(name);
-  // The shards are independent rows, so each is reset by a decision of its own.
   endLeases(limit.rows[0]);
+  // The shards are independent rows. A bucket is never full without having its closings forgotten, too.
+  const parts = limit.counted === undefined ? allRows(limit).map((row) => [row]) : [limit.counted];
   // Also if it fails, because the answer alone may have been lost.
-  const decisions =
-    limit.counted === undefined ? allRows(limit).map(deleteRow) : [deleteTogether(limit.counted)];
-  await apply(decisions).finally(() => endLeases(limit.rows[0]));
+  await apply(parts.map(deletion)).finally(() => endLeases(limit.rows[0]));
   onChange(limit.name, limit.key);
 }
 
-/** A bucket is never full without having its closings forgotten, too. */
-function deleteTogether(rows: readonly RowId[]): Decision<boolean> {
-  return {
+/** What there is to delete does not depend on the time. */
+const anyTime = () => 0;
+
+/** Deletes rows together. The result is whether there was one. */
+export function deletion(rows: readonly RowId[]): ClaimDecision<boolean> {
+  const claim = {
     rows,
-    decide(states) {
-      const isThere = states.some((state) => state !== null);
-      return isThere ? { result: true, writes: states.map(() => null) } : { result: false };
+    attempt(draft: Draft) {
+      const isThere = rows.map((row) => draft.read(row)).some((state) => state !== null);
+      if (isThere) for (const row of rows) draft.write(row, null);
+      return isThere;
     },
   };
-}
-
-/** The result is whether there was a row to delete. */
-export function deleteRow(row: RowId): Decision<boolean> {
-  return {
-    rows: [row],
-    decide: ([state]) => (state ? { result: true, writes: [null] } : { result: false }),
-  };
+  return new ClaimDecision(claim, anyTime);
 }
 
 function unfillable(name: string): RateLimitConfigError {

@@ -332,7 +332,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a late release frees the slot of another caller",
     file: "limiter/slots/slot-decisions.ts",
-    from: 'if (!isHolder(state!, value, writtenAt)) return { result: "not held" };',
+    from: 'if (!isHolder(state, value, writtenAt)) return "not held";',
     to: "",
     ...SLOTS_ALONE,
   },

@@ -13,13 +13,7 @@ export interface AllOfAnswer {
   retryAfter: number;
 }
 
-/**
- * @param isShadow whether the claim is only to be reported, by its index. Its denial denies nothing.
- */
-export function allOf(
-  claims: readonly Claim<RateLimitResult>[],
-  isShadow: (index: number) => boolean,
-): Claim<AllOfAnswer> {
+export function allOf(claims: readonly Claim<RateLimitResult>[]): Claim<AllOfAnswer> {
   /** Two claims can be for the same row. The second one then sees what the first one left. */
   const inTurn = (draft: Draft, now: number) => {
     const fork = draft.fork();
@@ -29,7 +23,7 @@ export function allOf(
       fork.adopt(own);
       return { result, own };
     });
-    return { fork, turns, ok: turns.every(({ result }, i) => result.ok || isShadow(i)) };
+    return { fork, turns, ok: turns.every(({ result }, i) => result.ok || claims[i]!.isShadow) };
   };
 
   return {
@@ -37,7 +31,7 @@ export function allOf(
     attempt(draft, now) {
       const { fork, turns, ok } = inTurn(draft, now);
       const results = turns.map(({ result }) => result);
-      const waits = results.map(({ retryAfter = 0 }, i) => (isShadow(i) ? 0 : retryAfter));
+      const waits = results.map(({ retryAfter = 0 }, i) => (claims[i]!.isShadow ? 0 : retryAfter));
       const longest = Math.max(0, ...waits);
       if (ok) {
         draft.adopt(fork);

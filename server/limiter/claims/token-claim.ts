@@ -38,6 +38,10 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     this.maxWait = maxWait;
   }
 
+  get isShadow(): boolean {
+    return this.limit.config.shadow === true;
+  }
+
   attempt(draft: Draft, now: number): RateLimitResult {
     const { limit, rows, closes } = this;
     const [row] = rows as [RowId];

@@ -9,9 +9,8 @@ import { answerAll, claimAll, requestsOf } from "../limit-all.js";
 import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { type LineContext, waitInLine } from "./line.js";
-import { EnterDecision, type Entered } from "./slot-decisions.js";
+import { EnterClaim, type Entered, type SlotAndTokens, slotAndTokens } from "./slot-decisions.js";
 import type { ResolveSlots, SlotsLimit } from "./slots-limit.js";
-import { type SlotAndTokens, slotAndTokens } from "./slot-and-tokens.js";
 
 const ENTER_OPTIONS = namesOf<EnterOptions>({
   key: true,
@@ -58,18 +57,20 @@ export async function enter(
 
   const { limiter, environment } = context;
   const nonce = 1 + Math.floor(environment.random() * MAX_NONCE);
-  const decision = new EnterDecision(limit, nonce, environment);
+  const slot = new EnterClaim(limit, nonce, environment);
   let sentAt = performance.now();
   let entered: Entered;
   let tokens: LimitAllResult = { ok: true, results: [] };
   if (items.length === 0) {
+    const decision = new ClaimDecision(slot, environment.clock);
     entered = await new Promise<Entered>((done, failed) => limiter.submit(decision, done, failed));
   } else {
     const requests = requestsOf(limiter, items);
-    const claim = slotAndTokens(decision, claimAll(requests, environment));
+    const claim = slotAndTokens(slot, claimAll(requests, environment));
     const both = new ClaimDecision(claim, environment.clock);
-    const [{ slot, tokens: answer }] = (await context.apply([both])) as [SlotAndTokens];
-    entered = slot;
+    const [answers] = (await context.apply([both])) as [SlotAndTokens];
+    entered = answers.slot;
+    const answer = answers.tokens;
     // Tokens that are there are not taken without a slot.
     if (entered.kind === "entered" || !answer.ok) {
       tokens = answerAll(limiter, requests, answer, both.now, { throws });

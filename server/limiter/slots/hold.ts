@@ -98,7 +98,7 @@ export class HeldSlot {
 
   async #free(): Promise<void> {
     const { apply, environment, onChange } = this.#context;
-    const [freed] = await apply([release(this.#limit, this.#holder)]);
+    const [freed] = await apply([release(this.#limit, this.#holder, environment)]);
     if (freed === "line") await apply([handOver(this.#limit, this.#holder, environment)]);
     if (freed === "not held") return;
     this.#limit.seen[this.#holder.shard] = undefined;

@@ -20,8 +20,9 @@ import {
   slotsHeld,
   waitForSlot,
 } from "../../../core/slots.js";
-import type { Decision, Outcome } from "../../store/store.js";
+import type { RowId } from "../../store/store.js";
 import type { Environment } from "../context.js";
+import { type Claim, ClaimDecision, type Draft } from "../draft.js";
 import type { Entered, Holder } from "./slot-decisions.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
@@ -56,90 +57,104 @@ export function lineDecision(
   caller: InLine,
   nonce: number,
   { clock, random }: Pick<Environment, "clock" | "random">,
-): Decision<Entered> {
-  const { rows, seats, lease, seatLease, seen } = limit;
-  const fraction = Math.floor(random() * NONCES) / NONCES;
-  // Not the nonce of the ticket: two callers who join and enter in the same ms may share that one,
-  // and each would take the slot for its own.
-  const held = heldValue(nonce, lease);
+): ClaimDecision<Entered> {
+  return new ClaimDecision(new LineClaim(limit, caller, nonce, random), clock);
+}
 
-  return {
-    rows: [...rows, ...seats],
-    decide(states): Outcome<Entered> {
-      const now = clock();
-      const slots = states.slice(0, rows.length);
-      const line = states.slice(rows.length);
-      for (const [shard, state] of slots.entries()) seen[shard] = state;
-      const writes: (Row | undefined)[] = states.map(() => undefined);
-      const writeSeat = (at: number, row: Row) => void (writes[rows.length + at] = row);
-      const free = slots.flatMap((slot, i) => (isFree(slot, lease, now) ? [i] : []));
+class LineClaim implements Claim<Entered> {
+  readonly rows: readonly RowId[];
+  readonly #seats: readonly RowId[];
+  /** Behind the point of the caller's ticket. */
+  readonly #fraction: number;
+  /**
+   * Not by the nonce of the ticket: two callers who join and enter in the same ms may share that one,
+   * and each would take the slot for its own.
+   */
+  readonly #held: number;
 
-      const { seat } = caller;
-      const own = seat && line[seat.shard];
-      const isWaiting = seat !== undefined && own?.value === -seat.ticket;
-      const others = line.filter((row, i) => {
-        const isOther = !(isWaiting && i === seat.shard);
-        return row !== null && isOther && row.value < 0 && now < row.ts + seatLease;
-      }) as RateLimitState[];
+  constructor(
+    private readonly limit: SlotsLimit,
+    private readonly caller: InLine,
+    nonce: number,
+    random: () => number,
+  ) {
+    this.#seats = limit.seats;
+    this.rows = [...limit.rows, ...this.#seats];
+    this.#fraction = Math.floor(random() * NONCES) / NONCES;
+    this.#held = heldValue(nonce, limit.lease);
+  }
 
-      /** @param at the seat that the caller leaves for the slot. */
-      const enter = (shard: number, at: Seat | undefined): Outcome<Entered> => {
-        const next = { value: others.length > 0 ? inLine(held) : held, ts: now };
-        writes[shard] = seen[shard] = next;
-        if (at !== undefined) writeSeat(at.shard, null);
-        const writtenAt = seat?.enteredAt ?? [];
-        writtenAt.push(now);
-        const value = free.filter((other) => other !== shard).length;
-        const holder: Holder = { shard, value: held, writtenAt };
-        return { result: { kind: "entered", holder, value, now }, writes };
-      };
+  attempt(draft: Draft, now: number): Entered {
+    const { rows, lease, seatLease, seen } = this.limit;
+    const slots = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
+    const line = this.#seats.map((row) => draft.peek(row));
+    const free = slots.flatMap((slot, i) => (isFree(slot, lease, now) ? [i] : []));
 
-      if (seat !== undefined && !isWaiting) {
-        // The answer of an earlier try was lost.
-        const taken = slots.findIndex((slot) => isHolder(slot, held, seat.enteredAt));
-        if (taken !== -1) return enter(taken, undefined);
-        if (own?.value === seat.ticket) {
-          const handed = handedValue(nonceOf(seat.ticket));
-          const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
-          if (given !== -1) return enter(given, seat);
-          // Too late: the slot was free again, and another caller has it.
-          writeSeat(seat.shard, null);
-        }
+    const { seat, stays } = this.caller;
+    const own = seat && line[seat.shard];
+    const isWaiting = seat !== undefined && own?.value === -seat.ticket;
+    const others = line.filter((row, i): row is RateLimitState => {
+      return !(isWaiting && i === seat.shard) && waits(row, seatLease, now);
+    });
+    /** @param left the seat that the caller leaves for the slot. */
+    const enter = (shard: number, left: Seat | undefined): Entered => {
+      const next = { value: others.length > 0 ? inLine(this.#held) : this.#held, ts: now };
+      draft.write(rows[shard]!, next);
+      seen[shard] = next;
+      if (left !== undefined) draft.write(this.#seats[left.shard]!, null);
+      const writtenAt = seat?.enteredAt ?? [];
+      writtenAt.push(now);
+      const value = free.filter((other) => other !== shard).length;
+      return { kind: "entered", holder: { shard, value: this.#held, writtenAt }, value, now };
+    };
+
+    if (seat !== undefined && !isWaiting) {
+      // The answer of an earlier try was lost.
+      const taken = slots.findIndex((slot) => isHolder(slot, this.#held, seat.enteredAt));
+      if (taken !== -1) return enter(taken, undefined);
+      if (own?.value === seat.ticket) {
+        const handed = handedValue(nonceOf(seat.ticket));
+        const given = slots.findIndex((slot) => isHolder(slot, handed, [own.ts]));
+        if (given !== -1) return enter(given, seat);
+        // Too late: the slot was free again, and another caller has it.
+        draft.write(this.#seats[seat.shard]!, null);
       }
+    }
 
-      const ahead = isWaiting ? others.filter(({ value }) => value > -seat.ticket) : others;
-      const place = ahead.length + 1;
-      if (free.length >= place) return enter(free[0]!, isWaiting ? seat : undefined);
-      const denied = () => {
-        const { value, ends } = slotsHeld(slots, lease, now);
-        const retryAfter = waitForSlot(ends, lease, now);
-        return {
-          kind: "denied",
-          retryAfter,
-          value: Math.max(0, value - ahead.length),
-          ends,
-          now,
-        } as const;
-      };
-      if (!caller.stays) {
-        if (isWaiting) writeSeat(seat.shard, null);
-        return { result: denied(), writes };
-      }
-      if (isWaiting) {
-        if (now > own.ts + seatLease / 3) writeSeat(seat.shard, { value: own.value, ts: now });
-        return { result: { kind: "waiting", place }, writes };
-      }
-      const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, limit));
-      if (vacant === -1) return { result: denied(), writes };
-      const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.value ?? 0))));
-      const ticket = Math.max(Math.floor(now), last + 1) + fraction;
-      caller.seat = { shard: vacant, ticket, enteredAt: [] };
-      writeSeat(vacant, { value: -ticket, ts: now });
-      // All of them are written, which also guards them: none may be released without a look at the line.
-      for (const [i, slot] of slots.entries()) writes[i] = marked(slot, lease, now);
-      return { result: { kind: "waiting", place }, writes };
-    },
-  };
+    const ahead = isWaiting ? others.filter(({ value }) => value > -seat.ticket) : others;
+    const place = ahead.length + 1;
+    if (free.length >= place) return enter(free[0]!, isWaiting ? seat : undefined);
+    if (isWaiting) {
+      const row = this.#seats[seat.shard]!;
+      if (!stays) draft.write(row, null);
+      else if (now > own.ts + seatLease / 3) draft.write(row, { value: own.value, ts: now });
+    }
+    if (stays && (isWaiting || this.#join(draft, slots, line, now))) {
+      return { kind: "waiting", place };
+    }
+    const { value, ends } = slotsHeld(slots, lease, now);
+    const retryAfter = waitForSlot(ends, lease, now);
+    return { kind: "denied", retryAfter, value: Math.max(0, value - ahead.length), ends, now };
+  }
+
+  /** @returns whether there was a seat. */
+  #join(draft: Draft, slots: readonly Row[], line: readonly Row[], now: number): boolean {
+    const { rows, lease } = this.limit;
+    const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
+    if (vacant === -1) return false;
+    const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.value ?? 0))));
+    const ticket = Math.max(Math.floor(now), last + 1) + this.#fraction;
+    this.caller.seat = { shard: vacant, ticket, enteredAt: [] };
+    draft.write(this.#seats[vacant]!, { value: -ticket, ts: now });
+    // All of them are written, which also guards them: none may be released without a look at the line.
+    for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, lease, now));
+    return true;
+  }
+}
+
+/** Whether a caller waits in the seat, and was heard of lately. */
+function waits(row: Row, seatLease: number, now: number): row is RateLimitState {
+  return row !== null && row.value < 0 && now < row.ts + seatLease;
 }
 
 /** When a seat no longer counts, epoch ms. A seat with a slot counts as long as the slot is held. */
@@ -155,26 +170,25 @@ export function handOver(
   limit: SlotsLimit,
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
-): Decision<"released" | "not held"> {
+): ClaimDecision<"released" | "not held"> {
   const { rows, seats, lease, seatLease } = limit;
-  return {
-    rows: [rows[shard]!, ...seats],
-    decide([slot, ...line]) {
-      if (!isHolder(slot!, value, writtenAt)) return { result: "not held" };
-      const now = clock();
-      let first = -1;
-      for (const [i, row] of line.entries()) {
-        if (row === null || row.value >= 0 || now >= row.ts + seatLease) continue;
-        if (first === -1 || row.value > line[first]!.value) first = i;
+  const row = rows[shard]!;
+  const claim: Claim<"released" | "not held"> = {
+    rows: [row, ...seats],
+    attempt(draft, now) {
+      if (!isHolder(draft.read(row), value, writtenAt)) return "not held";
+      const line = seats.map((seat) => draft.peek(seat));
+      const tickets = line.map((each) => (waits(each, seatLease, now) ? -each.value : Infinity));
+      const ticket = Math.min(...tickets);
+      if (ticket === Infinity) {
+        draft.write(row, null);
+        return "released";
       }
-      if (first === -1) return { result: "released", writes: [null, ...line.map(() => undefined)] };
-      const ticket = -line[first]!.value;
       const ts = now - lease + seatLease;
-      const next = { value: inLine(handedValue(nonceOf(ticket))), ts };
-      return {
-        result: "released",
-        writes: [next, ...line.map((_, i) => (i === first ? { value: ticket, ts } : undefined))],
-      };
+      draft.write(row, { value: inLine(handedValue(nonceOf(ticket))), ts });
+      draft.write(seats[tickets.indexOf(ticket)]!, { value: ticket, ts });
+      return "released";
     },
   };
+  return new ClaimDecision(claim, clock);
 }

@@ -2,8 +2,8 @@
 import { slotsConfig, slotsHeld, waitForSlot } from "../../../core/slots.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
-import type { Decision } from "../../store/store.js";
 import type { LimitValue } from "../call-options.js";
+import { ClaimDecision, type Draft } from "../draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** What a snapshot has besides its name. */
@@ -16,17 +16,16 @@ export type SlotsState = Pick<RateLimitSnapshot, "value" | "ts" | "config" | "no
 export function readSlots(
   { rows, lease, slots, seen }: SlotsLimit,
   clock: () => number,
-): Decision<SlotsState> {
-  return {
+): ClaimDecision<SlotsState> {
+  const claim = {
     rows,
-    readOnly: true,
-    decide(states) {
-      const now = clock();
-      for (const [shard, state] of states.entries()) seen[shard] = state;
+    attempt(draft: Draft, now: number) {
+      const states = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
       const { value, ts, ends } = slotsHeld(states, lease, now);
-      return { result: { value, ts, config: slotsConfig(slots, ends), now } };
+      return { value, ts, config: slotsConfig(slots, ends), now };
     },
   };
+  return new ClaimDecision(claim, clock, true);
 }
 
 /** The answer that `enter` would give to a caller who does not wait. */

@@ -1,6 +1,6 @@
 /**
- * The decisions on slots where no caller waits in line: to enter, to renew and to release. Each of
- * them is pure, apart from noting the instants that it wrote: an answer may be lost, and the holder
+ * What callers want of slots where no caller waits in line: to enter one, alone or with tokens, to renew
+ * it and to release it. Each attempt is pure, apart from noting the instants that it wrote: an answer may be lost, and the holder
  * has to know its own row again.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
@@ -13,9 +13,10 @@ import {
   slotsHeld,
   waitForSlot,
 } from "../../../core/slots.js";
-import type { Decision, Outcome, PlainTake, RowId } from "../../store/store.js";
+import type { PlainTake, RowId } from "../../store/store.js";
+import type { AllOfAnswer } from "../claims/all-of.js";
 import type { Environment } from "../context.js";
-import { type Claim, Draft } from "../draft.js";
+import { type Claim, ClaimDecision, type Draft } from "../draft.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
 /** A slot that a caller holds. */
@@ -40,7 +41,7 @@ export type Entered =
  * Enters a slot, or is denied. It tries one slot that is believed to be free, as a plain take. Only if
  * that one is held, all slots are read.
  */
-export class EnterDecision implements Claim<Entered>, Decision<Entered>, PlainTake<Entered> {
+export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
   readonly rows: readonly RowId[];
   readonly count: number;
   readonly floor: number;
@@ -98,16 +99,10 @@ export class EnterDecision implements Claim<Entered>, Decision<Entered>, PlainTa
     };
   }
 
-  decide(states: readonly (RateLimitState | null)[]): Outcome<Entered> {
-    const draft = new Draft(this.rows, states);
-    return draft.outcome(this.attempt(draft, this.environment.clock()));
-  }
-
   /** The other slots need no guard: whatever becomes of them, this one is free. */
   attempt(draft: Draft, now: number): Entered {
     const { seen, lease } = this.limit;
-    const states = this.rows.map((row) => draft.peek(row));
-    for (const [i, { shard }] of this.rows.entries()) seen[shard] = states[i]!;
+    const states = this.rows.map((row) => (seen[row.shard] = draft.peek(row)));
     const { value, ends } = slotsHeld(states, lease, now);
     if (value === 0) {
       return { kind: "denied", retryAfter: waitForSlot(ends, lease, now), value, ends, now };
@@ -124,35 +119,71 @@ export class EnterDecision implements Claim<Entered>, Decision<Entered>, PlainTa
   }
 }
 
-/** Writes the present instant to the row of a holder. The result is `false` where the slot is lost. */
+/** A slot and tokens: both are taken, or neither is. */
+export interface SlotAndTokens {
+  slot: Entered;
+  tokens: AllOfAnswer;
+}
+
+export function slotAndTokens(
+  slot: Claim<Entered>,
+  tokens: Claim<AllOfAnswer>,
+): Claim<SlotAndTokens> {
+  return {
+    rows: [...slot.rows, ...tokens.rows],
+    attempt(draft, now) {
+      const [ofSlot, ofTokens] = [draft.fork(), draft.fork()];
+      const answer = {
+        slot: slot.attempt(ofSlot, now),
+        tokens: tokens.attempt(ofTokens, now),
+      };
+      const isEntered = answer.slot.kind === "entered";
+      // A denial may close a bucket (`blockFor`), with or without a slot.
+      if (!answer.tokens.ok || isEntered) draft.adopt(ofTokens);
+      if (answer.tokens.ok && isEntered) draft.adopt(ofSlot);
+      return answer;
+    },
+  };
+}
+
+/** Writes the present instant to the row of a holder. The result is `undefined` where the slot is lost. */
 export function renewal(
   { rows }: SlotsLimit,
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
-): Decision<number | undefined> {
-  return {
-    rows: [rows[shard]!],
-    decide([state]) {
-      if (!isHolder(state!, value, writtenAt)) return { result: undefined };
+): ClaimDecision<number | undefined> {
+  const row = rows[shard]!;
+  const claim = {
+    rows: [row],
+    attempt(draft: Draft, now: number) {
+      const state = draft.read(row);
+      if (!isHolder(state, value, writtenAt)) return undefined;
       // Time never runs backwards, or another holder's instant could come again.
-      const ts = Math.max(clock(), state.ts);
+      const ts = Math.max(now, state.ts);
       writtenAt.push(ts);
-      return { result: ts, writes: [{ value: state.value, ts }] };
+      draft.write(row, { value: state.value, ts });
+      return ts;
     },
   };
+  return new ClaimDecision(claim, clock);
 }
 
 /** Deletes the row of a holder. `"line"`: callers may wait for the slot, so the line has to be read. */
 export function release(
   { rows }: SlotsLimit,
   { shard, value, writtenAt }: Holder,
-): Decision<"released" | "not held" | "line"> {
-  return {
-    rows: [rows[shard]!],
-    decide([state]) {
-      if (!isHolder(state!, value, writtenAt)) return { result: "not held" };
-      if (isMarked(state)) return { result: "line" };
-      return { result: "released", writes: [null] };
+  { clock }: Pick<Environment, "clock">,
+): ClaimDecision<"released" | "not held" | "line"> {
+  const row = rows[shard]!;
+  const claim: Claim<"released" | "not held" | "line"> = {
+    rows: [row],
+    attempt(draft) {
+      const state = draft.read(row);
+      if (!isHolder(state, value, writtenAt)) return "not held";
+      if (isMarked(state)) return "line";
+      draft.write(row, null);
+      return "released";
     },
   };
+  return new ClaimDecision(claim, clock);
 }

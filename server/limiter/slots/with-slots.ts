@@ -8,7 +8,7 @@ import type { KeyOptions, LimitOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import { KEY_OPTIONS, LIMIT_OPTIONS, rejectUnknownOptions } from "../known-options.js";
 import type { createOperations } from "../operations.js";
-import { deleteRow } from "../reset.js";
+import { deletion } from "../reset.js";
 import { checkOf, readSlots, type SlotsState, valueOf } from "./read-slots.js";
 import type { ResolveSlots } from "./slots-limit.js";
 
@@ -46,7 +46,7 @@ export function withSlots(
       rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
       const limit = resolve(name, options);
       // Those who wait join anew.
-      await apply([...limit.rows, ...limit.seats].map(deleteRow));
+      await apply([...limit.rows, ...limit.seats].map((row) => deletion([row])));
       limit.seen.length = 0;
       context.onChange(name, limit.key);
     },

@@ -112,7 +112,7 @@ function draftAnswer(draft: Draft, step: Step, now: number): unknown {
   }
   const { all } = step;
   if (step.kind === "all") {
-    const claim = allOf(all.map(onceOf), (i) => all[i]!.limit.config.shadow === true);
+    const claim = allOf(all.map(onceOf));
     const { ok, results, retryAfter } = claim.attempt(draft, now);
     return { ok, results, retryAfter };
   }
