@@ -165,7 +165,7 @@ export interface FixedWindowConfig extends CommonConfig {
   starts?: readonly number[] | undefined;
   /**
    * A server sends it to a page for a limit of `kind: "concurrency"`: the number of slots. Each
-   * of `starts` is then the end of a lease. It is no option of a fixed window.
+   * of `starts` is then the instant at which a slot is free. It is no option of a fixed window.
    */
   slots?: number | undefined;
   /**
@@ -188,10 +188,7 @@ export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
 /** The options of limits of tokens, which slots do not have. */
 type LeftOutOfSlots = {
   [
-    TOption in Exclude<
-      keyof TokenBucketConfig | keyof FixedWindowConfig,
-      "kind" | "slots" | "lease"
-    >
+    TOption in Exclude<keyof TokenBucketConfig | keyof FixedWindowConfig, "kind" | "slots">
   ]?: undefined;
 };
 
@@ -205,11 +202,11 @@ export interface ConcurrencyConfig extends LeftOutOfSlots {
   /** How many callers may hold a slot of one key at a time: whole, 1 to 1,000. */
   slots: number;
   /**
-   * How long a slot stays held after its holder has died: `ms` is whole, 1,000 to 600,000. Holders
-   * renew their lease three times in that time. A process that stands still for longer loses its slot.
-   * @default { ms: 30_000 }
+   * How long a slot stays held after its holder has died, ms: whole, 1,000 to 600,000. Holders renew
+   * their slot three times in that time. A process that stands still for longer loses it.
+   * @default 30_000
    */
-  lease?: LeaseConfig | undefined;
+  ttl?: number | undefined;
 }
 
 /** The config of one limit: of tokens or of slots. */

@@ -1,17 +1,17 @@
 /**
  * Slots: how many calls may run at a time. A slot is a row of two numbers, like a bucket of one token
- * that is full again after its lease. Its holder writes the row again and again, so the row only fills
+ * that is full again after its `ttl`. Its holder writes the row again and again, so the row only fills
  * when the holder has died.
  *
- * - `ts`: when the holder last wrote the row. The slot is free a lease later.
+ * - `ts`: when the holder last wrote the row. The slot is free a `ttl` later.
  * - `value`: minus the sum of three numbers.
  *   - A tiny one is the nonce of the holder. It tells two holders of one instant apart.
- *   - The lease of the holder in units of 1024 ms, and {@link OF_LEASE}. So callers whose config has
- *     another lease wait for the holder's. A slot that was handed over in line lacks this part, and so
- *     do rows of older versions. Their lease is that of the reader.
+ *   - The `ttl` of the holder in units of 1024 ms, and {@link OF_TTL}. So callers whose config has
+ *     another one wait for the holder's. A slot that was handed over in line lacks this part, and so
+ *     do rows of older versions. Their `ttl` is that of the reader.
  *   - 1024 where callers wait in line.
  *
- * The second and the third make the bucket take longer to fill than any lease. So a statement that takes
+ * The second and the third make the bucket take longer to fill than any `ttl`. So a statement that takes
  * tokens by itself never takes the slot of a dead holder, nor that of those who wait. Such a slot is
  * taken by a decision that reads it.
  *
@@ -21,36 +21,36 @@ import type { RateLimitState } from "./calculate.js";
 import type { ConcurrencyConfig, FixedWindowConfig, TokenBucketConfig } from "./config.js";
 
 /** How long a slot stays held after its holder was last heard of, ms. */
-export const DEFAULT_SLOT_LEASE = 30_000;
-/** The longest lease, ms. Below 2^20, a bucket that lacks a millionth of its token lacks less than one ms. */
-export const MOST_SLOT_LEASE = 600_000;
+export const DEFAULT_SLOT_TTL = 30_000;
+/** The longest `ttl`, ms. Below 2^20, a bucket that lacks a millionth of its token lacks less than one ms. */
+export const MOST_SLOT_TTL = 600_000;
 
 /** Nonces are whole, from 1 to this. */
 export const MAX_NONCE = 2 ** 20 - 1;
 /** The value of one nonce. A nonce and all that is added to it is still exact in a double. */
 const UNIT = 2 ** -40;
 const IN_LINE = 1024;
-/** The value of a ms of the lease. */
-const UNIT_OF_LEASE = 2 ** -10;
+/** The value of a ms of the `ttl`. */
+const UNIT_OF_TTL = 2 ** -10;
 /**
- * With this much more, a bucket of the shortest lease takes longer to fill than any lease takes to end:
+ * With this much more, a bucket of the shortest `ttl` takes longer to fill than any `ttl` takes to end:
  * (1 + 16 + 600,000 / 1024) × 1 s is above 600 s.
  */
-const OF_LEASE = 16;
+const OF_TTL = 16;
 
-/** The lease of a limit of slots, ms. */
-export function leaseOf({ lease }: ConcurrencyConfig): number {
-  return lease?.ms ?? DEFAULT_SLOT_LEASE;
+/** How long the slots of a limit stay held after their holder was last heard of, ms. */
+export function ttlOf({ ttl = DEFAULT_SLOT_TTL }: ConcurrencyConfig): number {
+  return ttl;
 }
 
 /** One slot as a bucket, for stores that take tokens by themselves and for pruning. */
 export function slotBucket(config: ConcurrencyConfig): TokenBucketConfig & { period: number } {
-  return { kind: "token bucket", rate: 1, period: leaseOf(config) + 1, capacity: 1 };
+  return { kind: "token bucket", rate: 1, period: ttlOf(config) + 1, capacity: 1 };
 }
 
 /** The `value` that a holder writes. */
-export function heldValue(nonce: number, lease: number): number {
-  return -nonce * UNIT - OF_LEASE - lease * UNIT_OF_LEASE;
+export function heldValue(nonce: number, ttl: number): number {
+  return -nonce * UNIT - OF_TTL - ttl * UNIT_OF_TTL;
 }
 
 /** The `value` of a slot that was handed to a caller in line, who then writes its own. */
@@ -63,11 +63,11 @@ export function inLine(value: number): number {
   return value - IN_LINE;
 }
 
-/** The lease by which a row is held, ms; `undefined` where the row does not say it. */
-function leaseIn({ value }: RateLimitState): number | undefined {
-  const units = Math.floor((-value % IN_LINE) / UNIT_OF_LEASE);
-  const lease = units - OF_LEASE / UNIT_OF_LEASE;
-  return lease > 0 ? lease : undefined;
+/** The `ttl` by which a row is held, ms; `undefined` where the row does not say it. */
+function ttlIn({ value }: RateLimitState): number | undefined {
+  const units = Math.floor((-value % IN_LINE) / UNIT_OF_TTL);
+  const ttl = units - OF_TTL / UNIT_OF_TTL;
+  return ttl > 0 ? ttl : undefined;
 }
 
 /** Whether the row says that callers wait, or have waited, for the slots of its limit. */
@@ -91,20 +91,20 @@ export function isHolder(
 /**
  * When the slot is free, epoch ms. `-Infinity` where no caller has it.
  *
- * @param lease of a row that does not say it.
+ * @param ttl of a row that does not say it.
  */
-export function freeAt(row: RateLimitState | null, lease: number): number {
+export function freeAt(row: RateLimitState | null, ttl: number): number {
   if (row === null || row.value > 0 || row.value === -IN_LINE) return -Infinity;
-  return row.ts + (leaseIn(row) ?? lease);
+  return row.ts + (ttlIn(row) ?? ttl);
 }
 
-export function isFree(row: RateLimitState | null, lease: number, now: number): boolean {
-  return now >= freeAt(row, lease);
+export function isFree(row: RateLimitState | null, ttl: number, now: number): boolean {
+  return now >= freeAt(row, ttl);
 }
 
 /** The row with the mark that callers wait. A slot that is free stays so, but not for a plain take. */
-export function marked(row: RateLimitState | null, lease: number, now: number): RateLimitState {
-  if (isFree(row, lease, now)) return { value: -IN_LINE, ts: now - lease };
+export function marked(row: RateLimitState | null, ttl: number, now: number): RateLimitState {
+  if (isFree(row, ttl, now)) return { value: -IN_LINE, ts: now - ttl };
   return isMarked(row) ? row! : { value: inLine(row!.value), ts: row!.ts };
 }
 
@@ -114,17 +114,17 @@ export interface SlotsHeld {
   value: number;
   /** When a holder last wrote one of them, epoch ms; 0 where none is held. It only changes with them. */
   ts: number;
-  /** When the leases of those that are held end, whole epoch ms, ascending. */
+  /** When those that are held are free if no holder renews them, whole epoch ms, ascending. */
   ends: number[];
 }
 
 export function slotsHeld(
   rows: readonly (RateLimitState | null)[],
-  lease: number,
+  ttl: number,
   now: number,
 ): SlotsHeld {
-  const held = rows.filter((row) => row !== null && !isFree(row, lease, now));
-  const ends = held.map((row) => Math.ceil(freeAt(row, lease))).sort((a, b) => a - b);
+  const held = rows.filter((row) => row !== null && !isFree(row, ttl, now));
+  const ends = held.map((row) => Math.ceil(freeAt(row, ttl))).sort((a, b) => a - b);
   return {
     value: rows.length - held.length,
     ts: Math.max(0, ...held.map((row) => row!.ts)),
@@ -144,14 +144,14 @@ export function slotsConfig(
   return {
     kind: "fixed window",
     rate: 1,
-    period: leaseOf(config),
+    period: ttlOf(config),
     capacity: slots,
     starts: ends,
     slots,
   };
 }
 
-/** Whole ms, above 0, until the next of the leases ends. */
-export function waitForSlot(ends: readonly number[], lease: number, now: number): number {
-  return Math.max(1, Math.ceil((ends[0] ?? now + lease) - now));
+/** Whole ms, above 0, until the next of the slots is free if its holder does not renew it. */
+export function waitForSlot(ends: readonly number[], ttl: number, now: number): number {
+  return Math.max(1, Math.ceil((ends[0] ?? now + ttl) - now));
 }

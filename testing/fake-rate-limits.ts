@@ -147,7 +147,7 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
       const item = knownItem(limit);
       const now = clock();
       const known = configOf(item.name);
-      // The leases of slots end then.
+      // The slots are free then.
       const config =
         known.slots === undefined
           ? known

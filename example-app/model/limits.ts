@@ -13,7 +13,7 @@ export const modelLimits = {
   /** What a visitor has bought. It pays for prompts that the tier has no tokens for now. */
   credits: { kind: "token bucket", rate: 0, capacity: 10_000 },
   /** Two answers at a time. The slots of a process that dies are free after ten seconds. */
-  generations: { kind: "concurrency", slots: 2, lease: { ms: 10 * SECOND } },
+  generations: { kind: "concurrency", slots: 2, ttl: 10 * SECOND },
 } as const satisfies Record<string, LimitConfig | CreditsConfig>;
 
 /** The paid tier. */

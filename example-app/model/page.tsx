@@ -112,8 +112,8 @@ function SlotsFree() {
         <span>
           <b>{free}</b> of {config?.slots ?? "…"} slots free
         </span>
-        {/* The server renews the lease while the answer runs, and ends it with the answer. */}
-        {status?.retryAt !== undefined && <span>leased until {timeOf(status.retryAt)}</span>}
+        {/* The server renews the slot while the answer runs, and frees it with the answer. */}
+        {status?.retryAt !== undefined && <span>held until {timeOf(status.retryAt)}</span>}
       </p>
     </div>
   );

@@ -260,8 +260,8 @@ export interface RateLimiter<
   /**
    * Takes one of the slots of a limit of `kind: "concurrency"`, until the result's `release`, and with
    * `maxWait` waits in line for it. At any instant of the database's clock, no key has more holders than
-   * `slots`. The lease is renewed by itself; the slot of a process that dies is free after it. A call
-   * that fails with a `RateLimitStoreError` may have entered: that slot, too, is free after its lease.
+   * `slots`. It is renewed by itself; the slot of a process that dies is free after the `ttl`. A call
+   * that fails with a `RateLimitStoreError` may have entered: that slot, too, is free after its `ttl`.
    * Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
    */
   enter(name: SlotsName<TLimits>, options?: EnterOptionsOf<TLimits>): Promise<EnterResult>;

@@ -4,7 +4,7 @@ import { createRateLimitObserver } from "../../client/observer.js";
 import { predict } from "../../client/prediction.js";
 import { createRateLimiter, memoryStore } from "../../server/index.js";
 
-const LEASE = 30_000;
+const TTL = 30_000;
 const item = { name: "generations" } as const;
 
 beforeEach(() => void vi.useFakeTimers({ now: 1e12 }));
@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers());
 async function start() {
   const limiter = createRateLimiter({
     store: memoryStore(),
-    limits: { generations: { kind: "concurrency", slots: 2, lease: { ms: LEASE } } },
+    limits: { generations: { kind: "concurrency", slots: 2, ttl: TTL } },
   });
   const observer = createRateLimitObserver({
     transport: {
@@ -38,12 +38,12 @@ it("shows how many are free, and the earliest instant at which one can be", asyn
   const second = await limiter.enter("generations");
   const { status, remaining } = await read();
   expect({ status, remaining }).toEqual({
-    status: { ok: false, retryAt: 1e12 + LEASE },
+    status: { ok: false, retryAt: 1e12 + TTL },
     remaining: 0,
   });
-  // The leases were renewed.
-  await vi.advanceTimersByTimeAsync(LEASE / 2);
-  expect((await read()).status!.retryAt).toBeGreaterThan(1e12 + LEASE);
+  // The slots were renewed.
+  await vi.advanceTimersByTimeAsync(TTL / 2);
+  expect((await read()).status!.retryAt).toBeGreaterThan(1e12 + TTL);
   if (second.ok) await second.release();
   expect(await read()).toMatchObject({ status: { ok: true }, remaining: 1 });
   if (first.ok) await first.release();
@@ -51,15 +51,15 @@ it("shows how many are free, and the earliest instant at which one can be", asyn
   expect(observer.check(item, Date.now(), 1)).toMatchObject({ config: { slots: 2, capacity: 2 } });
 });
 
-it("predicts what the limiter answers when no lease is renewed", async () => {
-  const limits = { generations: { kind: "concurrency", slots: 2, lease: { ms: LEASE } } } as const;
+it("predicts what the limiter answers when no slot is renewed", async () => {
+  const limits = { generations: { kind: "concurrency", slots: 2, ttl: TTL } } as const;
   const limiter = createRateLimiter({ store: memoryStore(), limits });
   await limiter.enter("generations");
   // Without its timers, a holder is as good as dead.
   vi.setSystemTime(1e12 + 10);
   await limiter.enter("generations");
   const [snapshot] = await limiter.snapshots([item]);
-  for (const at of [LEASE - 1, LEASE, LEASE + 9, LEASE + 10]) {
+  for (const at of [TTL - 1, TTL, TTL + 9, TTL + 10]) {
     vi.setSystemTime(1e12 + at);
     const { ok, value } = await limiter.check("generations");
     const predicted = predict(snapshot!, 0, 1e12 + at, 0);

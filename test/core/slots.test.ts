@@ -8,36 +8,36 @@ import {
   isMarked,
   marked,
   MAX_NONCE,
-  MOST_SLOT_LEASE,
+  MOST_SLOT_TTL,
   slotBucket,
 } from "../../core/slots.js";
 import { calculateRateLimit } from "../../core/calculate.js";
 
 const TS = 1e12;
 const nonces = [1, 2, 12_345, MAX_NONCE];
-const leases = [1000, 1023, 1024, 29_999, 30_000, 511_999, 524_288, MOST_SLOT_LEASE];
+const ttls = [1000, 1023, 1024, 29_999, 30_000, 511_999, 524_288, MOST_SLOT_TTL];
 
-it("a row says its lease, its holder, and whether callers wait, to the last bit", () => {
+it("a row says its ttl, its holder, and whether callers wait, to the last bit", () => {
   for (const nonce of nonces) {
-    for (const lease of leases) {
-      const value = heldValue(nonce, lease);
+    for (const ttl of ttls) {
+      const value = heldValue(nonce, ttl);
       const row = { value, ts: TS };
       expect(isMarked(row)).toBe(false);
-      expect(freeAt(row, 7)).toBe(TS + lease);
+      expect(freeAt(row, 7)).toBe(TS + ttl);
       const waiting = marked(row, 7, TS);
       expect(isMarked(waiting)).toBe(true);
       expect(waiting.value).toBe(inLine(value));
-      expect(freeAt(waiting, 7)).toBe(TS + lease);
+      expect(freeAt(waiting, 7)).toBe(TS + ttl);
       for (const each of [row, waiting]) {
         expect(isHolder(each, value, [TS])).toBe(true);
-        expect(isHolder(each, heldValue(nonce + 1, lease), [TS])).toBe(false);
-        expect(isHolder(each, heldValue(nonce, lease + 1), [TS])).toBe(false);
+        expect(isHolder(each, heldValue(nonce + 1, ttl), [TS])).toBe(false);
+        expect(isHolder(each, heldValue(nonce, ttl + 1), [TS])).toBe(false);
       }
     }
   }
 });
 
-it("a row that does not say its lease has that of the reader, as those of older versions", () => {
+it("a row that does not say its ttl has that of the reader, as those of older versions", () => {
   for (const nonce of nonces) {
     const row = { value: handedValue(nonce), ts: TS };
     for (const each of [row, { value: row.value - 1024, ts: TS }]) {
@@ -47,16 +47,16 @@ it("a row that does not say its lease has that of the reader, as those of older 
   }
 });
 
-it("a slot that is free in line is free for callers of every lease", () => {
+it("a slot that is free in line is free for callers of every ttl", () => {
   const free = marked(null, 5000, TS);
   expect(isMarked(free)).toBe(true);
-  expect(freeAt(free, MOST_SLOT_LEASE)).toBe(-Infinity);
+  expect(freeAt(free, MOST_SLOT_TTL)).toBe(-Infinity);
 });
 
-it("no lease of a reader fills the bucket of a holder before its own lease has ended", () => {
-  for (const own of leases) {
-    for (const lease of leases) {
-      const bucket = slotBucket({ kind: "concurrency", slots: 1, lease: { ms: lease } });
+it("no ttl of a reader fills the bucket of a holder before its own ttl has ended", () => {
+  for (const own of ttls) {
+    for (const ttl of ttls) {
+      const bucket = slotBucket({ kind: "concurrency", slots: 1, ttl });
       const row = { value: heldValue(1, own), ts: TS };
       expect(calculateRateLimit(row, bucket, TS + own - 1).value).toBeLessThan(0.999);
     }

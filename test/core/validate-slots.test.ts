@@ -5,7 +5,7 @@ import { validateConfig } from "../../core/validate-config.js";
 describe("a limit of slots", () => {
   it.each([
     [{ kind: "concurrency", slots: 1 }],
-    [{ kind: "concurrency", slots: 1000, lease: { ms: 600_000 } }],
+    [{ kind: "concurrency", slots: 1000, ttl: 600_000 }],
   ] as const)("may be %j", (config) => {
     expect(() => validateConfig(config)).not.toThrow();
   });
@@ -13,8 +13,12 @@ describe("a limit of slots", () => {
   it.each([
     [{ slots: 0 }, "config.slots must be a whole number from 1 to 1000, got 0"],
     [{ slots: 1.5 }, "config.slots must be a whole number from 1 to 1000, got 1.5"],
-    [{ slots: 2, lease: { ms: 10 } }, "config.lease.ms must be a whole number of ms from 1000"],
-    [{ slots: 2, lease: 3000 }, "config.lease must be an object, such as { ms: 30_000 }"],
+    [{ slots: 2, ttl: 10 }, "config.ttl must be a whole number of ms from 1000 to 600000, got 10"],
+    [{ slots: 2, ttl: { ms: 3000 } }, "config.ttl must be a whole number of ms"],
+    [
+      { slots: 2, lease: { ms: 3000 } },
+      'config.lease is not an option of slots (kind: "concurrency"), got an object; use ttl',
+    ],
     [{ slots: 2, rate: 5 }, "config.rate is not an option of slots"],
     [{ slots: 2, shards: 5 }, "config.shards is not an option of slots"],
   ])("must not be %j", (options, message) => {
@@ -62,7 +66,7 @@ describe("a limiter with slots", () => {
     expect(() => make(171)).toThrow("needs a name of at most 170 characters");
   });
 
-  it("prunes slots whose leases have ended, and the seats of their lines", async () => {
+  it("prunes slots whose ttl has passed, and the seats of their lines", async () => {
     let now = 1e12;
     const store = memoryStore();
     const timed = createRateLimiter({ store, limits, clock: () => now });
@@ -73,7 +77,7 @@ describe("a limiter with slots", () => {
     expect(await timed.prune()).toBe(0);
     if (held.ok) await held.release();
     expect(await waiting).toMatchObject({ ok: true });
-    // The row of a slot for which callers have waited stays for 1024 + 17 + 600,000 / 1024 leases.
+    // The row of a slot for which callers have waited stays for 1024 + 17 + 600,000 / 1024 ttls.
     now += 1628 * 600_000;
     expect(await timed.prune()).toBe(2);
   });

@@ -126,7 +126,7 @@ describe.concurrent.each([
     await forecast(page, BY_CREDITS);
     await ask(page, `second ${LONGER}`);
     await free(0);
-    await page.getByText(/^leased until \d\d:\d\d:\d\d$/).waitFor();
+    await page.getByText(/^held until \d\d:\d\d:\d\d$/).waitFor();
     await page.getByRole("radio", { name: "100", exact: true }).check();
     await forecast(page, "It would wait for a slot");
     await ask(page, "third");

@@ -168,7 +168,7 @@ function checkSlots({
   if (problem !== undefined) problems.push(problem);
 }
 
-/** Whatever has happened, all slots are free again a few leases after the last caller. */
+/** Whatever has happened, all slots are free again a few times their `ttl` after the last caller. */
 function checkFreeSlots({
   network,
   scenario,
@@ -176,12 +176,12 @@ function checkFreeSlots({
   databaseClockError,
   problems,
 }: World): void {
-  const { slots: count, lease } = slots.configOf(scenario.seed);
+  const { slots: count, ttl } = slots.configOf(scenario.seed);
   for (let shard = 0; shard < count; shard++) {
     const row = network.server.rows.newest(["slots", "", shard].join("\0"));
     const now = EPOCH + timeline.now + databaseClockError;
-    if (row == null || row.value > 0 || row.ts + lease.ms <= now) continue;
-    problems.push(`slot ${shard} is held for ${row.ts + lease.ms - now} ms after the end`);
+    if (row == null || row.value > 0 || row.ts + ttl <= now) continue;
+    problems.push(`slot ${shard} is held for ${row.ts + ttl - now} ms after the end`);
   }
 }
 

@@ -339,8 +339,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a slot is free before its holder gives it up",
     file: "core/slots.ts",
-    from: "leaseIn(row) ?? lease)",
-    to: "leaseIn(row) ?? lease) / 8",
+    from: "ttlIn(row) ?? ttl)",
+    to: "ttlIn(row) ?? ttl) / 8",
     ...SLOTS_ALONE,
   },
   {

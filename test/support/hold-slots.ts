@@ -15,7 +15,7 @@ const [kind = "", url = "", callers = "1"] = process.argv.slice(2);
 const { store, run, close } = openStore(kind as StoreKind, url);
 const limiter = createRateLimiter({
   store,
-  limits: { work: { kind: "concurrency", slots: SLOTS, lease: { ms: 1000 } } },
+  limits: { work: { kind: "concurrency", slots: SLOTS, ttl: 1000 } },
   logger: false,
 });
 const now = () => Number(process.hrtime.bigint()) / 1e6;
@@ -35,7 +35,7 @@ async function work(caller: number): Promise<void> {
     const id = ++entries;
     print({ type: "in", id, at: now() });
     slot.signal.addEventListener("abort", () => print({ type: "lost", id, at: now() }));
-    // Now and then longer than a lease, so that it has to be renewed.
+    // Now and then longer than the ttl, so that it has to be renewed.
     const until = now() + (Math.random() < 0.1 ? 1500 : 100 * Math.random());
     for (let at = now(); at < until && !slot.signal.aborted; at = now()) {
       print({ type: "step", id, at });

@@ -4,7 +4,7 @@ import { createRateLimiter, memoryStore, MINUTE, type RateLimiter } from "trpc-r
 const limiter = createRateLimiter({
   store: memoryStore(),
   limits: {
-    generations: { kind: "concurrency", slots: 2, lease: { ms: 5000 } },
+    generations: { kind: "concurrency", slots: 2, ttl: 5000 },
     tokens: { kind: "token bucket", rate: 1, period: MINUTE },
   },
 });
@@ -48,6 +48,11 @@ createRateLimiter({
   store: memoryStore(),
   // @ts-expect-error Slots are rows of their own already.
   limits: { generations: { kind: "concurrency", slots: 2, shards: 5 } },
+});
+createRateLimiter({
+  store: memoryStore(),
+  // @ts-expect-error Slots are taken one by one: say ttl.
+  limits: { generations: { kind: "concurrency", slots: 2, lease: { ms: 5000 } } },
 });
 createRateLimiter({
   store: memoryStore(),

@@ -1,6 +1,6 @@
 /** What a limiter has besides its tokens: the limits of slots that it names. */
 import type { ConcurrencyConfig, RateLimitConfig } from "../../../core/config.js";
-import { leaseOf, MOST_SLOT_LEASE, slotBucket } from "../../../core/slots.js";
+import { MOST_SLOT_TTL, slotBucket, ttlOf } from "../../../core/slots.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import type { createOperations } from "../operations.js";
@@ -46,21 +46,21 @@ export function createSlots(
       };
     },
 
-    /** What header fields and denials say of the limit: as many tokens as slots, in each lease. */
+    /** What header fields and denials say of the limit: as many tokens as slots, in each `ttl`. */
     configOf(name: string, options: KeyOptions): RateLimitConfig {
       const { slots } = resolve(name, options);
-      const period = leaseOf(slots);
+      const period = ttlOf(slots);
       return { kind: "fixed window", rate: slots.slots, period, start: 0, slots: slots.slots };
     },
 
     /**
      * By the names of rows, when they are full: those of the slots and of their lines, too. A call may
-     * have a config with a longer lease than the limit, so a slot is pruned after the longest one.
+     * have a config with a longer `ttl` than the limit, so a slot is pruned after the longest one.
      */
     withRows(tokens: ReadonlyMap<string, RateLimitConfig>): ReadonlyMap<string, RateLimitConfig> {
       const all = new Map(tokens);
       for (const [name, config] of configs) {
-        const longest = { ...config, lease: { ms: MOST_SLOT_LEASE } };
+        const longest = { ...config, ttl: MOST_SLOT_TTL };
         all.set(name, slotBucket(longest)).set(lineName(name), seatBucket(config));
       }
       return all;

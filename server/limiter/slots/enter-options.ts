@@ -10,7 +10,7 @@ export interface EnterOptions {
   key?: string;
   /**
    * The limit's config for this call only, such as a paying user's. It has to be of kind
-   * `"concurrency"`, too. A slot is held by the `lease` of the call that entered it.
+   * `"concurrency"`, too. A slot is held by the `ttl` of the call that entered it.
    */
   config?: ConcurrencyConfig | undefined;
   /**
@@ -48,14 +48,14 @@ export interface EnterGranted extends AsyncDisposable {
   /** One result for each item of `with`. */
   readonly results: readonly RateLimitResult[];
   /**
-   * Aborted when the slot is lost: its lease could not be renewed in time, or the slots were reset. Stop
-   * the work then, because another caller may have the slot. `release` does not abort it.
+   * Aborted when the slot is lost: it could not be renewed in time, or the slots were reset. Stop the
+   * work then, because another caller may have the slot. `release` does not abort it.
    */
   readonly signal: AbortSignal;
   /**
    * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
-   * this caller's, however late it comes. It does not reject when the store fails: the slot is free when
-   * its lease ends. `await using` calls it at the end of a block.
+   * this caller's, however late it comes. It does not reject when the store fails: the slot is free
+   * after its `ttl`. `await using` calls it at the end of a block.
    */
   release(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export class EnterDenied implements AsyncDisposable {
     /** The limit that denied the call: that of the slots, or one of `with`. */
     readonly name: string,
     /**
-     * Whole ms, above 0, until the call can pass: until the first lease ends, if its holder does not
+     * Whole ms, above 0, until the call can pass: until the first slot is free, if its holder does not
      * renew it, or until the tokens of `with` are there. A slot can be free earlier.
      */
     readonly retryAfter: number,

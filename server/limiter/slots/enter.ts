@@ -101,7 +101,7 @@ export async function enter(
   if (held.isLate) {
     // The process stood still, or the store was slow.
     await held.release();
-    const message = `the rate limit store answered after the lease of a slot of "${name}" had ended`;
+    const message = `the rate limit store answered after the ttl of a slot of "${name}" had passed`;
     throw new RateLimitStoreError(message, { isOutage: false });
   }
   held.results = tokens.results;

@@ -1,7 +1,7 @@
 /**
- * A slot while its caller holds it. Renews the lease by itself, and tells the caller by a signal when
- * the lease is lost. The holder's own clock is monotonic and counts from before a write was sent, so
- * it always ends before the row's lease does.
+ * A slot while its caller holds it. Renews it by itself, and tells the caller by a signal when it is
+ * lost. The holder's own clock is monotonic and counts from before a write was sent, so
+ * it always ends before the row's `ttl` has passed.
  */
 import type { RateLimitResult } from "../../../core/decide.js";
 import { RateLimitStoreError } from "../../../core/errors.js";
@@ -11,11 +11,11 @@ import { type Holder, release, renewal } from "./slot-decisions.js";
 import type { SlotsClock } from "./slots-clock.js";
 import type { SlotsLimit } from "./slots-limit.js";
 
-/** The part of the lease by which a holder ends it earlier, for clocks that differ. */
+/** The part of the `ttl` by which a holder ends earlier, for clocks that differ. */
 const MARGIN = 0.1;
-/** How often a lease is renewed in its time. */
+/** How often a slot is renewed in its `ttl`. */
 const RENEWALS = 3;
-/** How soon a renewal that failed is tried again, as a part of the lease. */
+/** How soon a renewal that failed is tried again, as a part of the `ttl`. */
 const AGAIN = 0.1;
 
 /** Its clock is the one of `slotsClock`. */
@@ -59,8 +59,8 @@ export class HeldSlot {
   }
 
   /**
-   * Aborted when the slot is lost: its lease could not be renewed in time, or the slots were reset. Stop
-   * the work then, because another caller may have the slot. Not aborted by `release`. A look at it asks
+   * Aborted when the slot is lost: it could not be renewed in time, or the slots were reset. Stop the
+   * work then, because another caller may have the slot. Not aborted by `release`. A look at it asks
    * the clock, since no timer runs in a process that stands still or is busy.
    */
   get signal(): AbortSignal {
@@ -75,7 +75,7 @@ export class HeldSlot {
   /**
    * Frees the slot, or hands it to the first in line. Only the first call counts. It frees no slot but
    * this caller's, however late it comes. It does not reject when the store fails: the slot is free
-   * when its lease ends.
+   * after its `ttl`.
    */
   release(): Promise<void> {
     return (this.#released ??= this.#release());
@@ -151,7 +151,7 @@ export class HeldSlot {
     this.#isLost = true;
     this.#stop();
     const message =
-      `the slot of "${this.#limit.name}" was lost: its lease was not renewed in time, or its ` +
+      `the slot of "${this.#limit.name}" was lost: it was not renewed in time, or its ` +
       "slots were reset; stop the work, because another caller may have the slot";
     this.#abort.abort(new RateLimitStoreError(message, { isOutage: false }));
   }

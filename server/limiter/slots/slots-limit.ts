@@ -6,7 +6,7 @@ import type {
   RateLimitConfig,
 } from "../../../core/config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
-import { leaseOf, slotBucket, slotsConfig } from "../../../core/slots.js";
+import { slotBucket, slotsConfig, ttlOf } from "../../../core/slots.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { MAX_KEY_LENGTH } from "../../../core/validate-key.js";
 import { rowId, type RowId } from "../../store/store.js";
@@ -52,7 +52,7 @@ export function lineName(name: string): string {
 /** When a seat says no more than a missing one, for `prune` and for stores that forget rows. */
 export function seatBucket(config: ConcurrencyConfig): RateLimitConfig {
   const rate = 2 ** 64;
-  return { kind: "fixed window", rate, capacity: rate, period: leaseOf(config), start: 0 };
+  return { kind: "fixed window", rate, capacity: rate, period: ttlOf(config), start: 0 };
 }
 
 /** @throws RateLimitConfigError when the name of the seats would be too long for a database. */
@@ -102,7 +102,7 @@ export function resolve(
   config: ConcurrencyConfig,
 ): SlotsLimit {
   const bucket = slotBucket(config);
-  const lease = leaseOf(config);
+  const lease = ttlOf(config);
   const rowsOf = (rowName: string, count: number, of: RateLimitConfig) =>
     Array.from({ length: count }, (_, shard) => rowId(rowName, storedKey ?? "", shard, of));
   return {

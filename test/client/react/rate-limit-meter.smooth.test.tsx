@@ -128,7 +128,7 @@ describe("RateLimitMeter with smooth", () => {
 
   it.each<[string, LimitConfig]>([
     ["fixed windows", { ...BUCKET, kind: "fixed window", rate: 3 }],
-    ["slots", { kind: "concurrency", slots: 3, lease: { ms: 10 * SECOND } }],
+    ["slots", { kind: "concurrency", slots: 3, ttl: 10 * SECOND }],
   ])("fills in steps for %s", (_kind, config) => {
     const { element, fill } = createMeter(config);
     render(element());

@@ -8,9 +8,9 @@ import { createRateLimitReact } from "../../../client/react/index.js";
 import { startLimitServer } from "../../support/limit-server.js";
 import { soon } from "../../support/soon.js";
 
-const LEASE = 60_000;
+const TTL = 60_000;
 const limits = {
-  generations: { kind: "concurrency", slots: 2, lease: { ms: LEASE } },
+  generations: { kind: "concurrency", slots: 2, ttl: TTL },
 } as const;
 /** The server's clock. It stands still unless a test moves it. */
 const START = Date.parse("2030-01-01T00:00Z");
@@ -81,9 +81,9 @@ it("predicts when a slot can be free, as the server answers", async () => {
     return page.hook.current.limit.check(local, 0)!.now - local;
   };
   await soon(() => {
-    expect(page.hook.current.limit.status!.retryAt! + offset()).toBe(START + LEASE);
+    expect(page.hook.current.limit.status!.retryAt! + offset()).toBe(START + TTL);
   });
-  for (const at of [now, START + LEASE - 1, START + LEASE, START + LEASE + 1_000]) {
+  for (const at of [now, START + TTL - 1, START + TTL, START + TTL + 1_000]) {
     now = at;
     const answer = await page.limiter.check("generations");
     const local = at - offset();

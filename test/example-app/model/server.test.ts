@@ -160,7 +160,7 @@ describe("the model", () => {
     const { events, end, kinds } = await ask(example, text, 1_000);
     await soon(() => expect(kinds()).toContain("word"));
     await example.client.behind.reset.mutate();
-    // It learns of it when it renews its lease. The whole answer takes 20 s.
+    // It learns of it when it renews its slot. The whole answer takes 20 s.
     await end;
     expect(kinds()).toEqual(["running", "word"]);
     expect(events.length).toBeLessThan(400);

@@ -246,7 +246,7 @@ it("reads a limit by each config in the same query, and shares equal configs", a
   expect(readers[2]!.seen.at(-1)).toMatchObject({ value: 6, config: paid });
 });
 
-it("tells of leases of slots that were renewed, although as many are free", async () => {
+it("tells of slots that were renewed, although as many are free", async () => {
   const config = { kind: "fixed window", rate: 1, period: 1000, capacity: 2, slots: 2 } as const;
   const { state, change, follow } = start();
   Object.assign(state, { value: 1, ts: 100, config: { ...config, starts: [1100] } });

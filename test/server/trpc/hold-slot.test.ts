@@ -162,7 +162,7 @@ it("frees the slot when a promise in an object fails, also if it is not read", a
   await expect(title).rejects.toThrow("broken");
 });
 
-it("frees the slot of a promise that never ends a lease after its client has gone", async () => {
+it("frees the slot of a promise that never ends a ttl after its client has gone", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const { caller, abort, free } = createApp();

@@ -9,9 +9,9 @@ import { createRandom } from "../random.js";
 import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
 const CONFIGS = [
-  { kind: "concurrency", slots: 1, lease: { ms: 1000 } },
-  { kind: "concurrency", slots: 2, lease: { ms: 1000 } },
-  { kind: "concurrency", slots: 3, lease: { ms: 1500 } },
+  { kind: "concurrency", slots: 1, ttl: 1000 },
+  { kind: "concurrency", slots: 2, ttl: 1000 },
+  { kind: "concurrency", slots: 3, ttl: 1500 },
 ] as const satisfies ConcurrencyConfig[];
 
 /** A slot that a caller has held, or has. The times are those of the simulation, ms. */
@@ -37,10 +37,10 @@ export function createSlots(held: Held[], seed: number): Workload {
     const { member, random } = caller;
     const limiter = member.limiter(limits as never) as unknown as RateLimiter<typeof limits>;
     while (caller.isOn()) {
-      const slot = await tried(caller, () => enter(caller, limiter, config.lease.ms));
-      if (slot?.ok) await hold(caller, slot, held, config.lease.ms);
+      const slot = await tried(caller, () => enter(caller, limiter, config.ttl));
+      if (slot?.ok) await hold(caller, slot, held, config.ttl);
       if (random.chance(0.05)) await tried(caller, () => limiter.prune());
-      await member.sleep(random.below(config.lease.ms / 8));
+      await member.sleep(random.below(config.ttl / 8));
     }
   };
 }
@@ -50,8 +50,8 @@ type Limiter = RateLimiter<{
   tokens: { kind: "token bucket"; rate: number; period: number };
 }>;
 
-async function enter({ member, random, timed, tally }: Caller, limiter: Limiter, lease: number) {
-  const maxWait = random.chance(0.5) ? random.below(3 * lease) : undefined;
+async function enter({ member, random, timed, tally }: Caller, limiter: Limiter, ttl: number) {
+  const maxWait = random.chance(0.5) ? random.below(3 * ttl) : undefined;
   const gaveUp = new Error("the caller has given up");
   const controller = new AbortController();
   if (maxWait !== undefined && random.chance(0.2)) {
@@ -78,7 +78,7 @@ async function hold(
   { member, random, timed, timeline }: Caller,
   slot: EnterGranted,
   all: Held[],
-  lease: number,
+  ttl: number,
 ): Promise<void> {
   const held: Held = { process: member.process, from: timeline.now, to: Infinity };
   all.push(held);
@@ -88,9 +88,9 @@ async function hold(
       resolve();
     });
   });
-  await Promise.race([member.sleep(random.below(random.pick([20, lease, 3 * lease]))), isLost]);
+  await Promise.race([member.sleep(random.below(random.pick([20, ttl, 3 * ttl]))), isLost]);
   // One that is late may not free the slot of another caller.
-  if (slot.signal.aborted && random.chance(0.8)) await member.sleep(random.below(2 * lease));
+  if (slot.signal.aborted && random.chance(0.8)) await member.sleep(random.below(2 * ttl));
   held.to = Math.min(held.to, timeline.now);
   await timed("release", 8000, () => slot.release());
 }
@@ -105,7 +105,7 @@ async function tried<TResult>(
   } catch (error) {
     if (!isStoreFailure(error)) throw error;
     // A process that stood still is told so. Those who want the rows of its line may wait too long.
-    const isLate = /after the lease|did not answer within/.test((error as Error).message);
+    const isLate = /after the ttl|did not answer within/.test((error as Error).message);
     if (!isLate) caller.failed(error, "enter");
     return undefined;
   }

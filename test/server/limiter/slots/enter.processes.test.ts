@@ -10,7 +10,7 @@ import type { StoreKind } from "../../../support/open-store.js";
 
 const PROCESS = await bundleProgram(new URL("../../../support/hold-slots.ts", import.meta.url));
 const SLOTS = 2;
-/** Longer than the lease of the slots, ms. */
+/** Longer than the `ttl` of the slots, ms. */
 const STANDSTILL = 1300;
 
 interface Interval {

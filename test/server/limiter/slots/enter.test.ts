@@ -3,9 +3,9 @@ import { createRateLimiter, MINUTE } from "../../../../server/index.js";
 import { createManualClock } from "../../../../core/testing.js";
 import { storesAndRedis } from "../../../support/stores.js";
 
-const LEASE = 10_000;
+const TTL = 10_000;
 const limits = {
-  generations: { kind: "concurrency", slots: 2, lease: { ms: LEASE } },
+  generations: { kind: "concurrency", slots: 2, ttl: TTL },
   tokens: { kind: "token bucket", rate: 10, period: MINUTE },
 } as const;
 
@@ -31,29 +31,29 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
     const second = await other.enter("generations", { key });
     expect([first.ok, second.ok]).toEqual([true, true]);
     const denied = await other.enter("generations", { key });
-    expect(denied).toMatchObject({ ok: false, retryAfter: LEASE, value: 0, name: "generations" });
+    expect(denied).toMatchObject({ ok: false, retryAfter: TTL, value: 0, name: "generations" });
     expect(await limiter.enter("generations", { key: "bob" })).toMatchObject({ ok: true });
     if (first.ok) await first.release();
     expect(await other.enter("generations", { key })).toMatchObject({ ok: true });
     expect(await limiter.enter("generations", { key })).toMatchObject({ ok: false });
   });
 
-  it("frees the slot of a holder that is not heard of for a lease, and not earlier", async () => {
+  it("frees the slot of a holder that is not heard of for a ttl, and not earlier", async () => {
     const { limiter, other, clock } = await opened();
     await limiter.enter("generations", { key });
     clock.advance(1);
     await limiter.enter("generations", { key });
-    clock.advance(LEASE - 2);
+    clock.advance(TTL - 2);
     expect(await other.enter("generations", { key })).toMatchObject({ ok: false, retryAfter: 1 });
     clock.advance(1);
     expect(await other.enter("generations", { key })).toMatchObject({ ok: true });
     expect(await other.enter("generations", { key })).toMatchObject({ ok: false, retryAfter: 1 });
   });
 
-  it("frees a slot that was entered one ms after the lease of a dead holder", async () => {
+  it("frees a slot that was entered one ms after the ttl of a dead holder", async () => {
     const { limiter, other, clock } = await opened(false, () => 0.1);
     for (let i = 0; i < 2; i++) await limiter.enter("generations", { key });
-    clock.advance(LEASE + 1);
+    clock.advance(TTL + 1);
     const held = await other.enter("generations", { key });
     if (held.ok) await held.release();
     expect(await limiter.check("generations", { key })).toMatchObject({ ok: true, value: 2 });
@@ -63,10 +63,10 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
     [30_000, 5000],
     [600_000, 1000],
   ])(
-    "waits for the lease of the holder, %i ms, with a lease of its own of %i ms",
+    "waits for the ttl of the holder, %i ms, with one of its own of %i ms",
     async (long, short) => {
       const { limiter, other, clock } = await opened();
-      const config = (ms: number) => ({ kind: "concurrency", slots: 1, lease: { ms } }) as const;
+      const config = (ttl: number) => ({ kind: "concurrency", slots: 1, ttl }) as const;
       const call = { key, config: config(short) };
       await limiter.enter("generations", { key, config: config(long) });
       clock.advance(short + 1);
@@ -75,7 +75,7 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
       expect(await other.enter("generations", call)).toMatchObject({ ok: false, retryAfter: 1 });
       clock.advance(1);
       expect(await other.enter("generations", call)).toMatchObject({ ok: true });
-      // The same in the other order: no caller waits for longer than the holder's lease.
+      // The same in the other order: no caller waits for longer than the holder's ttl.
       clock.advance(short - 1);
       const later = { key, config: config(long) };
       expect(await limiter.enter("generations", later)).toMatchObject({ ok: false, retryAfter: 1 });
@@ -87,7 +87,7 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
   it("a late release frees no other caller's slot", async () => {
     const { limiter, other, clock } = await opened();
     const late = await limiter.enter("generations", { key });
-    clock.advance(2 * LEASE);
+    clock.advance(2 * TTL);
     await other.enter("generations", { key });
     await other.enter("generations", { key });
     if (late.ok) await late.release();
@@ -102,13 +102,13 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
     await limiter.enter("generations", { key });
     expect(await other.check("generations", { key })).toEqual({
       ok: false,
-      retryAfter: LEASE - 100,
+      retryAfter: TTL - 100,
       value: 0,
     });
     const [snapshot] = await other.snapshots([{ name: "generations", key }]);
     expect(snapshot).toMatchObject({
       value: 0,
-      config: { slots: 2, capacity: 2, starts: [1e12 + LEASE, 1e12 + 100 + LEASE] },
+      config: { slots: 2, capacity: 2, starts: [1e12 + TTL, 1e12 + 100 + TTL] },
     });
     const { items } = await other.list("generations");
     expect(items).toMatchObject([{ key, value: 0 }]);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createRateLimiter, memoryStore, RateLimitStoreError } from "../../../../server/index.js";
 
-const LEASE = 3000;
+const TTL = 3000;
 let failing = false;
 
 /** Time only passes where a test says so, for timers and for the limiter. */
@@ -14,7 +14,7 @@ afterEach(() => void vi.useRealTimers());
 /** A limiter whose store fails while `failing`, and another one on the same rows. */
 function createLimiters() {
   const store = memoryStore();
-  const limits = { work: { kind: "concurrency", slots: 1, lease: { ms: LEASE } } } as const;
+  const limits = { work: { kind: "concurrency", slots: 1, ttl: TTL } } as const;
   const broken = async () => {
     throw new RateLimitStoreError("down");
   };
@@ -42,11 +42,11 @@ async function held(limiter: ReturnType<typeof createLimiters>["limiter"]) {
   return { signal: slot.signal, release: () => slot.release() };
 }
 
-it("renews the lease for as long as the slot is held", async () => {
+it("renews the slot for as long as it is held", async () => {
   const { limiter, other } = createLimiters();
   const slot = await entered(limiter);
   for (let i = 0; i < 20; i++) {
-    await vi.advanceTimersByTimeAsync(LEASE / 2);
+    await vi.advanceTimersByTimeAsync(TTL / 2);
     expect(await other.enter("work")).toMatchObject({ ok: false });
   }
   expect(slot.signal.aborted).toBe(false);
@@ -56,11 +56,11 @@ it("renews the lease for as long as the slot is held", async () => {
   expect(slot.signal.aborted).toBe(false);
 });
 
-it("tells the holder before the slot is free that its lease could not be renewed", async () => {
+it("tells the holder before the slot is free that it could not be renewed", async () => {
   const { limiter, other } = createLimiters();
   const slot = await entered(limiter);
   failing = true;
-  await vi.advanceTimersByTimeAsync(LEASE - 1);
+  await vi.advanceTimersByTimeAsync(TTL - 1);
   expect(slot.signal.aborted).toBe(true);
   expect((slot.signal.reason as Error).message).toContain('the slot of "work" was lost');
   expect(await other.enter("work")).toMatchObject({ ok: false, retryAfter: 1 });
@@ -82,9 +82,9 @@ it.each([
   const before = performance.now();
   const heard = vi.fn();
   signal.addEventListener("abort", heard);
-  const now = vi.spyOn(performance, "now").mockReturnValue(before + 0.9 * LEASE - 1);
+  const now = vi.spyOn(performance, "now").mockReturnValue(before + 0.9 * TTL - 1);
   expect(look(signal)).toBe(name === "throwIfAborted" ? undefined : false);
-  now.mockReturnValue(before + 0.9 * LEASE);
+  now.mockReturnValue(before + 0.9 * TTL);
   if (name === "throwIfAborted") expect(() => look(signal)).toThrow(/was lost/u);
   else expect(look(signal)).toBe(true);
   expect(heard).toHaveBeenCalledOnce();
@@ -99,7 +99,7 @@ it("is not aborted by a look after the release", async () => {
   const { limiter } = createLimiters();
   const { signal, release } = await held(limiter);
   await release();
-  await vi.advanceTimersByTimeAsync(2 * LEASE);
+  await vi.advanceTimersByTimeAsync(2 * TTL);
   expect(signal.aborted).toBe(false);
   expect(() => signal.throwIfAborted()).not.toThrow();
 });
@@ -108,9 +108,9 @@ it("goes on after a renewal that failed once", async () => {
   const { limiter } = createLimiters();
   const slot = await entered(limiter);
   failing = true;
-  await vi.advanceTimersByTimeAsync(LEASE / 3 + 1);
+  await vi.advanceTimersByTimeAsync(TTL / 3 + 1);
   failing = false;
-  await vi.advanceTimersByTimeAsync(3 * LEASE);
+  await vi.advanceTimersByTimeAsync(3 * TTL);
   expect(slot.signal.aborted).toBe(false);
   await slot.release();
 });
@@ -120,7 +120,7 @@ it("loses the slot when the slots are reset", async () => {
   const slot = await entered(limiter);
   await other.reset("work");
   expect(await other.enter("work")).toMatchObject({ ok: true });
-  await vi.advanceTimersByTimeAsync(LEASE / 3 + 1);
+  await vi.advanceTimersByTimeAsync(TTL / 3 + 1);
   expect(slot.signal.aborted).toBe(true);
 });
 
@@ -131,14 +131,14 @@ it("frees the slot later where the store fails at the release", async () => {
   await slot.release();
   failing = false;
   expect(await other.enter("work")).toMatchObject({ ok: false });
-  await vi.advanceTimersByTimeAsync(LEASE / 10);
+  await vi.advanceTimersByTimeAsync(TTL / 10);
   expect(await other.enter("work")).toMatchObject({ ok: true });
 });
 
-it("refuses a slot whose answer came after its lease", async () => {
+it("refuses a slot whose answer came after its ttl", async () => {
   const { limiter } = createLimiters();
-  vi.spyOn(performance, "now").mockReturnValueOnce(performance.now() - LEASE);
-  await expect(limiter.enter("work")).rejects.toThrow(/after the lease of a slot/u);
+  vi.spyOn(performance, "now").mockReturnValueOnce(performance.now() - TTL);
+  await expect(limiter.enter("work")).rejects.toThrow(/after the ttl of a slot/u);
   expect(await limiter.check("work")).toMatchObject({ ok: true });
   vi.restoreAllMocks();
 });

@@ -2,14 +2,14 @@ import { expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, memoryStore } from "../../../../server/index.js";
 
-const LEASE = 10_000;
+const TTL = 10_000;
 const START = 1e12;
 
 /** Processes on the same rows. One that waits asks for its turn when the test says so. */
 function createProcesses() {
   const store = memoryStore();
   const clock = createManualClock(START);
-  const limits = { work: { kind: "concurrency", slots: 2, lease: { ms: LEASE } } } as const;
+  const limits = { work: { kind: "concurrency", slots: 2, ttl: TTL } } as const;
   return {
     clock,
     start() {
@@ -78,7 +78,7 @@ it("keeps the slot of a dead holder for those who wait", async () => {
   const { start, clock } = createProcesses();
   const [holder, first, second, other] = [start(), start(), start(), start()];
   await holder.enter();
-  clock.advance(LEASE - 2000);
+  clock.advance(TTL - 2000);
   await holder.enter();
   const [a, b] = [await first.join(), await second.join()];
   clock.advance(2500);

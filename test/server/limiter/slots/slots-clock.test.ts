@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "../../../../server/index.js";
 
-const LEASE = 1000;
-const limits = { work: { kind: "concurrency", slots: 1, lease: { ms: LEASE } } } as const;
+const TTL = 1000;
+const limits = { work: { kind: "concurrency", slots: 1, ttl: TTL } } as const;
 
 /** Each process is wrong about the time by `error`, ms, and knows by how much it may be. */
 function setUp() {
@@ -22,12 +22,12 @@ function setUp() {
   return { time, start };
 }
 
-it("lets no process take a slot whose clock may be ahead, before the lease has ended", async () => {
+it("lets no process take a slot whose clock may be ahead, before the ttl has passed", async () => {
   const { time, start } = setUp();
   const [exact, ahead] = [start(0, 0, 0), start(700, 700, 0)];
   const held = await exact.enter("work");
   expect(held.ok).toBe(true);
-  time.now += LEASE - 1;
+  time.now += TTL - 1;
   expect(await ahead.enter("work")).toMatchObject({ ok: false });
   time.now += 2;
   expect(await ahead.enter("work")).toMatchObject({ ok: true });
@@ -35,7 +35,7 @@ it("lets no process take a slot whose clock may be ahead, before the lease has e
 
 it("grants no slot for longer than its row says, though the process may be behind", async () => {
   const { start } = setUp();
-  const behind = start(-LEASE, 0, LEASE);
-  await expect(behind.enter("work")).rejects.toThrow("after the lease of a slot");
+  const behind = start(-TTL, 0, TTL);
+  await expect(behind.enter("work")).rejects.toThrow("after the ttl of a slot");
   expect(await start(0, 0, 0).enter("work")).toMatchObject({ ok: true });
 });

@@ -13,7 +13,7 @@ const limits = {
   calls: { kind: "token bucket", rate: 5, period: HOUR, blockFor: HOUR },
   daily: { kind: "fixed window", rate: 50, period: 24 * HOUR },
   spread: { kind: "token bucket", rate: 50, period: HOUR, shards: 4 },
-  jobs: { kind: "concurrency", slots: 2, lease: { ms: 60_000 } },
+  jobs: { kind: "concurrency", slots: 2, ttl: 60_000 },
 } as const;
 
 const providers = sharedDatabases.filter(({ kind, provider }) => kind === provider);
