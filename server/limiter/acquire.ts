@@ -1,11 +1,13 @@
 /** Reserves tokens now, and resolves when the work may be done. */
+import { countOf } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { ACQUIRE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { AcquireOptions } from "./call-options.js";
 import type { Context } from "./context.js";
 import { limit } from "./limit.js";
-import { refund } from "./refund.js";
+import { giveBack } from "./give-back.js";
+import { ownReceiptOf } from "./receipt.js";
 
 /**
  * @throws RateLimitError when the wait would be longer than `maxWait`; nothing was consumed.
@@ -31,7 +33,9 @@ export async function acquire(
     if (result.retryAfter !== undefined) await sleep(result.retryAfter, signal);
   } catch (error) {
     // If the store fails now, the tokens stay taken. The caller asks why the wait has ended.
-    await refund(context, name, { ...request, result }).catch(() => {});
+    const receipt = ownReceiptOf(result, context.environment);
+    const giving = receipt?.inTurn(undefined, () => giveBack(context, receipt, countOf(request)));
+    await giving?.catch(() => {});
     throw error;
   }
   return result;

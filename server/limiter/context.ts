@@ -11,7 +11,7 @@ import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
 import type { MarkerFor } from "./once.js";
 import type { RememberedDenials } from "./remembered-denials.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
-import type { TransactionScope } from "./transaction-scope.js";
+import type { TransactionScope } from "./receipt-entries.js";
 
 /** What a decision needs besides its arguments. */
 export interface Environment {

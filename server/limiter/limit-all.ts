@@ -15,7 +15,7 @@ import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-o
 import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { type Marker, once } from "./once.js";
-import { remember } from "./taken.js";
+import { remember } from "./receipt.js";
 
 export async function limitAll(
   context: Context,

@@ -1,11 +1,12 @@
 /** `limitFirst`: the first of several limits that has the tokens pays for a call, or all in order. */
 import { toleranceOf } from "../../core/config.js";
 import { countOf, isSatisfiable, mostHeld } from "../../core/count.js";
+import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { sharesOf } from "../../core/shares.js";
 import { chooseRows } from "./choose-shards.js";
 import { eachOf, firstOf, type FirstOfAnswer, Payer } from "./claims/first-of.js";
-import { type Context, report } from "./context.js";
+import { type Context, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
 import { ClaimDecision } from "./draft.js";
 import { openedBy } from "./fail-open.js";
@@ -17,8 +18,7 @@ import type {
   PaidCount,
 } from "./limit-first-options.js";
 import type { LimitRequest } from "./limit-request.js";
-import { rememberPayment } from "./payment.js";
-import { remember } from "./taken.js";
+import { remember } from "./receipt.js";
 import { rowKey } from "../store/store.js";
 
 export async function limitFirst(
@@ -64,8 +64,7 @@ function paidBy(
     return own;
   });
   const payers = results.filter(({ ok }) => ok);
-  const { limit } = requests[0]!;
-  return rememberPayment({ ok: true, paid, results }, { first: limit, payers, environment });
+  return payment(requests[0]!, { ok: true, paid, results }, payers, environment);
 }
 
 function deniedBy(
@@ -104,10 +103,20 @@ function openFirst(
     if (opened === undefined) continue;
     report(context, "limit", request, opened, false);
     const result = remember(opened, { limit, count: 0, environment, readOnly: false });
-    const payment = { first: requests[0]!.limit, payers: [result], environment };
-    return rememberPayment({ ok: true, paid: [], results: [result] }, payment);
+    const passed = { ok: true as const, paid: [], results: [result] };
+    return payment(requests[0]!, passed, [result], environment);
   }
   throw error;
+}
+
+/** @param first whose limit `settle` charges, whether it paid or not. */
+function payment(
+  { limit }: LimitRequest,
+  result: LimitFirstResult & { ok: true },
+  payers: readonly RateLimitResult[],
+  environment: Environment,
+): LimitFirstResult {
+  return remember(result, { limit, count: 0, environment, payers });
 }
 
 function requestsOf(

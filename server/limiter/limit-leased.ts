@@ -16,7 +16,7 @@ import { type Context, report } from "./context.js";
 import { openedBy } from "./fail-open.js";
 import type { LeasedCall } from "./leased-call.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
-import { remember } from "./taken.js";
+import { remember } from "./receipt.js";
 
 /** What the calls of one limit for one key share. */
 interface Serving {

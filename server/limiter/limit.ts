@@ -21,7 +21,7 @@ import { limitLeased } from "./limit-leased.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { once } from "./once.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
-import { type Memory, remember } from "./taken.js";
+import { type Memory, remember } from "./receipt.js";
 import { withHeld } from "./with-held.js";
 
 /**

@@ -21,8 +21,7 @@ import type {
   LimitFirstResult,
 } from "./limit-first-options.js";
 import { getValue, snapshots } from "./read.js";
-import { isPayment, refundPayment } from "./payment.js";
-import { refund } from "./refund.js";
+import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
 import { settle } from "./settle.js";
 

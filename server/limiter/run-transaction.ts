@@ -3,7 +3,7 @@ import type { OutageLog } from "../report/logger.js";
 import type { RateLimitStore, RowId, TransactionOptions } from "../store/store.js";
 import type { Context } from "./context.js";
 import { reportStoreError } from "./executor.js";
-import { TransactionScope } from "./transaction-scope.js";
+import { TransactionScope } from "./receipt-entries.js";
 import { unsupported } from "./unsupported.js";
 
 /** What the operations of a transaction note instead of doing it at once. */

@@ -4,15 +4,16 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import { chargeLimit } from "./charge.js";
 import type { Context } from "./context.js";
+import { giveBack } from "./give-back.js";
 import type { LimitFirstResult } from "./limit-first-options.js";
-import { isPayment, settlePayment } from "./payment.js";
-import { refundResult } from "./refund.js";
-import { ownTakenOf, type Taken } from "./taken.js";
+import { ownReceiptOf } from "./receipt.js";
+import { isPayment, paymentOf } from "./refund.js";
 
 /** For figures of a provider, which can be missing. */
 export const UNKNOWN =
   "; where the use is not known, do not call settle(), and the estimate stays charged";
 
+/** What was used beyond the estimate is charged into debt, for `limitFirst` to its first limit. */
 export async function settle(
   context: Context,
   result: RateLimitResult | LimitFirstResult,
@@ -20,26 +21,23 @@ export async function settle(
 ): Promise<void> {
   const { environment } = context;
   validateCount(actual, UNKNOWN);
-  if (isPayment(result)) return settlePayment(context, result, () => actual);
-  const taken = ownTakenOf(result, environment);
-  if (taken === undefined || taken.readOnly || !result.ok) throw unsettleable(result);
-  // The first call with the id took the tokens, and settles them.
-  if (result.repeated) return;
-  // A shadow that would have denied the call took nothing, and would not have let it use anything.
-  if (result.shadow?.ok === false) return;
-  return taken.inTurn(environment.scope, () => settleTo(context, taken, actual));
+  const receipt = isPayment(result)
+    ? paymentOf(result, environment)
+    : ownReceiptOf(result, environment);
+  if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
+  // The first call with an id settles its tokens. A denied shadow would have let its call use nothing.
+  if (!receipt.isTaken) return;
+  const { scope } = environment;
+  await receipt.inTurn(scope, async () => {
+    const difference = actual - receipt.countIn(scope);
+    if (difference < 0) await giveBack(context, receipt, -difference);
+    if (difference <= 0) return;
+    const charged = await chargeLimit(context, receipt.limit, difference);
+    if (charged.ok) receipt.charge(difference, charged, scope);
+  });
 }
 
-async function settleTo(context: Context, taken: Taken, actual: number): Promise<void> {
-  const { scope } = context.environment;
-  const difference = actual - taken.countIn(scope);
-  if (difference < 0) await refundResult(context, taken, -difference);
-  if (difference <= 0) return;
-  const charged = await chargeLimit(context, taken.limit, difference);
-  if (charged.ok) taken.charge(difference, charged, scope);
-}
-
-function unsettleable(result: RateLimitResult): RateLimitInputError {
+function unsettleable(result: RateLimitResult | LimitFirstResult): RateLimitInputError {
   const message =
     result && !result.ok
       ? "a denied call took no tokens, so there is nothing to settle: use charge() for what was used"

@@ -66,14 +66,14 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a result forgets what was given back of it",
     file: "limiter/settle.ts",
-    from: "taken.countIn(scope)",
-    to: "taken.countIn(scope) + 1",
+    from: "receipt.countIn(scope)",
+    to: "receipt.countIn(scope) + 1",
   },
   {
     defect: "an aborted wait keeps its tokens",
     file: "limiter/acquire.ts",
-    from: "await refund(context, name, { ...request, result }).catch(() => {});",
-    to: "",
+    from: "giveBack(context, receipt, countOf(request))",
+    to: "Promise.resolve()",
   },
   {
     defect: "a late timer does not wait once more",

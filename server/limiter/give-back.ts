@@ -1,0 +1,127 @@
+/**
+ * Gives tokens of a call back, from the last entry of its receipt to the first: to the block that they
+ * are from while it lives, and else to their rows, as many as nothing else has replaced meanwhile.
+ */
+import { heldAt, type RateLimitState, refillBetween } from "../../core/calculate.js";
+import { capacityOf, type PeriodicConfig } from "../../core/config.js";
+import {
+  refundTaken,
+  type RefundedRateLimit,
+  refundRateLimit,
+  type TakenTokens,
+} from "../../core/refund.js";
+import type { RowId } from "../store/store.js";
+import type { Context } from "./context.js";
+import { type Claim, ClaimDecision } from "./draft.js";
+import { forgettingMarker } from "./once.js";
+import type { EntryRefund } from "./receipt-entries.js";
+import type { Receipt } from "./receipt.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
+
+export type Refunded = Omit<RefundedRateLimit, "next">;
+
+/**
+ * Gives back up to `count` tokens, in the turn of the receipt. Each limit gets its part by a decision
+ * of its own. After a failure of the store, some may have got it and others not; nothing comes back
+ * twice.
+ *
+ * @returns what the rows of the last decision then hold; `undefined` if there was nothing to give back.
+ */
+export async function giveBack(
+  context: Context,
+  receipt: Receipt,
+  count: number,
+): Promise<number | undefined> {
+  const { scope } = context.environment;
+  const own = Math.min(count, receipt.ownCountIn(scope));
+  let value = own > 0 ? await giveBackOwn(context, receipt, own) : undefined;
+  let rest = count - own;
+  for (const payer of receipt.payers.toReversed()) {
+    await payer.inTurn(scope, async () => {
+      const part = Math.min(rest, payer.ownCountIn(scope));
+      if (part <= 0) return;
+      rest -= part;
+      value = await giveBackOwn(context, payer, part);
+    });
+  }
+  return value;
+}
+
+async function giveBackOwn(context: Context, receipt: Receipt, count: number): Promise<number> {
+  const { apply, environment, onChange } = context;
+  const { limit, marker } = receipt;
+  const claimed = receipt.claim(count, environment.scope);
+  // A transaction that is rolled back could not take them out of the block again.
+  const returned = environment.scope === undefined ? claimed.filter(returnToBlock) : [];
+  const others = claimed.filter((refund) => !returned.includes(refund));
+  if (others.length === 0) {
+    const { row, remaining } = returned.at(-1)!.block!;
+    return row.value + remaining;
+  }
+  const claims = others.map(({ rows, count: tokens, taken }) =>
+    refundRows(limit, rows, tokens, taken),
+  );
+  if (marker !== undefined && receipt.ownCountIn(environment.scope) === 0) {
+    // Its id would let the next call through for nothing.
+    claims.unshift(forgettingMarker(claims.shift()!, marker.row, marker.ts));
+  }
+  const { clock } = environment;
+  const answers = await apply(claims.map((claim) => new ClaimDecision(claim, clock)));
+  for (const [i, { refunded }] of answers.entries()) others[i]!.answer(refunded);
+  if (answers.some(({ refunded }) => refunded.some((tokens) => tokens > 0))) {
+    onChange(limit.name, limit.key);
+  }
+  return answers.at(-1)!.value;
+}
+
+/** Gives tokens back to the block that they are from, if it still lives. */
+function returnToBlock(refund: EntryRefund): boolean {
+  const { block, count } = refund;
+  if (block === undefined || !block.isLiving()) return false;
+  block.giveBack(count);
+  refund.answer([count]);
+  return true;
+}
+
+/**
+ * Gives tokens back to rows of a limit. `rest` counts the tokens that were not given back.
+ *
+ * @param taken what is known of the taking, per row.
+ */
+export function refundRows(
+  { part, lease }: ResolvedLimit,
+  rows: readonly RowId[],
+  count: number,
+  taken?: readonly TakenTokens[],
+): Claim<Refunded> {
+  return {
+    rows,
+    attempt(draft, now) {
+      const states = rows.map((row) => draft.read(row));
+      const [state] = states as [RateLimitState | null];
+      // What a block of another process could not have made the row lose meanwhile.
+      const room = lease && taken ? roomBelow(lease.config, state, taken[0]!, now) : Infinity;
+      const { next, ...result } =
+        taken === undefined
+          ? refundRateLimit(states, part, now, count)
+          : refundTaken(states, part, now, Math.min(count, room), taken);
+      for (const [i, row] of rows.entries()) if (next[i] !== undefined) draft.write(row, next[i]);
+      return result;
+    },
+  };
+}
+
+/**
+ * The tokens that can have been added to a row since a call took from it, and never have made it
+ * hold more than a block leaves of it. A take of a block loses what is above that. So tokens that
+ * come back after it could be there a second time.
+ */
+function roomBelow(
+  config: PeriodicConfig,
+  row: RateLimitState | null,
+  { value, ts, refunded = 0 }: TakenTokens,
+  now: number,
+): number {
+  const refilled = refillBetween(config, ts, heldAt(row, config, now).ts);
+  return Math.max(0, capacityOf(config) - value - refilled - refunded);
+}
