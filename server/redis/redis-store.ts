@@ -66,7 +66,7 @@ export function redisStore(
       await runner.readTime();
       clock ??= own;
     }
-    const prepare = () => (isChecked && own.isKnown && !own.isInDoubt ? undefined : check());
+    const prepare = () => (isChecked && own.isKnown && !own.isInDoubt() ? undefined : check());
     return { rows: new RedisRows(tags, runner), prepare };
   }
 

@@ -135,17 +135,17 @@ export function pgDriver(
 ): TransactionDriver<PgQueryable> {
   const { borrow, forget, runAlone, isExhausted } = createPgConnections(pool);
   const readOnly = createReadOnlyConnections();
-  const send =
-    prepare === "if direct"
-      ? queryNamedIfDirect
-      : (client: PgQueryable, query: PgQuery) => client.query(query);
+  const isAsking = prepare === "if direct";
   listenToClients(pool);
   return {
     dialect: "postgresql",
     database: pgDatabaseOf(pool),
     onPoolError: listenToPool(pool),
     ...connectionOf(prepare !== false, (query, isWanted) =>
-      runAlone((client) => send(client, query), isWanted),
+      runAlone(
+        (client) => (isAsking ? queryNamedIfDirect(client, query) : client.query(query)),
+        isWanted,
+      ),
     ),
     within: (client) =>
       connectionOf(prepare === true, (query) => readOnly.noting(client, client.query(query))),
@@ -190,7 +190,7 @@ function connectionOf(
 ): SqlConnection {
   const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
     const values = params as unknown[];
-    return prepare ? { name: nameOf(text), text, values } : { text, values };
+    return prepare ? { name: names.get(text) ?? nameOf(text), text, values } : { text, values };
   };
   return {
     query: async (text, params, isWanted) =>
@@ -224,14 +224,11 @@ const names = new Map<string, string>();
  * module: after a reload, a connection rejects a known name with another text. FNV-1a, 64 bits.
  */
 function nameOf(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) {
-    let hash = 0xcbf29ce484222325n;
-    for (let i = 0; i < text.length; i++) {
-      hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(i))) * 0x100000001b3n);
-    }
-    name = `rate_limit_${hash.toString(36)}`;
-    names.set(text, name);
+  let hash = 0xcbf29ce484222325n;
+  for (let i = 0; i < text.length; i++) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(i))) * 0x100000001b3n);
   }
+  const name = `rate_limit_${hash.toString(36)}`;
+  names.set(text, name);
   return name;
 }

@@ -101,6 +101,17 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
     return batch.jobs.length > 0 ? batch : undefined;
   }
 
+  /** The only call that waits, while no row is in use: as most calls are. */
+  function takeOnly(inFlight: InFlight): Batch | undefined {
+    const [job] = writers as [Job];
+    const way = wayOfJob(job);
+    // Whether it may wait for its lock is a matter of what is in flight.
+    if (way === "lock" || job.expired) return takeWriters(inFlight);
+    writers = [];
+    readLast = false;
+    return begin(way, job);
+  }
+
   /** The oldest calls whose rows no batch in flight may write, and a share of the newest ones. */
   function takeWriters({ locking, mayWait }: InFlight): Batch | undefined {
     let batch: Batch | undefined;
@@ -255,6 +266,9 @@ export function createBatchQueue(access: RowAccess, history: RowHistory): BatchQ
       return Boolean(decision.readOnly) || !busy.has(rowKey(decision.rows[0]!));
     },
     next(inFlight) {
+      if (writers.length === 1 && readers.length === 0 && busy.size === 0) {
+        return takeOnly(inFlight);
+      }
       // Alternate between one batch of readers and one of writers, so that neither waits for long.
       const canRead = readers.length > 0 && !inFlight.reading;
       const readFirst = canRead && !(readLast && writers.length > 0);

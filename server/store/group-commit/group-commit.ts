@@ -14,7 +14,7 @@ import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
 import type { Batch, Job, Way } from "./batch.js";
 import { type BatchReports, createBatchReports } from "./batch-reports.js";
-import { createBatchQueue, MAX_CALLS } from "./batch-queue.js";
+import { createBatchQueue, type InFlight, MAX_CALLS } from "./batch-queue.js";
 import { type BatchOutcome, commitGeneral } from "./commit-general.js";
 import { commitPlain } from "./commit-plain.js";
 import { createRowHistory, type RowHistory } from "./row-history.js";
@@ -67,6 +67,7 @@ export function createGroupCommit(
 ): RateLimitStore {
   const queue = createBatchQueue(access, history);
   const silence = new Silence(access);
+  const idle: InFlight = { reading: false, locking: false, mayWait: !access.serializable };
   /** When each batch in flight was dispatched, by the monotonic clock. */
   const inFlight = new Map<Batch, number>();
   /** The same for those that were set aside. */
@@ -96,13 +97,18 @@ export function createGroupCommit(
     if (preparing) return;
     const prepared = access.prepare?.();
     if (prepared !== undefined) return prepare(prepared);
-    leaveStalledBehind();
+    if (inFlight.size + aside.size > 0) leaveStalledBehind();
     while (inFlight.size < access.maxInFlight) {
-      const batch = queue.next({
-        reading: isInFlight("read"),
-        locking: isInFlight("lock"),
-        mayWait: mayWait(MAX_ASIDE - 1),
-      });
+      const isIdle = inFlight.size + aside.size === 0;
+      const batch = queue.next(
+        isIdle
+          ? idle
+          : {
+              reading: isInFlight("read"),
+              locking: isInFlight("lock"),
+              mayWait: mayWait(MAX_ASIDE - 1),
+            },
+      );
       if (batch === undefined) return;
       void runBatch(batch);
     }

@@ -36,7 +36,7 @@ export class CheckedTable {
   prepare(): Promise<void> | undefined {
     const { known, connection } = this.options;
     const isChecked = this.#isChecked() && known.isCheckedAlone;
-    if (isChecked && !known.clock.isInDoubt) return undefined;
+    if (isChecked && !known.clock.isInDoubt()) return undefined;
     if (!this.#sharesChecks) return this.#check(connection, true);
     this.#checking ??= this.#check(connection, true).finally(() => (this.#checking = undefined));
     return this.#checking;

@@ -46,7 +46,7 @@ export interface DatabaseClock {
    * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
    * then be wrong by any time, until the clock was read.
    */
-  readonly isInDoubt: boolean;
+  isInDoubt(): boolean;
   /**
    * Runs a statement that reads the clock, if it is time to do so.
    *
@@ -89,7 +89,8 @@ export function createDatabaseClock(
   }
 
   /** The monotonic clock may stand still while the machine sleeps. */
-  const isInDoubt = () => bounds !== undefined && Math.abs(difference() - machine) > JUMP;
+  const isInDoubt = () =>
+    bounds !== undefined && Math.abs(Date.now() - monotonic() - machine) > JUMP;
 
   async function read(
     run: (withClock: boolean) => Promise<SqlRow[]>,
@@ -121,9 +122,7 @@ export function createDatabaseClock(
       if (bounds === undefined) return 0;
       return offset - bounds.low + DRIFT * (monotonic() - bounds.at);
     },
-    get isInDoubt() {
-      return isInDoubt();
-    },
+    isInDoubt,
     begin() {
       const sentAt = monotonic();
       const before = difference();

@@ -45,7 +45,7 @@ export function sqlOverrideTable(
 
   async function attempt<TResult>(work: () => Promise<TResult>): Promise<TResult> {
     // After a suspension, the clock is behind, and calls that overrides answer do not tell.
-    if (!isReady || clock.isInDoubt) {
+    if (!isReady || clock.isInDoubt()) {
       prepare?.();
       const version = await checkTable(dialect, connection, table, clock, OVERRIDES);
       if (dialect === "postgresql" && !isCockroach(version)) readText = sql.readBits;

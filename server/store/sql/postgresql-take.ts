@@ -3,6 +3,7 @@
  * its condition on the newest version of the row, with the lock held.
  */
 import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../../core/config.js";
+import type { RateLimitState } from "../../../core/calculate.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import { rowKey } from "../store.js";
 import { sharedTerms } from "../take-terms.js";
@@ -99,16 +100,33 @@ export function postgresqlTake(
     each: takeEachText(table, columns),
   });
   const texts = [takes(shown), takes(`${shown}, ${CLOCK.postgresql}`)] as const;
-  return async (...args) => {
-    try {
-      return await take(clock, texts, ...args);
-    } catch (error) {
+  return (connection, lines, options) =>
+    (lines.length === 1
+      ? takeOne(clock, texts, connection, lines[0]!, options)
+      : take(clock, texts, connection, lines, options)
+    ).catch((error: unknown) => {
       // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
       // too.
       if (isOutOfRange(error)) return new Map();
       throw error;
-    }
-  };
+    });
+}
+
+/** Most calls are alone, so this is kept short. */
+async function takeOne(
+  clock: DatabaseClock,
+  texts: readonly [without: Takes, withClock: Takes],
+  connection: SqlConnection,
+  { row, terms: { config, floor }, total, fresh }: TakeLine<PeriodicConfig>,
+  { now, mayWait, isWanted }: TakeOptions,
+): Promise<Map<string, RateLimitState>> {
+  const state = [row.name, row.key, row.shard, fresh.value, fresh.ts];
+  const params = [...state, config.rate, config.period, capacityOf(config), floor, now, total];
+  const [next] = await clock.query((withClock) => {
+    const { one, oneBounded } = texts[withClock ? 1 : 0][config.kind];
+    return connection.query(mayWait ? one : oneBounded, params, isWanted);
+  });
+  return next === undefined ? new Map() : new Map([[rowKey(row), shownState(next)]]);
 }
 
 async function take(
@@ -116,8 +134,8 @@ async function take(
   texts: readonly [without: Takes, withClock: Takes],
   connection: SqlConnection,
   lines: readonly TakeLine<PeriodicConfig>[],
-  { now, mayWait, isWanted }: TakeOptions,
-) {
+  { now, isWanted }: TakeOptions,
+): Promise<Map<string, RateLimitState>> {
   const queryAny = (textOf: (takes: Takes) => string, values: unknown[]) =>
     clock.query((withClock) =>
       connection.query(textOf(texts[withClock ? 1 : 0]), values, isWanted),
@@ -131,13 +149,6 @@ async function take(
     queryAny((takes) => textOf(takes[config.kind]), values);
   const capacity = capacityOf(config);
   const terms = [config.rate, config.period, capacity, floor, now];
-  if (lines.length === 1) {
-    const { row, total, fresh } = lines[0]!;
-    const params = [row.name, row.key, row.shard, fresh.value, fresh.ts, ...terms, total];
-    const [next] = await query(({ one, oneBounded }) => (mayWait ? one : oneBounded), params);
-    if (next === undefined) return new Map();
-    return new Map([[rowKey(row), shownState(next)]]);
-  }
   const params = [
     ...idParams(lines.map(({ row }) => row)),
     lines.map(({ fresh }) => fresh.value),

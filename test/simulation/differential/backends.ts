@@ -49,7 +49,7 @@ export function everyOtherTime(): DatabaseClock {
   return {
     now: () => 0,
     isKnown: true,
-    isInDoubt: false,
+    isInDoubt: () => false,
     behind: () => 0,
     ahead: () => 0,
     query: (run) => run(calls++ % 2 === 1),
