@@ -1,4 +1,4 @@
-/** `enter` with tokens, while another process uses them between its read and its write. */
+/** `enter` and `release`, while another process comes between their read and their write. */
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, MINUTE } from "../../../../server/index.js";
@@ -24,5 +24,41 @@ describe.each(stores)("enter with tokens on %s, in a race", (_, open) => {
     await using first = await peer.enter("generations");
     await using second = await peer.enter("generations");
     expect([first.ok, second.ok]).toEqual([true, true]);
+  });
+});
+
+describe.each(stores)("release on %s, in a race", (_, open) => {
+  it("lets no newcomer pass a caller who joins the line meanwhile", async () => {
+    await using opened = await open();
+    const clock = createManualClock();
+    const { store, race } = racingStore(opened.store);
+    const limits = { work: { kind: "concurrency", slots: 1 } } as const;
+    const limiter = createRateLimiter({ store, clock, limits });
+    const peer = createRateLimiter({ store: opened.peer, clock, limits });
+    /** Resolves when the caller stands in line. */
+    async function join() {
+      const leaving = new AbortController();
+      let joined = () => {};
+      const isJoined = new Promise<void>((resolve) => (joined = resolve));
+      const { signal } = leaving;
+      const wait = peer.enter("work", { maxWait: Infinity, signal, onPlace: () => joined() });
+      await isJoined;
+      return async function leave() {
+        leaving.abort(new Error("left"));
+        await expect(wait).rejects.toThrow("left");
+      };
+    }
+    const slot = await limiter.enter("work");
+    // The row of the slot says from now on that callers may wait.
+    const leaveFirst = await join();
+    await leaveFirst();
+    let leaveSecond = async () => {};
+    // The first decision of `release` finds that, and the second one reads a line without callers.
+    race.meanwhile = async () => {
+      race.meanwhile = async () => (leaveSecond = await join());
+    };
+    if (slot.ok) await slot.release();
+    expect(await peer.enter("work")).toMatchObject({ ok: false });
+    await leaveSecond();
   });
 });
