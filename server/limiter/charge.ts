@@ -7,7 +7,7 @@ import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
 import { answerAt } from "./overrides/overridden-answer.js";
 import { canChargePlainly } from "../store/plain-path.js";
-import type { Decision, RowId } from "../store/store.js";
+import type { PlainTake, RowId } from "../store/store.js";
 import type { ChargeOptions, ChargeResult } from "./call-options.js";
 import { allRows, chooseRows } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
@@ -82,23 +82,14 @@ function chargeDecision(
   rows: readonly RowId[],
   count: number,
   { clock }: Pick<Environment, "clock">,
-): Decision<RateLimitResult | undefined> {
-  const { part } = limit;
-  const floor = chargeFloor(part);
-  const decision = new ClaimDecision(chargeClaim(limit, rows, count), clock);
-  return {
-    rows,
-    plain: canChargePlainly({ limit, rows, count, floor })
-      ? {
-          config: part,
-          count,
-          floor,
-          clock,
-          granted: (next, later, now) => grantOf(next, part, now, later),
-        }
-      : undefined,
-    decide: (states) => decision.decide(states),
-  };
+): ClaimDecision<RateLimitResult | undefined> {
+  const { part: config } = limit;
+  const floor = chargeFloor(config);
+  const granted: PlainTake<RateLimitResult>["granted"] = (next, later, now) =>
+    grantOf(next, config, now, later);
+  const isPlain = canChargePlainly({ limit, rows, count, floor });
+  const plain = isPlain ? { config, count, floor, clock, granted } : undefined;
+  return new ClaimDecision(chargeClaim(limit, rows, count), clock, false, plain);
 }
 
 /**
