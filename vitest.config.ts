@@ -15,8 +15,8 @@ const installed = ["**/.tmp/**", "**/node_modules/**"];
 /** Databases that fail, hang or are far away, and processes that are busy: most of it is waiting. */
 const outages = [
   "test/scenarios/{far-database,outage,silent-connections}.test.ts",
-  "test/server/limiter/{deadline.busy,limit-cache}.test.ts",
-  "test/server/limiter/fail-open.test.ts",
+  "test/server/limiter/{answers/deadline.busy,limit-cache}.test.ts",
+  "test/server/limiter/answers/when-store-fails.test.ts",
   "test/server/store/drivers/{connections,pool-errors}.test.ts",
   "test/server/store/sql/{lock-turns,mysql.locks,prune}.test.ts",
   "test/server/store/transaction-runner.failure.test.ts",
@@ -26,7 +26,7 @@ const outages = [
 const histories = [
   "test/histories/{history,leases,processes,time-zones}.test.ts",
   "test/{core,client,scenarios,server}/**/*.processes.test.ts",
-  "test/server/limiter/limit-leased.accuracy.test.ts",
+  "test/server/limiter/answers/block.accuracy.test.ts",
   "test/simulation/**/*.test.ts",
 ];
 /** The tests below `folder`. */

@@ -89,7 +89,7 @@ function chargeDecision(
     grantOf(next, config, now, later);
   const isPlain = canChargePlainly({ limit, rows, count, floor });
   const plain = isPlain ? { config, count, floor, clock, granted } : undefined;
-  return new ClaimDecision(chargeClaim(limit, rows, count), clock, false, plain);
+  return new ClaimDecision({ ...chargeClaim(limit, rows, count), plain }, clock);
 }
 
 /**

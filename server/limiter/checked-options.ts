@@ -1,14 +1,69 @@
-/** Checks the limits of a limiter, and tells those of tokens from those of slots. */
+/** Checks the options of a limiter, and tells its limits of tokens from those of slots. */
 import type { ConcurrencyConfig, RateLimitConfig } from "../../core/config.js";
 import { bucketConfig } from "../../core/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
+import { DAY } from "../../core/durations.js";
 import { validateName } from "../../core/validate-key.js";
+import { demandOnceFor } from "../../core/validate-once.js";
+import { waitingFor } from "../report/wait-until.js";
+import { sleep as realSleep } from "../timers/sleep.js";
 import type { LimitConfigs } from "./call-options.js";
+import type { RateLimiterOptions } from "./limiter-options.js";
 import { validateSideNames } from "./prune.js";
 
+/** How long a call may wait for the store, ms. */
+const DEFAULT_TIMEOUT = 2000;
+
+/** Whatever the types of the limits and of a transaction. */
+type GivenOptions = Omit<RateLimiterOptions<LimitConfigs>, "limits"> & { limits: object };
+
+export type Settings = ReturnType<typeof checkedOptions>;
+
+/**
+ * The options of a limiter, with their defaults.
+ *
+ * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
+ * @throws RateLimitInputError for a name that is not valid.
+ */
+export function checkedOptions(options: GivenOptions) {
+  checkRequired(options);
+  const { store, clock = store.clock ?? (() => Date.now()) } = options;
+  const { random = Math.random, autoPrune = false, sleep = realSleep } = options;
+  const { timeout = DEFAULT_TIMEOUT, rememberDenials = 0, onceFor = DAY, waitUntil } = options;
+  const limits = checkedLimits(options.limits);
+  if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
+  if (!Number.isSafeInteger(rememberDenials) || rememberDenials < 0) {
+    const problem = "a whole number of ms of at least 0";
+    throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
+  }
+  demandOnceFor(onceFor, "onceFor");
+  if (waitUntil !== undefined && typeof waitUntil !== "function") {
+    throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
+  }
+  /** The function, and its promise is handed to the host. */
+  const lasting: <TArgs extends unknown[]>(run: (...args: TArgs) => unknown) => typeof run =
+    waitUntil === undefined ? (run) => run : (run) => waitingFor(waitUntil, run);
+  return {
+    ...options,
+    ...limits,
+    random,
+    autoPrune,
+    sleep,
+    // An injected clock is right by definition.
+    hasOwnClock: options.clock !== undefined,
+    clock,
+    timeout,
+    rememberDenials,
+    onceFor,
+    onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
+    onBatch: options.onBatch && lasting(options.onBatch),
+    publish: options.channel && lasting(options.channel.publish.bind(options.channel)),
+  };
+}
+
 /** In plain JavaScript, what has to be there may be missing. */
-export function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
+function checkRequired(options: { store: unknown; limits: unknown } | undefined): void {
   const { store, limits } = { ...options };
   if (typeof Object(store).apply !== "function" || typeof store === "function") {
     const problem = "a store, such as prismaStore(prisma) or memoryStore()";
@@ -27,7 +82,7 @@ export function checkRequired(options: { store: unknown; limits: unknown } | und
  * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
  * @throws RateLimitInputError for a name that is not valid.
  */
-export function checkedLimits(limits: object): {
+function checkedLimits(limits: object): {
   /** Of tokens. */
   configs: Map<string, RateLimitConfig>;
   slotConfigs: Map<string, ConcurrencyConfig>;

@@ -1,15 +1,16 @@
 /** What the operations of a limiter share: its limits, its clock, its store and its listeners. */
 import type { RateLimitResult } from "../../core/decide.js";
+import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
+import { changeDigest } from "../changes/change-digest.js";
 import { notify } from "../report/notify.js";
 import type { Leases } from "../leases/leases.js";
-import type { RowId } from "../store/store.js";
+import type { Decision, RowId } from "../store/store.js";
+import type { Answers } from "./answers/asked.js";
+import type { WaitingCall } from "./answers/block.js";
+import type { RememberedDenials } from "./answers/remembered-denials.js";
 import type { KeyOptions, LimitConfigs } from "./call-options.js";
-import type { Deadline } from "./deadline.js";
-import type { Executor } from "./executor.js";
-import type { LeasedCall } from "./leased-call.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
 import type { MarkerFor } from "./once.js";
-import type { RememberedDenials } from "./remembered-denials.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { TransactionScope } from "./receipt-entries.js";
 
@@ -25,22 +26,28 @@ export interface Environment {
   readonly scope?: TransactionScope | undefined;
 }
 
-export interface Context extends Executor {
-  resolve(name: string, options: KeyOptions): ResolvedLimit;
+/** Whom operations tell of what they do. */
+export interface Telling {
   environment: Environment;
-  markerFor: MarkerFor;
-  /** Whether `whenStoreFails` counts. Not in a transaction, which the failure has ended. */
-  mayFailOpen: boolean;
-  /** Absent in transactions: what they decide on is not committed yet. */
-  denials?: RememberedDenials | undefined;
-  /** Absent in transactions, which go by the rows alone. */
-  leases?: Leases<LeasedCall> | undefined;
-  /** Bounds how long calls wait for a block. Present with `leases`. */
-  deadline?: Deadline | undefined;
   /** The row is about to be deleted, or was: what this process holds of it ends. */
   endLeases(row: RowId): void;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
+}
+
+export interface Context extends Answers, Telling {
+  resolve(name: string, options: KeyOptions): ResolvedLimit;
+  markerFor: MarkerFor;
+  /** `ask`, for the callers that have no object of their own. */
+  submit<TResult>(
+    decision: Decision<TResult>,
+    done: (result: TResult) => void,
+    failed: (error: unknown) => void,
+  ): void;
+  /** Absent in transactions: what they decide on is not committed yet. */
+  denials: RememberedDenials | undefined;
+  /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */
+  leases: Leases<WaitingCall> | undefined;
 }
 
 /** Tells `onDecision` about an answer, and the listeners of changes that a row has changed. */
@@ -53,4 +60,30 @@ export function report(
 ): void {
   if (isChange) onChange(name, key);
   if (onDecision !== undefined) notify(onDecision, { action, name, key, count, result });
+}
+
+/** The listeners of changes: those of this process, and the channel to others. */
+export function createChanges(
+  channel: ChangeChannel | undefined,
+  publish: ((digest: string) => unknown) | undefined,
+) {
+  const listeners = new Set<ChangeListener>();
+  return {
+    tell(name: string, key: string | undefined): void {
+      if (listeners.size === 0 && publish === undefined) return;
+      const digest = changeDigest(name, key);
+      for (const listener of listeners) listener(digest);
+      // Its failure is ignored, or the other calls of the same batch would get no answer.
+      if (publish) notify(publish, digest);
+    },
+    listen(listener: ChangeListener): () => void {
+      const safeListener: ChangeListener = (digest) => notify(listener, digest);
+      listeners.add(safeListener);
+      const unsubscribe = channel?.subscribe(safeListener);
+      return () => {
+        listeners.delete(safeListener);
+        unsubscribe?.();
+      };
+    },
+  };
 }

@@ -129,15 +129,11 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
   /** Whether the last decision changed a row. */
   isChange = false;
 
-  /**
-   * @param readOnly whether it is only asked what the claim would get. Nothing is written then.
-   * @param plain how a store may carry it out by itself.
-   */
+  /** @param readOnly whether it is only asked what the claim would get. Nothing is written then. */
   constructor(
     readonly claim: Claim<TAnswer>,
     readonly clock: () => number,
     readonly readOnly: boolean = false,
-    readonly plain?: PlainTake<TAnswer>,
   ) {
     this.rows = distinct(claim.rows);
   }

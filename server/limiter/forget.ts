@@ -6,9 +6,10 @@ import { RateLimitInputError } from "../../core/errors.js";
 import { nextTick } from "../timers/next-tick.js";
 import { markerKey, MARKER_PREFIX } from "../store/marker-keys.js";
 import { deletion } from "./reset.js";
-import { type RateLimitStore, rowId, type RowId } from "../store/store.js";
+import { type RateLimitStore, rowId } from "../store/store.js";
+import type { Overriding } from "./overrides/open-overrides.js";
 import { unsupported } from "./unsupported.js";
-import type { Executor } from "./executor.js";
+import type { Context } from "./context.js";
 
 /** Rows per round trip. Most keys have few; a limit has up to 1,000 shards. */
 const PAGE = 100;
@@ -16,20 +17,19 @@ const PAGE = 100;
 export interface ForgetContext {
   store: RateLimitStore;
   toStoredKey(key: string): string | undefined;
-  executor: Pick<Executor, "apply">;
+  context: Pick<Context, "apply" | "onChange" | "endLeases">;
   /** Bounds one round trip. */
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
-  onChange(name: string, key: string): void;
-  endLeases(row: RowId): void;
-  /** Deletes the overrides of a stored key. Absent without overrides. */
-  forgetOverrides: ((storedKey: string) => Promise<number>) | undefined;
+  /** Absent without overrides. */
+  overriding: Pick<Overriding, "forget"> | undefined;
 }
 
 /** @returns how many rows were deleted. */
 export async function forget(
-  { store, toStoredKey, executor, bound, onChange, endLeases, forgetOverrides }: ForgetContext,
+  { store, toStoredKey, context, bound, overriding }: ForgetContext,
   key: string,
 ): Promise<number> {
+  const { apply, onChange, endLeases } = context;
   const storedKey = toStoredKey(key);
   if (storedKey === undefined) {
     throw new RateLimitInputError(
@@ -54,7 +54,7 @@ export async function forget(
         prefix === undefined ? of === storedKey : of.startsWith(prefix),
       );
       own.forEach(endLeases);
-      const deleting = own.length === 0 ? [] : executor.apply(own.map((row) => deletion([row])));
+      const deleting = own.length === 0 ? [] : apply(own.map((row) => deletion([row])));
       const found = await Promise.resolve(deleting).finally(() => own.forEach(endLeases));
       deleted += found.filter(Boolean).length;
       // The rows of one key follow each other, so another key ends them.
@@ -63,7 +63,7 @@ export async function forget(
     }
   }
 
-  let deleted = (await forgetOverrides?.(storedKey)) ?? 0;
+  let deleted = (await overriding?.forget(storedKey)) ?? 0;
   for (;;) {
     const step = await bound(() => names.next());
     if (step.done === true) return deleted;

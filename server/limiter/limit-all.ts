@@ -10,7 +10,6 @@ import { TokenClaim } from "./claims/token-claim.js";
 import { type Context, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
 import { type Claim, ClaimDecision } from "./draft.js";
-import { openedBy } from "./fail-open.js";
 import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
@@ -89,7 +88,7 @@ function openAll(
   error: unknown,
 ): LimitAllResult {
   const { environment } = context;
-  const opened = requests.map(({ limit }) => openedBy(error, limit, context));
+  const opened = requests.map(({ limit }) => context.opened(error, limit));
   if (!opened.every((result) => result !== undefined)) throw error;
   for (const [i, request] of requests.entries()) {
     report(context, "limit", request, opened[i]!, false);

@@ -9,7 +9,6 @@ import { eachOf, firstOf, type FirstOfAnswer, Payer } from "./claims/first-of.js
 import { type Context, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
 import { ClaimDecision } from "./draft.js";
-import { openedBy } from "./fail-open.js";
 import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type {
   LimitFirstItem,
@@ -99,7 +98,7 @@ function openFirst(
   const { environment } = context;
   for (const request of requests) {
     const { limit } = request;
-    const opened = openedBy(error, limit, context);
+    const opened = context.opened(error, limit);
     if (opened === undefined) continue;
     report(context, "limit", request, opened, false);
     const result = remember(opened, { limit, count: 0, environment, readOnly: false });

@@ -6,7 +6,6 @@ import { withListedStarts } from "../../core/with-calendar.js";
 import { problemOf } from "../../core/validate-key.js";
 import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../store/store.js";
 import type { Context } from "./context.js";
-import type { Executor } from "./executor.js";
 import type { LimitItem } from "./limiter-types.js";
 import type { Overriding } from "./overrides/open-overrides.js";
 import { readState } from "./read.js";
@@ -23,7 +22,7 @@ export interface ListContext {
   /** The limits of slots, if there are any. */
   slots: Slots | undefined;
   clock(): number;
-  executor: Pick<Executor, "apply">;
+  executor: Pick<Context, "apply">;
   leases: Context["leases"];
   /** Absent without overrides. */
   overriding?: Pick<Overriding, "applied" | "blockedKeys"> | undefined;

@@ -1,5 +1,6 @@
 /** The operations of a limiter, on anything that executes decisions: a store, or a transaction. */
 import type { RateLimitResult } from "../../core/decide.js";
+import type { Known } from "./answers/known.js";
 import type {
   ChargeOptions,
   KeyOptions,
@@ -11,7 +12,8 @@ import type {
 import { charge } from "./charge.js";
 import type { Context } from "./context.js";
 import { credit } from "./credit.js";
-import { check, limit } from "./limit.js";
+import { check } from "./check.js";
+import { limit } from "./limit.js";
 import { limitAll } from "./limit-all.js";
 import { limitFirst } from "./limit-first.js";
 import type {
@@ -25,23 +27,31 @@ import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
 import { settle } from "./settle.js";
 
-export function createOperations(context: Context) {
+/** @param known the first link, which some limiters do not have. */
+export function createOperations(context: Context, known: Known) {
   return {
-    limit: (name: string, options?: LimitOptions) => limit(context, name, options),
-    check: (name: string, options?: LimitOptions) => check(context, name, options),
-    limitAll: (items: readonly LimitAllItem[], options?: LimitAllOptions) =>
+    limit: known((name: string, options?: LimitOptions) => limit(context, name, options)),
+    check: known((name: string, options?: LimitOptions) => check(context, name, options)),
+    limitAll: known((items: readonly LimitAllItem[], options?: LimitAllOptions) =>
       limitAll(context, items, options),
-    charge: (name: string, options?: ChargeOptions) => charge(context, name, options),
-    limitFirst: (items: readonly (string | LimitFirstItem)[], options?: LimitFirstOptions) =>
-      limitFirst(context, items, options),
-    credit: (name: string, options: CreditOptions) => credit(context, name, options),
-    settle: (result: RateLimitResult | LimitFirstResult, actual: number) =>
+    ),
+    charge: known((name: string, options?: ChargeOptions) => charge(context, name, options)),
+    limitFirst: known(
+      (items: readonly (string | LimitFirstItem)[], options?: LimitFirstOptions) =>
+        limitFirst(context, items, options),
+      "first",
+    ),
+    credit: known((name: string, options: CreditOptions) => credit(context, name, options)),
+    settle: known((result: RateLimitResult | LimitFirstResult, actual: number) =>
       settle(context, result, actual),
-    refund: (name: string | LimitFirstResult, options?: RefundOptions) =>
+    ),
+    refund: known((name: string | LimitFirstResult, options?: RefundOptions) =>
       isPayment(name) ? refundPayment(context, name, options) : refund(context, name, options),
-    reset: (name: string, options?: KeyOptions) => reset(context, name, options),
-    getValue: (name: string, options?: KeyOptions) => getValue(context, name, options),
-    snapshots: <TName extends string>(items: readonly (KeyOptions & { name: TName })[]) =>
+    ),
+    reset: known((name: string, options?: KeyOptions) => reset(context, name, options)),
+    getValue: known((name: string, options?: KeyOptions) => getValue(context, name, options)),
+    snapshots: known(<TName extends string>(items: readonly (KeyOptions & { name: TName })[]) =>
       snapshots(context, items),
+    ),
   };
 }

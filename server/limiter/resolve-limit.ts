@@ -49,6 +49,8 @@ export interface ResolvedLimit {
   readonly answer: OverriddenAnswer | undefined;
   /** The override by which it was resolved. */
   readonly override: RateLimitOverride | undefined;
+  /** Who may answer its calls of `limit` before its row does; see `limiterAnswers`. */
+  readonly via: "row" | "memory" | "block" | "block, memory";
   /** By which terms this process takes tokens in blocks; `undefined` for never. */
   readonly lease: LeaseTerms | undefined;
   /**
@@ -189,6 +191,9 @@ export function resolveLimit(
   const config: RateLimitConfig = shown;
   const part = shardConfig(config);
   const row = rowId(name, storedKey ?? "", 0, part);
+  // A shadow denies no call, and reports what the row says.
+  const isRemembered = rememberFor > 0 && !config.shadow;
+  const memory = isRemembered ? "memory" : "row";
   return {
     name,
     key,
@@ -197,8 +202,8 @@ export function resolveLimit(
     floor: floorOf(part, false),
     isPlain: mayBePlain(part),
     failsOpen: whenStoreFails === "allow",
-    // A shadow denies no call, and reports what the row says.
-    rememberFor: config.shadow ? 0 : rememberFor,
+    rememberFor: isRemembered ? rememberFor : 0,
+    via: lease === undefined ? memory : isRemembered ? "block, memory" : "block",
     onceFor,
     counted: countedRows(row, config),
     answer: undefined,

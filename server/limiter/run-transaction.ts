@@ -1,40 +1,35 @@
 /** `transaction`: the operations in a transaction of the database, which the limiter owns. */
 import type { OutageLog } from "../report/logger.js";
 import type { RateLimitStore, RowId, TransactionOptions } from "../store/store.js";
-import type { Context } from "./context.js";
-import { reportStoreError } from "./executor.js";
+import { reportStoreError } from "./answers/store.js";
+import type { Telling } from "./context.js";
 import { TransactionScope } from "./receipt-entries.js";
 import { unsupported } from "./unsupported.js";
-
-/** What the operations of a transaction note instead of doing it at once. */
-export type Noting = Partial<
-  Pick<Context, "onChange" | "onDecision" | "environment" | "endLeases">
->;
 
 export interface TransactionContext {
   store: RateLimitStore;
   outage: OutageLog;
   /** The operations inside a transaction. */
-  inside(
+  operations(
     store: Pick<RateLimitStore, "apply">,
-    noteChanged: (row: RowId) => void,
-    noting: Noting,
+    changed: (row: RowId) => void,
+    telling: Telling,
   ): object;
   /** Ends what is remembered of a row. */
   changed(row: RowId): void;
   /** Takes a turn of `autoPrune`, where there is no timer. */
-  prunes: (() => void) | undefined;
-  /** `onDecision` as the caller gave it: no turn is taken before the transaction has ended. */
-  shared: Pick<Context, "environment" | "endLeases" | "onChange" | "onDecision">;
+  turn: (() => void) | undefined;
+  /** What is told outside. The operations tell of it only after the commit. */
+  telling: Telling;
 }
 
-export async function runTransaction(
-  { store, outage, inside, changed, prunes, shared }: TransactionContext,
-  run: (scope: object) => Promise<unknown>,
+export async function runTransaction<TResult>(
+  { store, outage, operations, changed, turn, telling }: TransactionContext,
+  run: (scope: object) => Promise<TResult>,
   options: TransactionOptions,
-): Promise<unknown> {
+): Promise<TResult> {
   if (store.transaction === undefined) throw unsupported(store, "transaction");
-  const { endLeases } = shared;
+  const { endLeases } = telling;
   let changes: [name: string, key: string | undefined][] = [];
   let scope: TransactionScope | undefined;
   const touched: RowId[] = [];
@@ -45,16 +40,16 @@ export async function runTransaction(
     scope?.end("rolled back");
     const attempt = (scope = new TransactionScope());
     const noteTouched = (row: RowId) => void touched.push(row);
-    const noting: Noting = {
+    const inside = operations(transactionStore, noteTouched, {
       onChange: (...change) => void changes.push(change),
-      onDecision: shared.onDecision,
-      environment: { ...shared.environment, scope },
+      onDecision: telling.onDecision,
+      environment: { ...telling.environment, scope },
       endLeases(row) {
         endLeases(row);
         filled.push(row);
       },
-    };
-    const returned = await run({ ...inside(transactionStore, noteTouched, noting), tx });
+    });
+    const returned = await run({ ...inside, tx });
     attempt.isRun = true;
     return returned;
   }, options);
@@ -63,7 +58,7 @@ export async function runTransaction(
     touched.forEach(changed);
     filled.forEach(endLeases);
     // Not before: the transaction may hold the only connection.
-    prunes?.();
+    turn?.();
   });
   const result = await ended.catch((error: unknown) => {
     scope?.end(scope.isRun ? "unknown" : "rolled back");
@@ -72,6 +67,6 @@ export async function runTransaction(
   });
   scope?.end("committed");
   // After the commit: before it, a reader would still find the old state.
-  for (const change of changes) shared.onChange(...change);
+  for (const change of changes) telling.onChange(...change);
   return result;
 }

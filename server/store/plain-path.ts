@@ -7,8 +7,7 @@
  * elsewhere, because they are about a kind of decision or of a store:
  *
  * - A decision without `plain` never takes this path: one of several claims, such as `limitAll`, and one
- *   with `once` (`ClaimDecision` in `limiter/draft.ts`). One that notes what it left, for a denial to be
- *   remembered, is as plain as the decision that it wraps (`limiter/remembered-denials.ts`).
+ *   with `once` (`ClaimDecision` in `limiter/draft.ts`).
  * - A call that enters a slot does so where it believes a slot to be free (`EnterClaim` in
  *   `limiter/slots/slot-decisions.ts`).
  * - A call on rows that an override has fixed asks no store (`limiter/overrides/override-limit.ts`).

@@ -283,17 +283,16 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "what a block has left when it lapses goes back into the row",
-    file: "limiter/limit-leased.ts",
-    from: "  const block = lease.take(count);\n",
-    to: `  const { limit } = call.request;
-      for (const old of lease.blocks) {
+    file: "limiter/answers/block.ts",
+    from: "    const block = lease.take(count);\n",
+    to: `for (const old of lease.blocks) {
         const left = old.remaining;
         if (old.isLiving() || left === 0) continue;
         old.remaining = 0;
         const capacity = limit.part.capacity ?? limit.part.rate;
         const add = (row) => ({ ...row, value: Math.min(capacity, row.value + left) });
         const decide = ([row]) => ({ result: undefined, writes: [row && add(row)] });
-        context.submit({ rows: limit.rows, decide }, () => {}, () => {});
+        this.parts.ask({ decision: { rows: limit.rows, decide }, done() {}, failed() {} });
       }
       const block = lease.take(count);
     `,

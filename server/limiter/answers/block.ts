@@ -1,29 +1,30 @@
 /**
- * `limit` for a limit with a `lease`: a call is served from a block of this process, or waits for one
- * that is under way, or asks for one. It asks the row itself where a block is not worth it. It then
- * has the full capacity, as without a lease.
+ * For a limit with a `lease`: a call is served from a block of this process, or waits for one that is
+ * under way, or asks for one. It asks the next link where a block is not worth it. It then has the full
+ * capacity, as without a lease.
  */
-import type { RateLimitConfig } from "../../core/config.js";
-import type { RateLimitResult } from "../../core/decide.js";
-import { windowAt } from "../../core/windows.js";
-import type { Block } from "../leases/block.js";
-import { blockSize } from "../leases/block-size.js";
-import { BlockTake, type BlockTaken } from "../leases/block-take.js";
-import type { Instant } from "../leases/clocks.js";
-import type { Lease } from "../leases/lease.js";
-import type { Leases } from "../leases/leases.js";
-import { type Context, report } from "./context.js";
-import { openedBy } from "./fail-open.js";
-import type { LeasedCall } from "./leased-call.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
-import { remember } from "./receipt.js";
+import type { RateLimitConfig } from "../../../core/config.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import { windowAt } from "../../../core/windows.js";
+import type { Block } from "../../leases/block.js";
+import { blockSize } from "../../leases/block-size.js";
+import { BlockTake, type BlockTaken, type LeasedLimit } from "../../leases/block-take.js";
+import type { Instant } from "../../leases/clocks.js";
+import type { Lease } from "../../leases/lease.js";
+import type { Leases } from "../../leases/leases.js";
+import type { LimitRequest } from "../limit-request.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+import type { Ask, LimitCall } from "./asked.js";
+import type { Deadline, Waiting } from "./deadline.js";
 
-/** What the calls of one limit for one key share. */
-interface Serving {
-  context: Context;
-  lease: Lease<LeasedCall>;
-  /** Sends a call to its row. */
-  askRow(this: void, context: Context, call: LeasedCall): void;
+export interface BlockParts {
+  readonly leases: Leases<WaitingCall>;
+  readonly deadline: Deadline;
+  readonly clock: () => number;
+  /** For the take of a block. */
+  readonly ask: Ask;
+  /** A block was taken from the row of a limit. */
+  blockTaken(limit: ResolvedLimit): void;
 }
 
 /** A take that is under way. */
@@ -36,141 +37,166 @@ interface Sent {
   calls: number;
 }
 
-/** @param askRow for a call that no block serves. */
-export function limitLeased(
-  context: Context,
-  leases: Leases<LeasedCall>,
-  call: LeasedCall,
-  askRow: Serving["askRow"],
-): void {
-  const lease = leases.of(call.request.limit);
-  lease.demand.note(call.request.count);
-  serve({ context, lease, askRow }, call);
+type Leased = ResolvedLimit & LeasedLimit;
+type OwnLease = Lease<WaitingCall>;
+
+export function fromBlocks(parts: BlockParts): (next: Ask<LimitCall>) => Ask<LimitCall> {
+  return (next) => {
+    const blocks = new Blocks(parts, next);
+    return (call) => {
+      const { decision } = call;
+      if (canServe(decision)) blocks.serveNew(call, decision);
+      else next(call);
+    };
+  };
 }
 
-function serve(serving: Serving, call: LeasedCall): void {
-  const { context, lease } = serving;
-  const { count } = call.request;
-  const block = lease.take(count);
-  if (block !== undefined) {
-    grant(context, call, block);
-    if (lease.isLow(block) && lease.plan(0) > 0) takeBlock(serving, call, []);
-  } else if (lease.waiting !== undefined) {
-    lease.waiting.push(inTime(context, call));
-  } else if (lease.plan(count) > 0) {
-    takeBlock(serving, call, [inTime(context, call)]);
-  } else {
-    ask(serving, call);
+/** Whether blocks count for a call. Reservations and waits are a matter of the row alone. */
+export function canServe(request: LimitRequest): request is LimitRequest & { limit: Leased } {
+  const { limit, reserve, maxWait, count } = request;
+  return limit.lease !== undefined && !reserve && maxWait === undefined && count > 0;
+}
+
+/**
+ * A call that waits for a block that another call has asked for. It may ask the row after the block.
+ * Its time begins with its wait, and not with that.
+ */
+export class WaitingCall implements LimitCall {
+  readonly decision: LimitCall["decision"];
+  readonly #call: LimitCall;
+  readonly #wait: Waiting<undefined, undefined>;
+
+  constructor(call: LimitCall, deadline: Deadline) {
+    this.decision = call.decision;
+    this.#call = call;
+    const failed = (error: unknown) => call.failed(error);
+    this.#wait = deadline.wait<undefined, undefined>({ decision: undefined, done() {}, failed });
+  }
+
+  get expired(): boolean {
+    return this.#wait.expired;
+  }
+
+  done(result: RateLimitResult): void {
+    this.#wait.resolve(undefined);
+    this.#call.done(result);
+  }
+
+  failed(error: unknown): void {
+    this.#wait.reject(error);
+  }
+
+  answer(...answer: Parameters<LimitCall["answer"]>): void {
+    this.#wait.resolve(undefined);
+    this.#call.answer(...answer);
   }
 }
 
-/** @param like a call of the limit, which may have been served already. */
-function takeBlock(serving: Serving, like: LeasedCall, calls: LeasedCall[]): void {
-  serving.lease.waiting = calls;
-  // Later in this tick, because calls that are made together share the take.
-  queueMicrotask(() => send(serving, like, calls));
+class Blocks {
+  constructor(
+    private readonly parts: BlockParts,
+    private readonly next: Ask<LimitCall>,
+  ) {}
+
+  serveNew(call: LimitCall, { limit, count }: { limit: Leased; count: number }): void {
+    const lease = this.parts.leases.of(limit);
+    lease.demand.note(count);
+    this.serve(lease, limit, call);
+  }
+
+  private serve(lease: OwnLease, limit: Leased, call: LimitCall): void {
+    const { count } = call.decision;
+    const block = lease.take(count);
+    if (block !== undefined) {
+      this.grant(call, block);
+      if (lease.isLow(block) && lease.plan(0) > 0) this.takeBlock(lease, limit, []);
+    } else if (lease.waiting !== undefined) {
+      lease.waiting.push(this.inTime(call));
+    } else if (lease.plan(count) > 0) {
+      this.takeBlock(lease, limit, [this.inTime(call)]);
+    } else {
+      this.askRow(lease, call);
+    }
+  }
+
+  private takeBlock(lease: OwnLease, limit: Leased, calls: WaitingCall[]): void {
+    lease.waiting = calls;
+    // Later in this tick, because calls that are made together share the take.
+    queueMicrotask(() => this.send(lease, limit, calls));
+  }
+
+  private send(lease: OwnLease, limit: Leased, calls: readonly WaitingCall[]): void {
+    const waiting = calls.reduce((sum, { decision }) => sum + decision.count, 0);
+    const needs = lease.needs();
+    const size = lease.plan(waiting, needs);
+    if (size === 0) return this.askAll(lease);
+    const sizeAt = (level: number) => blockSize(needs, level);
+    const take = new BlockTake(limit, waiting, size, sizeAt, this.parts.clock);
+    const sent = { at: lease.instant(), stops: lease.stops, calls: calls.length };
+    this.parts.ask({
+      decision: take,
+      done: (result) => {
+        const taken = result as BlockTaken;
+        if (taken.size > 0) return this.begin(lease, limit, taken, sent);
+        lease.declined(taken.row);
+        this.askAll(lease);
+      },
+      failed(error) {
+        for (const call of endWait(lease)) call.failed(error);
+      },
+    });
+  }
+
+  /** A block has come. */
+  private begin(lease: OwnLease, limit: Leased, taken: BlockTaken, sent: Sent): void {
+    const calls = endWait(lease);
+    const block = lease.blockOf(taken, sent.at);
+    const waited = calls.slice(0, sent.calls);
+    for (const { decision } of waited) block.take(decision.count);
+    if (lease.stops !== sent.stops) block.stop();
+    if (block.isLiving()) lease.add(block);
+    this.parts.blockTaken(limit);
+    // Also if the block is over by now: the row has granted these.
+    for (const call of waited) this.grant(call, block);
+    for (const call of calls.slice(sent.calls)) if (!call.expired) this.serve(lease, limit, call);
+  }
+
+  private askAll(lease: OwnLease): void {
+    for (const call of endWait(lease)) if (!call.expired) this.askRow(lease, call);
+  }
+
+  /** Asks the row, and learns how much it holds. */
+  private askRow(lease: OwnLease, call: LimitCall): void {
+    const { decision } = call;
+    this.next({
+      decision,
+      done(result) {
+        lease.saw(rowAfter(result, decision.limit.part, lease.now()));
+        call.done(result);
+      },
+      failed: (error) => call.failed(error),
+      answer: (...answer) => call.answer(...answer),
+    });
+  }
+
+  private inTime(call: LimitCall): WaitingCall {
+    return call instanceof WaitingCall ? call : new WaitingCall(call, this.parts.deadline);
+  }
+
+  private grant(call: LimitCall, block: Block): void {
+    const { value, ts } = block.row;
+    call.answer({ ok: true, value: value + block.remaining, ts }, ts, block);
+  }
 }
 
-function send(serving: Serving, like: LeasedCall, calls: readonly LeasedCall[]): void {
-  const { context, lease } = serving;
-  const { limit } = like.request;
-  const waiting = calls.reduce((sum, { request }) => sum + request.count, 0);
-  const needs = lease.needs();
-  const size = lease.plan(waiting, needs);
-  if (size === 0) return askAll(serving);
-  const sizeAt = (level: number) => blockSize(needs, level);
-  const take = new BlockTake(limit, waiting, size, sizeAt, context.environment.clock);
-  const sent = { at: lease.instant(), stops: lease.stops, calls: calls.length };
-  context.submit(
-    take,
-    (taken) => {
-      if (taken.size > 0) return begin(serving, limit, taken, sent);
-      lease.declined(taken.row);
-      askAll(serving);
-    },
-    (error) => {
-      for (const call of endWait(lease)) fail(context, call, error);
-    },
-  );
-}
-
-/** A block has come. */
-function begin(serving: Serving, limit: ResolvedLimit, taken: BlockTaken, sent: Sent): void {
-  const { context, lease } = serving;
-  const calls = endWait(lease);
-  const block = lease.blockOf(taken, sent.at);
-  const waited = calls.slice(0, sent.calls);
-  for (const { request } of waited) block.take(request.count);
-  if (lease.stops !== sent.stops) block.stop();
-  if (block.isLiving()) lease.add(block);
-  context.denials?.used(limit, true);
-  context.onChange(limit.name, limit.key);
-  // Also if the block is over by now: the row has granted these.
-  for (const call of waited) grant(context, call, block);
-  for (const call of calls.slice(sent.calls)) if (!call.wait?.expired) serve(serving, call);
-}
-
-function endWait(lease: Lease<LeasedCall>): LeasedCall[] {
+function endWait(lease: OwnLease): WaitingCall[] {
   const { waiting = [] } = lease;
   lease.waiting = undefined;
   return waiting;
-}
-
-function askAll(serving: Serving): void {
-  for (const call of endWait(serving.lease)) if (!call.wait?.expired) ask(serving, call);
-}
-
-/** It may ask the row after the block. Its time begins with its wait, and not with that. */
-function inTime(context: Context, call: LeasedCall): LeasedCall {
-  const { deadline } = context;
-  if (deadline === undefined || call.wait !== undefined) return call;
-  const onFailure = (error: unknown) => fail(context, call, error);
-  const wait = deadline.wait<undefined, RateLimitResult>(undefined, call.done, onFailure);
-  return {
-    ...call,
-    wait,
-    done: (result) => wait.resolve(result),
-    failed: (error) => wait.reject(error),
-  };
-}
-
-/** Asks the row, and learns how much it holds. */
-function ask({ context, lease, askRow }: Serving, call: LeasedCall): void {
-  const { part } = call.request.limit;
-  const submit: Context["submit"] = (decision, done, failed) => {
-    context.submit(
-      decision,
-      (result) => {
-        // It is that of a decision of `limit`.
-        lease.saw(rowAfter(result as RateLimitResult, part, lease.now()));
-        done(result);
-      },
-      failed,
-    );
-  };
-  askRow({ ...context, submit }, call);
 }
 
 function rowAfter(result: RateLimitResult, config: RateLimitConfig, now: number) {
   const { value } = result;
   if (result.ok) return { value, ts: result.ts };
   return { value, ts: config.kind === "fixed window" ? windowAt(config, now) : now };
-}
-
-function grant(context: Context, { request, done }: LeasedCall, block: Block): void {
-  const { limit, count } = request;
-  const { environment } = context;
-  const granted = { ok: true, value: block.row.value + block.remaining, ts: block.row.ts } as const;
-  const result = remember(granted, { limit, count, environment, readOnly: false, block });
-  report(context, "limit", request, result, false);
-  done(result);
-}
-
-function fail(context: Context, call: LeasedCall, error: unknown): void {
-  const { limit } = call.request;
-  const { environment } = context;
-  const result = openedBy(error, limit, context);
-  if (result === undefined) return call.failed(error);
-  report(context, "limit", call.request, result, false);
-  call.done(remember(result, { limit, count: 0, environment, readOnly: false }));
 }

@@ -2,10 +2,11 @@
  * Bounds how long calls wait. All calls of a limiter have the same timeout, so they expire in the
  * order in which they came, and one timer, for the oldest call, serves all of them.
  */
-import type { OutageLog } from "../report/logger.js";
-import type { Call } from "../store/store.js";
-import { requestsOwnIo } from "../runtime/requests-own-io.js";
-import { ON_TIME, startTimer, type Timer } from "../timers/timer.js";
+import type { OutageLog } from "../../report/logger.js";
+import type { Call, RateLimitStore, Submission } from "../../store/store.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { ON_TIME, startTimer, type Timer } from "../../timers/timer.js";
+import type { Apply, Ask, Asked } from "./asked.js";
 
 /** A call that waits for one decision or for several, and its callbacks. */
 export class Waiting<TDecision = unknown, TResult = never> implements Call {
@@ -17,25 +18,27 @@ export class Waiting<TDecision = unknown, TResult = never> implements Call {
   before: Waiting | undefined;
   after: Waiting | undefined;
 
+  readonly decision: TDecision;
+
   constructor(
-    readonly decision: TDecision,
+    private readonly call: Asked<TResult, TDecision>,
     readonly expiresAt: number,
     private readonly deadline: Deadline,
-    private readonly done: (result: TResult) => void,
-    private readonly failed: (error: unknown) => void,
-  ) {}
+  ) {
+    this.decision = call.decision;
+  }
 
   /** Only the first `resolve` or `reject` counts. */
   resolve(result: TResult): void {
     if (!this.deadline.forget(this)) return;
     if (this.deadline.outage.isOngoing) this.deadline.outage.end();
-    this.done(result);
+    this.call.done(result);
   }
 
   reject(error: unknown): void {
     if (!this.deadline.forget(this)) return;
     this.deadline.outage.failed(error);
-    this.failed(error);
+    this.call.failed(error);
   }
 
   expire(error: Error): void {
@@ -63,14 +66,9 @@ export class Deadline {
     readonly outage: OutageLog,
   ) {}
 
-  /** Exactly one of `done` and `failed` is called, once: with the answer, or at the deadline. */
-  wait<TDecision, TResult>(
-    decision: TDecision,
-    done: (result: TResult) => void,
-    failed: (error: unknown) => void,
-  ): Waiting<TDecision, TResult> {
-    const expiresAt = performance.now() + this.timeout;
-    const waiting = new Waiting(decision, expiresAt, this, done, failed);
+  /** The call gets the answer, or fails at the deadline. */
+  wait<TDecision, TResult>(call: Asked<TResult, TDecision>): Waiting<TDecision, TResult> {
+    const waiting = new Waiting(call, performance.now() + this.timeout, this);
     waiting.before = this.newest;
     if (this.newest === undefined) this.oldest = waiting;
     else this.newest.after = waiting;
@@ -123,12 +121,8 @@ export class Deadline {
 
 /** Where each request owns its timers: a timer per call. */
 class DeadlinePerCall extends Deadline {
-  override wait<TDecision, TResult>(
-    decision: TDecision,
-    done: (result: TResult) => void,
-    failed: (error: unknown) => void,
-  ): Waiting<TDecision, TResult> {
-    return new SingleDeadline(this.timeout, this.late, this.outage).wait(decision, done, failed);
+  override wait<TDecision, TResult>(call: Asked<TResult, TDecision>): Waiting<TDecision, TResult> {
+    return new SingleDeadline(this.timeout, this.late, this.outage).wait(call);
   }
 }
 
@@ -143,4 +137,29 @@ class SingleDeadline extends Deadline {
 /** @param options see {@link Deadline}. */
 export function createDeadline(...options: ConstructorParameters<typeof Deadline>): Deadline {
   return requestsOwnIo() ? new DeadlinePerCall(...options) : new Deadline(...options);
+}
+
+/** A call that waits longer than the deadline allows fails as if the store had failed. */
+export function oneInTime(
+  deadline: Deadline,
+): (next: (submission: Submission<unknown>) => void) => Ask {
+  return (next) => (call) => next(deadline.wait(call));
+}
+
+export function inTime(deadline: Deadline): (store: Pick<RateLimitStore, "apply">) => Apply {
+  return (store) => (decisions) => withinDeadline(deadline, (call) => store.apply(decisions, call));
+}
+
+/** Bounds any work on a store. */
+export function withinDeadline<TResult>(
+  deadline: Deadline,
+  work: (call: Call) => Promise<TResult>,
+): Promise<TResult> {
+  return new Promise((done, failed) => {
+    const waiting = deadline.wait<undefined, TResult>({ decision: undefined, done, failed });
+    work(waiting).then(
+      (result) => waiting.resolve(result),
+      (error: unknown) => waiting.reject(error),
+    );
+  });
 }

@@ -5,21 +5,21 @@
  * and another config of the row: this process forgets the denial then, and another process makes it
  * too strict until it has expired.
  */
-import { isClosed } from "../../core/block.js";
-import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
-import type { RateLimitResult } from "../../core/decide.js";
-import { bucketId } from "../../core/bucket-id.js";
-import { sameConfig } from "../../core/same-config.js";
-import type { ChangeChannel } from "../changes/change-channel.js";
-import { changeDigest } from "../changes/change-digest.js";
-import type { Decision, Outcome, RowId } from "../store/store.js";
-import { startTimer } from "../timers/timer.js";
-import { TokenClaim } from "./claims/token-claim.js";
-import { Draft } from "./draft.js";
-import type { Executor } from "./executor.js";
-import type { LimitRequest } from "./limit-request.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import { isClosed } from "../../../core/block.js";
+import type { RateLimitState } from "../../../core/calculate.js";
+import type { RateLimitConfig } from "../../../core/config.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import { bucketId } from "../../../core/bucket-id.js";
+import { sameConfig } from "../../../core/same-config.js";
+import type { ChangeChannel } from "../../changes/change-channel.js";
+import { changeDigest } from "../../changes/change-digest.js";
+import type { RowId } from "../../store/store.js";
+import { startTimer } from "../../timers/timer.js";
+import { TokenClaim } from "../claims/token-claim.js";
+import { Draft } from "../draft.js";
+import type { LimitRequest } from "../limit-request.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+import type { Ask, Asked, LimitCall } from "./asked.js";
 
 /** The most denials that are remembered; some 800 bytes each. */
 export const MAX_REMEMBERED = 20_000;
@@ -49,7 +49,24 @@ interface Bucket {
   denial: Denial | undefined;
 }
 
+export function fromMemory(
+  denials: RememberedDenials,
+  clock: () => number,
+): (next: Ask) => Ask<LimitCall> {
+  return (next) => (call) => {
+    const { decision } = call;
+    // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
+    if (decision.maxWait !== undefined) return next(call);
+    const now = clock();
+    const known = denials.answer(decision, now);
+    if (known === undefined) next(denials.noting(call));
+    else call.answer(known, now);
+  };
+}
+
 export class RememberedDenials {
+  /** Whether any call was ever sent whose denial is to be remembered. */
+  isInUse = false;
   private readonly buckets = new Map<string, Bucket>();
   private readonly byDigest = new Map<string, Bucket>();
   /** Those with a denial, in the order in which the denials came. */
@@ -81,30 +98,27 @@ export class RememberedDenials {
     return undefined;
   }
 
-  /** Sends the decision of one call, and remembers its denial. */
-  noting(submit: Executor["submit"], request: LimitRequest): Executor["submit"] {
-    return (decision, done, failed) => {
-      const { limit } = request;
-      const since = monotonic();
-      const bucket = this.ask(limit);
-      const { changes } = bucket;
-      const noted = new NotingDecision(decision);
-      submit(
-        noted,
-        (result) => {
-          const { ok } = result as RateLimitResult;
-          if (!ok && changes === bucket.changes) {
-            const { rows, left } = noted;
-            this.remember(bucket, { request, rows, states: left, since });
-          }
-          this.end(bucket, limit);
-          done(result);
-        },
-        (error) => {
-          this.end(bucket, limit);
-          failed(error);
-        },
-      );
+  /** The call, whose denial is then remembered. */
+  noting(call: LimitCall): Asked<RateLimitResult> {
+    const { decision } = call;
+    const { limit, count, reserve, maxWait, rows } = decision;
+    const since = monotonic();
+    const bucket = this.ask(limit);
+    const { changes } = bucket;
+    return {
+      decision,
+      done: (result) => {
+        if (!result.ok && changes === bucket.changes) {
+          const request = { limit, count, reserve, maxWait };
+          this.remember(bucket, { request, rows, states: decision.left, since });
+        }
+        this.end(bucket, limit);
+        call.done(result);
+      },
+      failed: (error) => {
+        this.end(bucket, limit);
+        call.failed(error);
+      },
     };
   }
 
@@ -127,6 +141,7 @@ export class RememberedDenials {
 
   /** A call is about to be sent. */
   private ask({ name, key, config, rows: [row] }: ResolvedLimit): Bucket {
+    this.isInUse = true;
     const id = idOf(row);
     let bucket = this.buckets.get(id);
     if (bucket === undefined) {
@@ -212,26 +227,6 @@ export class RememberedDenials {
     };
     // It does not keep the process alive.
     startTimer(sweep, SWEEP).unref();
-  }
-}
-
-/** Notes what a decision left in its rows. */
-class NotingDecision<TResult> implements Decision<TResult> {
-  readonly rows: readonly RowId[];
-  left: readonly (RateLimitState | null)[] = [];
-
-  constructor(private readonly decision: Decision<TResult>) {
-    this.rows = decision.rows;
-  }
-
-  get plain() {
-    return this.decision.plain;
-  }
-
-  decide(states: readonly (RateLimitState | null)[]): Outcome<TResult> {
-    const outcome = this.decision.decide(states);
-    this.left = states.map((state, i) => outcome.writes?.[i] ?? state);
-    return outcome;
   }
 }
 

@@ -1,17 +1,18 @@
 /** `whenStoreFails: "allow"`: which failures of the store let a call through, and with what answer. */
-import type { RateLimitResult } from "../../core/decide.js";
-import type { Context } from "./context.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import type { Answers } from "./asked.js";
 
-/** The answer instead of a failure of the store; `undefined` if the call has to fail. */
-export function openedBy(
-  error: unknown,
-  { failsOpen }: ResolvedLimit,
-  { mayFailOpen, environment }: Context,
-): RateLimitResult | undefined {
-  const { name, isOutage } = Object(error) as { name?: unknown; isOutage?: unknown };
-  if (!mayFailOpen || !failsOpen || name !== "RateLimitStoreError") return undefined;
-  // Callers can keep a store busy, for example by a slow transaction on their own row.
-  if (isOutage === false) return undefined;
-  return { ok: true, value: 0, ts: environment.clock(), storeFailed: true };
+export function whenStoreFails(clock: () => number): Answers["opened"] {
+  return (error, { failsOpen }) =>
+    failsOpen && isOutage(error)
+      ? { ok: true, value: 0, ts: clock(), storeFailed: true }
+      : undefined;
+}
+
+/** In a transaction, which the failure has ended. */
+export const neverOpened: Answers["opened"] = () => undefined;
+
+/** Not a store that is only busy: callers can keep it so, for example by a slow transaction on their own row. */
+export function isOutage(error: unknown): boolean {
+  const { name, isOutage: flag } = Object(error) as { name?: unknown; isOutage?: unknown };
+  return name === "RateLimitStoreError" && flag !== false;
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../core/config.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "../resolve-limit.js";
 import { rowId } from "../../store/store.js";
-import type { FixedRow } from "./fixed-rows.js";
+import type { FixedRow } from "../answers/overridden.js";
 import type { KnownOverride, KnownOverrides } from "./known-overrides.js";
 import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "./override-types.js";
@@ -113,6 +113,7 @@ function withoutRows(
     isPlain: false,
     failsOpen: false,
     rememberFor: 0,
+    via: "row",
     counted: undefined,
     lease: undefined,
     seen: [],

@@ -3,7 +3,7 @@
  * round trips. The same calls without a lease are the measure.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
   memoryStore,
@@ -11,8 +11,8 @@ import {
   type RateLimitConfig,
   type RateLimitStore,
   SECOND,
-} from "../../../server/index.js";
-import { createRandom } from "../../simulation/random.js";
+} from "../../../../server/index.js";
+import { createRandom } from "../../../simulation/random.js";
 
 interface Load {
   config: RateLimitConfig;

@@ -1,7 +1,7 @@
 /** How long calls of a leased limit wait for the store. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createRateLimiter, memoryStore, type RateLimitStore } from "../../../server/index.js";
-import { hot } from "../../support/leased.js";
+import { createRateLimiter, memoryStore, type RateLimitStore } from "../../../../server/index.js";
+import { hot } from "../../../support/leased.js";
 
 const TIMEOUT = 2000;
 

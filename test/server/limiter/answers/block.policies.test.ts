@@ -1,7 +1,7 @@
 /** A limit with a lease, and what else a limit can have: listeners, outages, shadows, upkeep. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   changeDigest,
   createRateLimiter,
@@ -9,8 +9,8 @@ import {
   memoryStore,
   type RateLimitStore,
   RateLimitStoreError,
-} from "../../../server/index.js";
-import { limits, MS, processes } from "../../support/leased.js";
+} from "../../../../server/index.js";
+import { limits, MS, processes } from "../../../support/leased.js";
 
 /** A store that fails, or does not answer, when the test says so. */
 function brittle(inner: RateLimitStore) {

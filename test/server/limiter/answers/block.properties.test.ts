@@ -5,9 +5,9 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
-import { createRateLimiter, memoryStore, type RateLimitResult } from "../../../server/index.js";
-import { cases } from "../../support/cases.js";
+import { createManualClock } from "../../../../core/testing.js";
+import { createRateLimiter, memoryStore, type RateLimitResult } from "../../../../server/index.js";
+import { cases } from "../../../support/cases.js";
 
 const RATE = 20;
 const PERIOD = 100;

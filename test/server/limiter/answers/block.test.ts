@@ -1,9 +1,9 @@
 /** A limit with a lease: a process takes tokens in blocks, and serves calls from its memory. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { MINUTE } from "../../../server/index.js";
-import { CAPACITY, hot, MS, processes, REFILL } from "../../support/leased.js";
-import { stores } from "../../support/stores.js";
+import { MINUTE } from "../../../../server/index.js";
+import { CAPACITY, hot, MS, processes, REFILL } from "../../../support/leased.js";
+import { stores } from "../../../support/stores.js";
 
 describe.each(stores)("a leased limit on %s", (_, open) => {
   async function setUp() {

@@ -1,11 +1,11 @@
 /** A process that is busy for longer than its limiter's `timeout`, while its calls are answered. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, DAY, pgStore } from "../../../server/index.js";
-import { blockProcess } from "../../support/block-process.js";
-import { createMysql, createPostgres, mysqlUrl } from "../../support/database.js";
-import { connectPool } from "../../support/connect-pool.js";
-import { openStore } from "../../support/open-store.js";
+import { createRateLimiter, DAY, pgStore } from "../../../../server/index.js";
+import { blockProcess } from "../../../support/block-process.js";
+import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
+import { connectPool } from "../../../support/connect-pool.js";
+import { openStore } from "../../../support/open-store.js";
 
 /** Long enough for a round trip on a machine whose cores are taken by others. */
 const TIMEOUT = 1500;

@@ -5,9 +5,9 @@ import {
   MINUTE,
   prismaStore,
   RateLimitStoreError,
-} from "../../../server/index.js";
-import type { SqliteClient } from "../../support/clients.js";
-import { createSqlite, intercept, type TestDatabase } from "../../support/database.js";
+} from "../../../../server/index.js";
+import type { SqliteClient } from "../../../support/clients.js";
+import { createSqlite, intercept, type TestDatabase } from "../../../support/database.js";
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { Deadline, type Waiting } from "../../../server/limiter/deadline.js";
-import { loggerOf, OutageLog } from "../../../server/report/logger.js";
+import { Deadline, type Waiting } from "../../../../server/limiter/answers/deadline.js";
+import { loggerOf, OutageLog } from "../../../../server/report/logger.js";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -13,11 +13,11 @@ function start(timeout = 100) {
   const deadline = new Deadline(timeout, () => new Error("late"), new OutageLog(loggerOf(false)));
   const answers: string[] = [];
   const wait = (name: string): Waiting<string, string> =>
-    deadline.wait(
-      name,
-      (result: string) => answers.push(`${name} ${result}`),
-      (error) => answers.push(`${name} ${(error as Error).message}`),
-    );
+    deadline.wait({
+      decision: name,
+      done: (result: string) => answers.push(`${name} ${result}`),
+      failed: (error) => answers.push(`${name} ${(error as Error).message}`),
+    });
   return { answers, wait };
 }
 

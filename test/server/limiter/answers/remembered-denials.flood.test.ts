@@ -1,6 +1,6 @@
 /** `rememberDenials` in a flood: what the database gets, and how much a process keeps. */
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   type BatchEvent,
   createRateLimiter,
@@ -9,9 +9,9 @@ import {
   memoryStore,
   MINUTE,
   type RateLimitResult,
-} from "../../../server/index.js";
-import { MAX_REMEMBERED } from "../../../server/limiter/remembered-denials.js";
-import { storesAndRedis } from "../../support/stores.js";
+} from "../../../../server/index.js";
+import { MAX_REMEMBERED } from "../../../../server/limiter/answers/remembered-denials.js";
+import { storesAndRedis } from "../../../support/stores.js";
 
 const limits = {
   window: { kind: "fixed window", rate: 1, period: HOUR, start: 0, rememberDenials: DAY },

@@ -1,6 +1,6 @@
 /** `rememberDenials`: what makes a process forget a denial before its time. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   changeDigest,
   type ChangeListener,
@@ -8,7 +8,7 @@ import {
   memoryStore,
   MINUTE,
   type RateLimiterOptions,
-} from "../../../server/index.js";
+} from "../../../../server/index.js";
 
 // The limiter's clock is a manual one. This one bounds how long a denial is remembered.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));

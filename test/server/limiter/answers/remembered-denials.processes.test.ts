@@ -3,12 +3,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
-import { HOUR } from "../../../server/index.js";
-import { bundleProgram } from "../../support/bundle-program.js";
-import { createMysql, createPostgres, mysqlUrl } from "../../support/database.js";
-import type { StoreKind } from "../../support/open-store.js";
+import { HOUR } from "../../../../server/index.js";
+import { bundleProgram } from "../../../support/bundle-program.js";
+import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
+import type { StoreKind } from "../../../support/open-store.js";
 
-const PROCESS = await bundleProgram(new URL("../../support/remember-denials.ts", import.meta.url));
+const PROCESS = await bundleProgram(
+  new URL("../../../support/remember-denials.ts", import.meta.url),
+);
 const BRIEFLY = 700;
 
 interface Answer {

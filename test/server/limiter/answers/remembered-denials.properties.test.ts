@@ -1,7 +1,7 @@
 /** `rememberDenials` never grants what the store would deny, and is too strict for a bounded time. */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
   memoryStore,
@@ -9,8 +9,8 @@ import {
   type RateLimitConfig,
   type RateLimitResult,
   SECOND,
-} from "../../../server/index.js";
-import { cases } from "../../support/cases.js";
+} from "../../../../server/index.js";
+import { cases } from "../../../support/cases.js";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());

@@ -1,15 +1,15 @@
 /** `rememberDenials` beside calls of the same process that give tokens back at that moment. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   type ChangeListener,
   createRateLimiter,
   DAY,
   HOUR,
   type RateLimitStore,
-} from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+} from "../../../../server/index.js";
+import { stores } from "../../../support/stores.js";
 
 const CAPACITY = 10;
 const limits = {

@@ -1,6 +1,6 @@
 /** `rememberDenials`: which calls a process denies from memory, and what ends that. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
+import { createManualClock } from "../../../../core/testing.js";
 import {
   createRateLimiter,
   DAY,
@@ -11,8 +11,8 @@ import {
   RateLimitError,
   type RateLimiterOptions,
   SECOND,
-} from "../../../server/index.js";
-import { storesAndRedis } from "../../support/stores.js";
+} from "../../../../server/index.js";
+import { storesAndRedis } from "../../../support/stores.js";
 
 // The limiter's clock is a manual one. This one bounds how long a denial is remembered.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));

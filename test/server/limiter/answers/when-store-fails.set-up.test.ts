@@ -1,8 +1,8 @@
 /** `whenStoreFails: "allow"` stays closed while the database works and its set-up is wrong. */
 import { describe, expect, it } from "vitest";
-import { createRateLimiter, HOUR, RateLimitStoreError } from "../../../server/index.js";
-import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../support/database.js";
-import { openStore, type StoreKind } from "../../support/open-store.js";
+import { createRateLimiter, HOUR, RateLimitStoreError } from "../../../../server/index.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
+import { openStore, type StoreKind } from "../../../support/open-store.js";
 
 const limits = {
   open: { kind: "token bucket", rate: 2, period: HOUR, whenStoreFails: "allow" },

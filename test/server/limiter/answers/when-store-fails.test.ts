@@ -13,11 +13,11 @@ import {
   RateLimitInputError,
   type RateLimitResult,
   RateLimitStoreError,
-} from "../../../server/index.js";
-import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../support/database.js";
-import { connectPool, openStore, type StoreKind } from "../../support/open-store.js";
-import { type PostgresServer, startPostgres } from "../../support/postgres-server.js";
-import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.js";
+} from "../../../../server/index.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
+import { connectPool, openStore, type StoreKind } from "../../../support/open-store.js";
+import { type PostgresServer, startPostgres } from "../../../support/postgres-server.js";
+import { type SilentProxy, startSilentProxy } from "../../../support/silent-proxy.js";
 
 const few = { kind: "token bucket", rate: 2, period: MINUTE } as const;
 const limits = {

@@ -1,0 +1,45 @@
+/** What passes along a chain of links, see `answers.ts`. */
+import type { RateLimitState } from "../../../core/calculate.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { Block } from "../../leases/block.js";
+import type { Decision } from "../../store/store.js";
+import type { LimitRequest } from "../limit-request.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+
+/** One decision on its way to its answer. Exactly one of `done` and `failed` is called, once. */
+export interface Asked<TResult = unknown, TDecision = Decision<TResult>> {
+  readonly decision: TDecision;
+  done(result: TResult): void;
+  failed(error: unknown): void;
+}
+
+/** A call of `limit`. A link may have its answer without its decision. */
+export interface LimitCall extends Asked<RateLimitResult, AskedLimit> {
+  /**
+   * Instead of `done`: no row was asked.
+   *
+   * @param now epoch ms.
+   * @param block which gave the tokens.
+   */
+  answer(result: RateLimitResult, now: number, block?: Block): void;
+}
+
+export interface AskedLimit extends LimitRequest, Decision<RateLimitResult> {
+  /** What a denial has left in its rows. */
+  readonly left: readonly (RateLimitState | null)[];
+}
+
+export type Ask<TCall = Asked> = (call: TCall) => void;
+/** Several decisions, which are independent of each other, in one trip. */
+export type Apply = <TResult>(decisions: readonly Decision<TResult>[]) => Promise<TResult[]>;
+
+/** The chains of a limiter, or of a transaction. */
+export interface Answers {
+  readonly apply: Apply;
+  /** For one decision, by callbacks: it saves a promise and a list per call. */
+  readonly ask: Ask;
+  /** For calls of `limit`, by what their limit uses. */
+  readonly limit: Readonly<Record<ResolvedLimit["via"], Ask<LimitCall>>>;
+  /** The answer instead of a failure of the store; `undefined` if the call has to fail. */
+  opened(this: void, error: unknown, limit: ResolvedLimit): RateLimitResult | undefined;
+}

@@ -1,0 +1,47 @@
+/**
+ * The first link: an operation waits until the table of overrides is known, because that says what the
+ * names of its limits stand for.
+ */
+import { isOutage } from "./when-store-fails.js";
+
+/**
+ * @param paidBy whether the call needs all of the limits that it names, or the first of them that has
+ * the tokens. @default "all"
+ */
+export type Known = <TArgs extends unknown[], TResult>(
+  operation: (...args: TArgs) => Promise<TResult>,
+  paidBy?: "all" | "first",
+) => (...args: TArgs) => Promise<TResult>;
+
+/** For a limiter without overrides, and for a transaction, which goes by what is known. */
+export const known: Known = (operation) => operation;
+
+/**
+ * @param fresh what a call has to wait for; `undefined` for nothing.
+ * @param isOpen whether a limit lets its calls through when the store fails.
+ */
+export function knownAfter(
+  fresh: () => Promise<void> | undefined,
+  isOpen: (name: string) => boolean,
+): Known {
+  return (operation, paidBy = "all") =>
+    (...args) => {
+      const waiting = fresh();
+      if (waiting === undefined) return operation(...args);
+      return waiting.then(
+        () => operation(...args),
+        (error: unknown) => {
+          const open = namesIn(args[0]).map(isOpen);
+          const passes = paidBy === "first" ? open.includes(true) : !open.includes(false);
+          if (!passes || open.length === 0 || !isOutage(error)) throw error;
+          return operation(...args);
+        },
+      );
+    };
+}
+
+/** The names of the limits that a call is for, by its first argument. */
+function namesIn(of: unknown): string[] {
+  const items: readonly unknown[] = Array.isArray(of) ? of : [of];
+  return items.map((item) => (typeof item === "string" ? item : String(Object(item).name)));
+}

@@ -1,0 +1,143 @@
+/** The parts of a limiter that all of its operations share, and the contexts that are made of them. */
+import { RateLimitStoreError } from "../../core/errors.js";
+import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
+import { realClocks } from "../leases/clocks.js";
+import { Leases } from "../leases/leases.js";
+import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
+import { notify } from "../report/notify.js";
+import { requestsOwnIo } from "../runtime/requests-own-io.js";
+import type { RateLimitStore, RowId } from "../store/store.js";
+import { joinedAnswers, limiterAnswers } from "./answers/answers.js";
+import type { Answers } from "./answers/asked.js";
+import type { WaitingCall } from "./answers/block.js";
+import { createDeadline, type Deadline, withinDeadline } from "./answers/deadline.js";
+import { RememberedDenials } from "./answers/remembered-denials.js";
+import type { Settings } from "./checked-options.js";
+import { type Context, createChanges, type Environment, type Telling } from "./context.js";
+import { createStoredKey } from "./hash-key.js";
+import { createMarkers } from "./once.js";
+import { openOverrides } from "./overrides/open-overrides.js";
+import { createLimitResolver } from "./resolve-limit.js";
+import { createSlots } from "./slots/create-slots.js";
+
+export type Parts = ReturnType<typeof createParts>;
+
+export function createParts(settings: Settings) {
+  const { store, clock, random, channel, configs, slotConfigs, rememberDenials } = settings;
+  const { onBatch } = settings;
+  if (onBatch !== undefined) store.onBatch?.((event) => notify(onBatch, event));
+  const toStoredKey = createStoredKey(settings.hashKey);
+  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, toStoredKey) : undefined;
+  const resolveTokens = createLimitResolver(configs, toStoredKey, rememberDenials);
+  const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
+  const logger = loggerOf(settings.logger);
+  const outage = new OutageLog(logger);
+  // Where requests own their I/O, a pool ends with its request, and no error of it ends a process.
+  if (!requestsOwnIo()) store.onPoolError?.(poolErrorReport(logger));
+  const deadline = deadlineOf(settings, outage);
+  const bound: Bound = (work) => withinDeadline(deadline, work);
+  const changes = createChanges(channel, settings.publish);
+  const overriding = openOverrides(settings, {
+    store,
+    configs,
+    clock,
+    rememberDenials,
+    channel,
+    logger,
+    bound,
+    resolve: resolveOwn,
+    published: () => changes.tell(OVERRIDES_NAME, undefined),
+  });
+  const resolve: Context["resolve"] =
+    overriding === undefined ? resolveOwn : (name, of) => overriding.resolve(name, of);
+  // There, no call can wait for what another request has sent.
+  const leases = requestsOwnIo() ? undefined : leasesOf(settings);
+  const environment: Environment = { clock, random, owner: configs };
+  const denials = new RememberedDenials(channel);
+  const changed = (row: RowId) => denials.changed(row);
+  const markerFor = createMarkers(toStoredKey, settings.onceFor);
+  const endLeases = (row: RowId) => leases?.stop(row);
+  return {
+    settings,
+    toStoredKey,
+    slots,
+    outage,
+    deadline,
+    bound,
+    changes,
+    overriding,
+    resolve,
+    leases,
+    environment,
+    denials,
+    changed,
+    markerFor,
+    endLeases,
+    hasOverrides: overriding !== undefined,
+  };
+}
+
+type Bound = <TResult>(
+  work: (call: Parameters<Parameters<typeof withinDeadline>[1]>[0]) => Promise<TResult>,
+) => Promise<TResult>;
+
+/** What a late answer may mean on Cloudflare Workers. */
+const SHARED_CONNECTION =
+  "; on Cloudflare Workers, a database client, its store and its limiter belong to one request, so " +
+  "make them in its handler (a store on a binding, such as D1, may be shared)";
+
+function deadlineOf({ store, timeout }: Settings, outage: OutageLog): Deadline {
+  const lateHint = requestsOwnIo() ? SHARED_CONNECTION : "";
+  const late = (since: number) =>
+    new RateLimitStoreError(
+      `the rate limit store did not answer within ${timeout} ms${lateHint || (store.whyLate?.() ?? "")}`,
+      { isOutage: store.isSilentSince?.(since) ?? true },
+    );
+  return createDeadline(timeout, late, outage);
+}
+
+function leasesOf({ store, clock, hasOwnClock }: Settings): Leases<WaitingCall> {
+  return new Leases(realClocks(clock, hasOwnClock ? undefined : store.clockBehind?.bind(store)));
+}
+
+/** The chains of the limiter itself. */
+export function answersOf(parts: Parts): Answers {
+  const { settings, environment, denials, changes } = parts;
+  return limiterAnswers({
+    ...parts,
+    store: settings.store,
+    clock: environment.clock,
+    blockTaken(limit) {
+      denials.used(limit, true);
+      changes.tell(limit.name, limit.key);
+    },
+  });
+}
+
+/** The operations of the limiter itself. */
+export function limiterContext(parts: Parts, answers: Answers, telling: Telling): Context {
+  const { denials, leases } = parts;
+  return { ...contextOf(parts, answers, telling), denials, leases };
+}
+
+/** The operations inside a transaction. */
+export function joinedContext(
+  parts: Parts,
+  store: Pick<RateLimitStore, "apply">,
+  changed: (row: RowId) => void,
+  telling: Telling,
+): Context {
+  return contextOf(parts, joinedAnswers(store, { ...parts, changed }), telling);
+}
+
+function contextOf({ resolve, markerFor }: Parts, answers: Answers, telling: Telling): Context {
+  return {
+    ...answers,
+    ...telling,
+    resolve,
+    markerFor,
+    submit: (decision, done, failed) => answers.ask({ decision, done, failed }),
+    denials: undefined,
+    leases: undefined,
+  };
+}
