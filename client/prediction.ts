@@ -2,7 +2,7 @@
 import { calculateRateLimit, firstWhole, type RateLimitState, stateAt } from "../core/calculate.js";
 import {
   capacityOf,
-  type RateLimitConfig,
+  type Bucket,
   shardConfig,
   toleranceOf,
   longestPeriod,
@@ -78,7 +78,7 @@ export function refillsAt(snapshot: RateLimitSnapshot, remaining: number): numbe
  * When one of these rows, or all of them together, hold `count` tokens, as the server decides.
  * After its `ts` only time changes a row, so the answer is the same whenever it is asked for.
  */
-function heldAt(rows: readonly RateLimitState[], config: RateLimitConfig, count: number): number {
+function heldAt(rows: readonly RateLimitState[], config: Bucket, count: number): number {
   const since = Math.floor(Math.max(...rows.map(({ ts }) => ts)));
   const tolerance = toleranceOf(config);
   const missing = (ms: number) => {

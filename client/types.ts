@@ -1,5 +1,5 @@
 /** The types that several files of the client share. This file imports nothing of the client. */
-import type { RateLimitConfig } from "../core/config.js";
+import type { ShownConfig } from "../core/config.js";
 import type { RateLimitErrorData } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
@@ -45,7 +45,7 @@ export interface CheckedRateLimit {
   /** The tokens that would remain; negative when there are not enough. */
   value: number;
   /** The config by which it was calculated. */
-  config: RateLimitConfig;
+  config: ShownConfig;
   /**
    * When the call would pass, epoch ms on this machine's clock; `undefined` if it would pass now.
    */
@@ -193,7 +193,7 @@ export interface RateLimitObserver<TName extends string = string> {
   /** Whole tokens that remain, 0 while the limit is in debt; follows refills once a second at most. */
   remaining(item: RateLimitItem<TName>): number | undefined;
   /** The config of the limit; `undefined` while nothing is known. */
-  config(item: RateLimitItem<TName>): RateLimitConfig | undefined;
+  config(item: RateLimitItem<TName>): ShownConfig | undefined;
   /**
    * Why the server refuses to tell about the limit, such as for want of a right to its key. It is
    * not polled then. The server is asked again by `refresh`, and when the observed limits change.

@@ -4,7 +4,7 @@
  * row until the next grant, because a denied call writes nothing else.
  */
 import { heldAt, type RateLimitState, stateAt } from "./calculate.js";
-import { type RateLimitConfig, shortestBlock, toleranceOf } from "./config.js";
+import { type Bucket, shortestBlock, toleranceOf } from "./config.js";
 import { windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /**
@@ -19,7 +19,7 @@ import { windowAfter, windowAt, windowsSince } from "./windows.js";
  */
 export function closedState(
   existing: RateLimitState | null,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): RateLimitState | undefined {
   const { rate } = config;
@@ -42,17 +42,13 @@ export function closedState(
 }
 
 /** Whether a bucket is closed now: tokens that come back must not open it. */
-export function isClosed(
-  existing: RateLimitState | null,
-  config: RateLimitConfig,
-  now: number,
-): boolean {
+export function isClosed(existing: RateLimitState | null, config: Bucket, now: number): boolean {
   if (config.blockFor === undefined || !isInDebt(existing, config)) return false;
   return stateAt(existing!, config, now).value <= 0;
 }
 
 /** Whether the row was left in debt. A difference by rounding is no debt, see `toleranceOf`. */
-function isInDebt(existing: RateLimitState | null, config: RateLimitConfig): boolean {
+function isInDebt(existing: RateLimitState | null, config: Bucket): boolean {
   if (existing === null) return false;
   const { value } = existing;
   return value < -toleranceOf(config) || value === -closedMark(config);
@@ -62,6 +58,6 @@ function isInDebt(existing: RateLimitState | null, config: RateLimitConfig): boo
  * A debt that tells a closed window from an empty one, where the block ends with the window. It is
  * too small to change a sum with `rate`.
  */
-function closedMark({ rate }: RateLimitConfig): number {
+function closedMark({ rate }: Bucket): number {
   return rate * 2 ** -64;
 }

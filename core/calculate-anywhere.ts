@@ -7,7 +7,8 @@ import {
   type CalculatedRateLimit,
   type RateLimitState,
 } from "./calculate.js";
-import type { RateLimitConfig } from "./config.js";
+import type { ShownConfig } from "./config.js";
+import type { RateLimitConfig } from "./limit-config.js";
 import { withCalendar } from "./with-calendar.js";
 
 /**
@@ -29,7 +30,7 @@ import { withCalendar } from "./with-calendar.js";
  */
 export function calculateRateLimit(
   existing: RateLimitState | null,
-  config: RateLimitConfig,
+  config: RateLimitConfig | ShownConfig,
   now: number = Date.now(),
   count: number = 0,
 ): CalculatedRateLimit {

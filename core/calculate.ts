@@ -4,7 +4,7 @@
  * predicts is what the server decides. The formulas are those of Ian Macartney, "Implementing Rate
  * Limiting with only two numbers" (stack.convex.dev/rate-limiting).
  */
-import { capacityOf, MAX_RETRY_AFTER, type RateLimitConfig, toleranceOf } from "./config.js";
+import { capacityOf, MAX_RETRY_AFTER, type Bucket, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
 import { isCredits } from "./credits.js";
 import { mostWindowsBetween, windowAfter, windowAt, windowsSince } from "./windows.js";
@@ -49,7 +49,7 @@ export interface CalculatedRateLimit extends RateLimitState {
  */
 export function calculateRateLimit(
   existing: RateLimitState | null,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number = Date.now(),
   count: number = 0,
 ): CalculatedRateLimit {
@@ -74,7 +74,7 @@ export function calculateRateLimit(
  */
 export function waitFor(
   state: RateLimitState,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   floor: number,
@@ -104,7 +104,7 @@ export function shortestWait(guess: number, passes: (wait: number) => boolean): 
 }
 
 /** The tokens to show: 0 where they are below 0 by a rounding error only, see `toleranceOf`. */
-export function roundUp(value: number, config: RateLimitConfig): number {
+export function roundUp(value: number, config: Bucket): number {
   return value < 0 && value >= -toleranceOf(config) ? 0 : value;
 }
 
@@ -112,7 +112,7 @@ export function roundUp(value: number, config: RateLimitConfig): number {
  * The state of a bucket without a row: full, in a window aligned with `start`. Credits are not full
  * but empty.
  */
-export function initialState(config: RateLimitConfig, now: number): RateLimitState {
+export function initialState(config: Bucket, now: number): RateLimitState {
   const value = isCredits(config) ? 0 : capacityOf(config);
   return { value, ts: config.kind === "token bucket" ? now : windowAt(config, now) };
 }
@@ -120,11 +120,7 @@ export function initialState(config: RateLimitConfig, now: number): RateLimitSta
 /**
  * The tokens held at `now`. A `now` before `state.ts` counts as `state.ts`: no refill, no drain.
  */
-export function stateAt(
-  state: RateLimitState,
-  config: RateLimitConfig,
-  now: number,
-): RateLimitState {
+export function stateAt(state: RateLimitState, config: Bucket, now: number): RateLimitState {
   // Multiply before dividing: 6,000 ms at 10 per 60,000 ms are then 1 token, not a little less.
   if (config.kind === "token bucket") {
     const elapsed = Math.max(0, now - state.ts);
@@ -141,7 +137,7 @@ export function stateAt(
 /** The tokens held at `now` by a row. `null` is a row that does not exist, see {@link initialState}. */
 export function heldAt(
   row: RateLimitState | null | undefined,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): RateLimitState {
   return stateAt(row ?? initialState(config, now), config, now);
@@ -151,7 +147,7 @@ export function heldAt(
  * The most tokens that can have come to a row between its instants `from` and `to`. Of a fixed
  * window, these are starts of windows.
  */
-export function refillBetween(config: RateLimitConfig, from: number, to: number): number {
+export function refillBetween(config: Bucket, from: number, to: number): number {
   if (config.kind === "fixed window") return mostWindowsBetween(config, from, to) * config.rate;
   return (Math.max(0, to - from) * config.rate) / config.period;
 }
@@ -160,7 +156,7 @@ export function refillBetween(config: RateLimitConfig, from: number, to: number)
  * Whether a row is full, so that it says no more than a missing row does. Of credits, that is so
  * where none are left.
  */
-export function isFullAt(state: RateLimitState, config: RateLimitConfig, now: number): boolean {
+export function isFullAt(state: RateLimitState, config: Bucket, now: number): boolean {
   if (isCredits(config)) return state.value === 0;
   return stateAt(state, config, now).value >= capacityOf(config);
 }
@@ -169,7 +165,7 @@ export function isFullAt(state: RateLimitState, config: RateLimitConfig, now: nu
  * About the instant at which a row will be full, epoch ms: off by no more than rounding. `Infinity`
  * for credits that are left, see {@link isFullAt}.
  */
-export function fullAt(state: RateLimitState, config: RateLimitConfig): number {
+export function fullAt(state: RateLimitState, config: Bucket): number {
   if (isCredits(config)) return state.value === 0 ? state.ts : Infinity;
   const periods = Math.max(0, capacityOf(config) - state.value) / config.rate;
   return config.kind === "token bucket"
@@ -178,7 +174,7 @@ export function fullAt(state: RateLimitState, config: RateLimitConfig): number {
 }
 
 /** The part of the capacity that was used at `state.ts`: from 0, full, to 1, exhausted or in debt. */
-export function usageOf(state: RateLimitState, config: RateLimitConfig): number {
+export function usageOf(state: RateLimitState, config: Bucket): number {
   const capacity = capacityOf(config);
   if (state.value >= capacity) return 0;
   return capacity > 0 ? Math.min(1, 1 - state.value / capacity) : 1;

@@ -8,9 +8,9 @@
  *
  * Windows have whole numbers. All of it is calculated from one function: the start of window n.
  */
-import type { FixedWindowConfig } from "./config.js";
+import type { Windows } from "./config.js";
+import type { FixedWindowConfig } from "./limit-config.js";
 import { DAY, HOUR } from "./durations.js";
-import type { Windows } from "./windows.js";
 import { dayNumber, offsetOf } from "./zone-offset.js";
 
 type CalendarPeriod = Exclude<FixedWindowConfig["period"], number>;

@@ -3,14 +3,14 @@
  * owed, whatever `maxReserved` says, and later calls wait until the debt is repaid.
  */
 import { heldAt, type RateLimitState } from "./calculate.js";
-import { capacityOf, MAX_WAIT, type RateLimitConfig, longestPeriod } from "./config.js";
+import { capacityOf, MAX_WAIT, type Bucket, longestPeriod } from "./config.js";
 import { isCredits, MOST_CREDITS } from "./credits.js";
 
 /**
  * The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. Of
  * credits, which only `credit()` repays, as many as a balance can hold.
  */
-export function chargeFloor(config: RateLimitConfig): number {
+export function chargeFloor(config: Bucket): number {
   if (isCredits(config)) return -MOST_CREDITS;
   const periods = Math.floor(MAX_WAIT / 2 / longestPeriod(config));
   // Where the rate is huge, more than a double holds.
@@ -25,7 +25,7 @@ export function chargeFloor(config: RateLimitConfig): number {
  */
 export function chargeRows(
   rows: readonly (RateLimitState | null)[],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
 ): RateLimitState[] {

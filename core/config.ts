@@ -1,219 +1,79 @@
 /**
- * The config of a limit: how fast tokens come, and how many may be held. The two kinds and the
- * names of their options are those of Convex's rate limiter.
+ * A limit as the arithmetic has it, and as it is shown to those who read it. Users write a
+ * `LimitConfig`.
  */
 import { DAY } from "./durations.js";
+import type { FixedWindowConfig, TokenBucketConfig } from "./limit-config.js";
 
-interface CommonConfig {
-  /** Tokens added per `period`. Finite and above 0; fractions are fine (`1 / 3`). */
-  rate: number;
+/** Windows that are of no equal length: those of a time zone, or of a list. */
+export interface Windows {
+  /** The start of the window at `now`. */
+  at(now: number): number;
+  /** How many windows have started since the one of `ts`. At least 0. */
+  since(ts: number, now: number): number;
+  /** The start of the window that comes `count` windows after the one of `ts`. */
+  after(ts: number, count: number): number;
   /**
-   * The most tokens that can be held: the largest burst. Finite and at least 0. Below 1, only calls
-   * with a `count` as small can pass. At 0 every call needs `reserve`.
-   * @default rate
+   * The most windows that can have started in a row from the one of `from` to the one of `to`.
+   * @default as many as have started since the one of `from`
    */
-  capacity?: number;
-  /**
-   * The most tokens that reservations may owe. Finite and at least 0. 0 allows no reservation.
-   * @default unlimited
-   */
-  maxReserved?: number;
-  /**
-   * How many rows share the limit, each with an equal part of its rate and capacity. Whole, 1 to
-   * 1,000. More shards mean less contention; a call uses two of them.
-   * @default 1
-   */
-  shards?: number;
-  /**
-   * Closes the bucket when a call is denied, for at least that long: whole ms, at least 1. Tokens
-   * that were left are lost. A token bucket goes into a debt that takes as long to refill. A fixed
-   * window stays closed until the first window that starts after that time. Further denials neither
-   * extend it nor start another one, until a call has been granted again. A bucket in debt is closed
-   * already. Two denials close nothing: one for the call's `maxWait`, and one in a transaction that
-   * is rolled back. Not with `shards`.
-   *
-   * A list makes each closing longer than the one before: `[MINUTE, 5 * MINUTE, 15 * MINUTE]` closes
-   * for a minute, then for five, and for fifteen from the third time on. Each entry is at least as
-   * long as the one before it; at most 100 of them. A second row counts the closings, until
-   * `forgiveAfter` or a `reset`.
-   * @default none: a denied call changes nothing
-   */
-  blockFor?: number | readonly number[];
-  /**
-   * The quiet time after which a list of `blockFor` begins anew, ms: whole, at least 1. It is counted
-   * from the end of the last closing, and starts again with each closing. Only with such a list.
-   * @default the last entry of `blockFor`
-   */
-  forgiveAfter?: number | undefined;
-  /**
-   * How long the id of a call with `once` is remembered, ms: whole, at least 1. Within that time a
-   * call with the same id takes nothing. Not with `shards`. Clients never see this option.
-   * @default the limiter's `onceFor`
-   */
-  onceFor?: number | undefined;
-  /**
-   * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
-   * says the answer that they would have given. The rows are those of a limit that denies.
-   * @default false
-   */
-  shadow?: boolean;
-  /**
-   * The answer of `limit` and `check` in an outage of the store: an error, or `ok` with
-   * `storeFailed`. A store that is only too busy for a call is no outage, and the call fails.
-   * `acquire` does not wait then, and `limitAll` is `ok` where all of its limits allow it. Calls in
-   * transactions fail. With `"allow"`, an attacker who can overload the database gets past the
-   * limit. Clients never see this option.
-   * @default "fail"
-   */
-  whenStoreFails?: "fail" | "allow";
-  /**
-   * How long a process may repeat a denial of `limit` from memory, without asking the store: whole
-   * ms, at least 0. Counted from when the denied call was sent, and no longer than until its
-   * `retryAfter` has passed. Calls of the same key for at least as many tokens get that answer,
-   * with `remembered`. They are denied too long by at most that time after another process has given
-   * tokens back, has reset the bucket, or has used it with another config. With more than two
-   * `shards`, also while shards that the denied call did not see have tokens. Memory answers neither
-   * `acquire`, `check`, `limitAll` nor calls in transactions, no shadow, and a limit with `blockFor`
-   * only while its bucket is closed. Clients never see this option.
-   * @default the limiter's `rememberDenials`
-   */
-  rememberDenials?: number;
-  /**
-   * Lets each process take tokens in blocks, and serve calls of `limit` from its memory. For a limit
-   * that many calls share, in processes that live long. Nothing is over-admitted. The price is
-   * `rate` times `ms` of the burst. Not with `blockFor`, `shards`, or days, weeks and months, and the
-   * capacity has to be more than what comes in `ms`. A call's own config needs a `lease` of its own.
-   * Without effect on Cloudflare Workers. Clients never see this option.
-   * @default none: every call asks the store
-   */
-  lease?: LeaseConfig | undefined;
+  most?(from: number, to: number): number;
 }
 
-/** How a process takes tokens in blocks; see `lease` of a limit. */
-export interface LeaseConfig {
-  /**
-   * How long a block of a token bucket lives, ms: whole, 10 to 60,000. What is left of it then is
-   * lost. A block of a fixed window ends with its window. A block has about as many tokens as this
-   * process needs in that time.
-   */
-  ms: number;
-}
-
-/** Tokens come continuously, `rate` per `period`, up to `capacity`. */
-export interface TokenBucketConfig extends CommonConfig {
-  /** Tells the two kinds of configs apart. */
-  kind: "token bucket";
-  /** Length of a period in whole ms, at least 1. See `SECOND`, `MINUTE`, `HOUR`, `DAY`. */
-  period: number;
-  /** Only for fixed windows: a token bucket has no windows. */
-  start?: undefined;
-  /** Only for fixed windows: a token bucket has no windows. */
-  timeZone?: undefined;
-  /** Only for fixed windows: a token bucket has no windows. */
-  weekStart?: undefined;
-  /** Only for fixed windows: a token bucket has no windows. */
-  starts?: undefined;
-  /** Only for fixed windows: a token bucket refills little by little, and is not full at once. */
-  afterBlock?: undefined;
-  /** Only for limits of `kind: "concurrency"`. */
-  slots?: undefined;
-}
-
-/** `rate` tokens come at the start of each window of `period`, up to `capacity`. */
-export interface FixedWindowConfig extends CommonConfig {
-  /** Tells the two kinds of configs apart. */
-  kind: "fixed window";
-  /**
-   * Length of a window in whole ms, at least 1; or `"day"`, `"week"` or `"month"` of the calendar in
-   * `timeZone`. Such a window starts at midnight, or with the first instant of a day whose midnight
-   * a change of the clock leaves out.
-   *
-   * Without `timeZone`, months are in UTC. They start on the day and at the time of `start`. A month
-   * that lacks that day starts on its last day.
-   */
-  period: number | "day" | "week" | "month";
-  /**
-   * The time zone of days, weeks and months: a name of the IANA database, such as `"Europe/Berlin"`,
-   * and not an offset. Only with such a `period`. A bucket that is in use when the zone changes, as
-   * with a caller's own zone, keeps its tokens until the end of the window of the new zone that it is
-   * in, and for one window more: a new zone must not refill it.
-   * @default "UTC"
-   */
-  timeZone?: string | undefined;
-  /**
-   * The first day of the week, from 0, which is Sunday, to 6. Only with `period: "week"`.
-   * @default 1, Monday
-   */
-  weekStart?: 0 | 1 | 2 | 3 | 4 | 5 | 6 | undefined;
-  /**
-   * An instant at which a window starts, epoch ms, such as a billing date. The other windows follow
-   * in steps of `period`. Whole and finite. `0` aligns days with midnight UTC, and months with the
-   * first of each month. Weeks begin on Thursday then, and on Monday with `4 * DAY`. Not with
-   * `timeZone`, and not with days and weeks of the calendar.
-   *
-   * A bucket that is in use keeps its windows when `start` or `period` changes, of months by the day
-   * of the month: a new `start` must not refill it. `reset` it to begin the new windows.
-   * @default an offset derived from name and key, so that limits do not all refill at once
-   */
-  start?: number | undefined;
-  /**
-   * A server sends it to a page that cannot calculate the windows itself. It is the list of instants
-   * at which windows start, epoch ms, ascending. Each brings `rate` tokens, and an instant that is
-   * there twice brings them twice. After the last one no window starts. It stands in for `start` and
-   * `period`. It is no option of a limit.
-   */
-  starts?: readonly number[] | undefined;
-  /**
-   * A server sends it to a page for a limit of `kind: "concurrency"`: the number of slots. Each
-   * of `starts` is then the instant at which a slot is free. It is no option of a fixed window.
-   */
-  slots?: number | undefined;
-  /**
-   * How a bucket that a denial has closed (`blockFor`) opens. Only with `blockFor`.
-   *
-   * - `"next window"`: with the first of its windows that starts after that time, which can be a
-   *   whole `period` later.
-   * - `"new window"`: at the end of that time, to the ms. A window starts there, and has its `rate` of
-   *   tokens. The windows after it follow in steps of `period`. So each block brings up to `rate`
-   *   tokens more: in any span, a caller who keeps failing gets `rate` of them per `blockFor`. Not
-   *   with days, weeks or months of the calendar, and not for token buckets, which refill little by little.
-   * @default "next window"
-   */
-  afterBlock?: "next window" | "new window" | undefined;
-}
-
-/** The config of one limit of tokens, of either kind. */
-export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
-
-/** The options of limits of tokens, which slots do not have. */
-type LeftOutOfSlots = {
+/** What only windows have. */
+type NoWindows = {
   [
-    TOption in Exclude<keyof TokenBucketConfig | keyof FixedWindowConfig, "kind" | "slots">
+    TOption in Exclude<
+      keyof FixedWindowConfig | "windows" | "starts" | "slots",
+      keyof TokenBucketConfig
+    >
   ]?: undefined;
 };
 
-/**
- * Slots: how many calls may run at a time, such as two generations per user. A call enters with
- * `limiter.enter`, and holds its slot until it releases it.
- */
-export interface ConcurrencyConfig extends LeftOutOfSlots {
-  /** Tells slots from tokens. */
-  kind: "concurrency";
-  /** How many callers may hold a slot of one key at a time: whole, 1 to 1,000. */
-  slots: number;
-  /**
-   * How long a slot stays held after its holder has died, ms: whole, 1,000 to 600,000. Holders renew
-   * their slot three times in that time. A process that stands still for longer loses it.
-   * @default 30_000
-   */
-  ttl?: number | undefined;
+interface TokenBucket extends TokenBucketConfig, NoWindows {}
+
+interface WindowOfZone extends FixedWindowConfig {
+  /** The windows of a time zone, which only a server calculates. */
+  windows: Windows;
+  starts?: undefined;
 }
 
-/** The config of one limit: of tokens or of slots. */
-export type LimitConfig = RateLimitConfig | ConcurrencyConfig;
+interface OtherWindow extends FixedWindowConfig {
+  windows?: undefined;
+  /** The windows of a limit that was shown, see {@link ShownWindow}. */
+  starts?: readonly number[] | undefined;
+}
+
+/** What the arithmetic of a fixed window calculates with. */
+export type WindowBucket = WindowOfZone | OtherWindow;
+
+/** What the arithmetic calculates with. */
+export type Bucket = TokenBucket | WindowBucket;
+
+/** A fixed window, as it is shown. */
+export interface ShownWindow extends FixedWindowConfig {
+  /**
+   * The instants at which windows start, epoch ms, ascending, for a page that cannot calculate the
+   * windows itself. Each brings `rate` tokens, and an instant that is there twice brings them twice.
+   * After the last one no window starts. It stands in for `start` and `period`.
+   */
+  starts?: readonly number[] | undefined;
+  /**
+   * The number of slots of a limit of `kind: "concurrency"`. Each of `starts` is then the instant at
+   * which a slot is free.
+   */
+  slots?: number | undefined;
+  windows?: undefined;
+}
+
+/**
+ * A limit as those who read it get it, plain JSON: in snapshots, in denials, and from `configOf`.
+ * `calculateRateLimit` takes it, so that a page calculates as the server does.
+ */
+export type ShownConfig = TokenBucket | ShownWindow;
 
 /** A config whose periods are of equal length: no days, weeks or months of the calendar. */
-export type PeriodicConfig = RateLimitConfig & { period: number };
+export type PeriodicConfig = (TokenBucket | OtherWindow) & { period: number };
 
 /** The most shards of a limit. It is bounded because `getValue` and `reset` read all of them. */
 export const MAX_SHARDS = 1000;
@@ -238,17 +98,17 @@ export function isNever(retryAfter: number): boolean {
 }
 
 /** How long a denial closes a bucket at least, ms; see `blockFor` of a limit. */
-export function shortestBlock({ blockFor }: Pick<RateLimitConfig, "blockFor">): number | undefined {
+export function shortestBlock({ blockFor }: Pick<Bucket, "blockFor">): number | undefined {
   return typeof blockFor === "object" ? blockFor[0] : blockFor;
 }
 
 /** The length of the longest period, ms: of those of a calendar, 31 days. Pages need no table of them. */
-export function longestPeriod({ period }: RateLimitConfig): number {
+export function longestPeriod({ period }: Bucket): number {
   return typeof period === "string" ? 31 * DAY : period;
 }
 
 /** The most tokens that a bucket of this config holds. */
-export function capacityOf(config: RateLimitConfig): number {
+export function capacityOf(config: Bucket): number {
   return config.capacity ?? config.rate;
 }
 
@@ -256,7 +116,7 @@ export function capacityOf(config: RateLimitConfig): number {
  * The most tokens that may be owed: `maxReserved`. Without it, as many as can be repaid within
  * {@link MAX_WAIT} with enough time left to fill the bucket.
  */
-export function reservableOf(config: RateLimitConfig): number {
+export function reservableOf(config: Bucket): number {
   if (config.maxReserved !== undefined) return config.maxReserved;
   const periods =
     Math.floor(MAX_WAIT / longestPeriod(config)) - Math.ceil(capacityOf(config) / config.rate);
@@ -270,7 +130,7 @@ export function reservableOf(config: RateLimitConfig): number {
  * comes within a thousandth of a ms, so no call passes a ms too early. Nothing is added to the
  * bucket, so the differences do not add up.
  */
-export function toleranceOf(config: RateLimitConfig): number {
+export function toleranceOf(config: Bucket): number {
   return 1e-9 * Math.min(1, capacityOf(config), (1e6 * config.rate) / longestPeriod(config));
 }
 
@@ -278,12 +138,12 @@ export function toleranceOf(config: RateLimitConfig): number {
  * The least that a call may leave in a row: 0, or with `reserve`, minus what may be owed. Less than
  * that by {@link toleranceOf}.
  */
-export function floorOf(config: RateLimitConfig, reserve: boolean): number {
+export function floorOf(config: Bucket, reserve: boolean): number {
   return (reserve ? -reservableOf(config) : 0) - toleranceOf(config);
 }
 
 /** One shard's part of the limit: the config of a limit without shards. */
-export function shardConfig(config: RateLimitConfig): RateLimitConfig {
+export function shardConfig(config: Bucket): Bucket {
   if (config.shards === undefined || config.shards === 1) return config;
   const { shards, ...whole } = config;
   const part = { ...whole, rate: whole.rate / shards, capacity: capacityOf(config) / shards };

@@ -1,7 +1,7 @@
 /**
  * Checks whether a limit can ever grant a count. It does not check whether it has the tokens now.
  */
-import { capacityOf, floorOf, type RateLimitConfig, reservableOf, shardConfig } from "./config.js";
+import { capacityOf, floorOf, type Bucket, reservableOf, shardConfig } from "./config.js";
 import { RateLimitInputError } from "./errors.js";
 
 /**
@@ -43,7 +43,7 @@ export function countOption(options: { count?: number }): { count?: number } {
  */
 export function validateSatisfiable(
   name: string,
-  config: RateLimitConfig,
+  config: Bucket,
   count: number,
   reserve: boolean,
 ): void {
@@ -68,27 +68,27 @@ export function validateSatisfiable(
  * Whether some wait could satisfy the count. It compares as the decision does. Otherwise a rounding
  * error could accept a count that is then denied for ever.
  */
-export function isSatisfiable(config: RateLimitConfig, count: number, reserve: boolean): boolean {
+export function isSatisfiable(config: Bucket, count: number, reserve: boolean): boolean {
   return mostHeld(config) - count >= usedShards(config) * floorOf(shardConfig(config), reserve);
 }
 
 /** About the largest count that a wait could satisfy: {@link isSatisfiable} is exact. */
-export function mostSatisfiable(config: RateLimitConfig, reserve: boolean): number {
+export function mostSatisfiable(config: Bucket, reserve: boolean): number {
   return mostHeld(config) + mostOwed(config, reserve);
 }
 
 /** The most tokens that the rows of one call can hold. */
-export function mostHeld(config: RateLimitConfig): number {
+export function mostHeld(config: Bucket): number {
   return usedShards(config) * (capacityOf(config) / (config.shards ?? 1));
 }
 
 /** The most tokens that the rows of one call can owe. */
-function mostOwed(config: RateLimitConfig, reserve: boolean): number {
+function mostOwed(config: Bucket, reserve: boolean): number {
   if (!reserve) return 0;
   return usedShards(config) * reservableOf(shardConfig(config));
 }
 
 /** The rows that one call can use. */
-function usedShards({ shards = 1 }: RateLimitConfig): number {
+function usedShards({ shards = 1 }: Bucket): number {
   return Math.min(shards, 2);
 }

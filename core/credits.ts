@@ -2,7 +2,7 @@
  * Credits: tokens that do not come by themselves. A balance begins at 0, `credit()` raises it, and
  * calls take from it. In the rows and in the arithmetic it is a token bucket with a rate of 0.
  */
-import type { RateLimitConfig } from "./config.js";
+import type { Bucket } from "./config.js";
 
 /** A balance that only `credit()` raises, such as credits that users buy. */
 export interface CreditsConfig {
@@ -36,10 +36,6 @@ export interface CreditsConfig {
   shards?: undefined;
   /** Nothing would open the balance again. */
   blockFor?: undefined;
-  /** Only for fixed windows. */
-  start?: undefined;
-  /** Only with `blockFor`. */
-  afterBlock?: undefined;
   /** Only with `blockFor`. */
   forgiveAfter?: undefined;
   /** The rest of a block lapses, and credits must not lapse. */
@@ -55,9 +51,9 @@ export function isCredits({ rate }: { rate: number }): boolean {
 }
 
 /** The config as the arithmetic takes it: credits as a token bucket with every number filled in. */
-export function bucketConfig(config: RateLimitConfig | CreditsConfig): RateLimitConfig {
-  if (!isCredits(config)) return config as RateLimitConfig;
-  return { capacity: MOST_CREDITS, ...config, period: CREDITS_PERIOD } as RateLimitConfig;
+export function bucketConfig(config: Bucket | CreditsConfig): Bucket {
+  if (!isCredits(config)) return config as Bucket;
+  return { capacity: MOST_CREDITS, ...config, period: CREDITS_PERIOD } as Bucket;
 }
 
 /** The period of credits. It changes no sum: there, it is multiplied by a rate of 0. */

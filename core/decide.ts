@@ -11,7 +11,7 @@ import {
   stateAt,
   waitFor,
 } from "./calculate.js";
-import { floorOf, type RateLimitConfig } from "./config.js";
+import { floorOf, type Bucket } from "./config.js";
 import { validateCount } from "./count.js";
 
 /**
@@ -81,7 +81,7 @@ export interface RateLimitDecision {
  */
 export function takeTokens(
   existing: RateLimitState | null,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   total: number,
   floor: number,
@@ -99,7 +99,7 @@ export function takeTokens(
  */
 export function grantOf(
   next: RateLimitState,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   later: number = 0,
 ): RateLimitResult {
@@ -120,7 +120,7 @@ export function grantOf(
  */
 export function decideRateLimit(
   existing: RateLimitState | null,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   reserve: boolean = false,

@@ -3,7 +3,7 @@
  * that it also works between two copies of the package. A denial is data. It becomes an error only
  * where `throws: true` asks for it.
  */
-import { isNever, type RateLimitConfig } from "./config.js";
+import { isNever, type ShownConfig } from "./config.js";
 
 /**
  * The facts of a denial, plain JSON.
@@ -26,7 +26,7 @@ export interface RateLimitErrorData<TName extends string = string> {
   /** The tokens left now; negative while reservations are outstanding. */
   value: number;
   /** The config by which the call was denied. */
-  config: RateLimitConfig;
+  config: ShownConfig;
   /** The server's clock, epoch ms. */
   now: number;
   /**
@@ -46,7 +46,7 @@ export interface RateLimitDenial<TName extends string = string> {
   /** The tokens left now; negative while reservations are outstanding. */
   value: number;
   /** The config by which the call was denied. */
-  config: RateLimitConfig;
+  config: ShownConfig;
 }
 
 /** Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. */

@@ -7,10 +7,10 @@ export type {
   FixedWindowConfig,
   LeaseConfig,
   LimitConfig,
-  PeriodicConfig,
   RateLimitConfig,
   TokenBucketConfig,
-} from "./config.js";
+} from "./limit-config.js";
+export type { Bucket, PeriodicConfig, ShownConfig } from "./config.js";
 export type { RateLimitResult, TakenShard } from "./decide.js";
 export { DAY, HOUR, MINUTE, SECOND, WEEK } from "./durations.js";
 export {

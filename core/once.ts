@@ -3,7 +3,7 @@
  * tokens that were left then, and the instant. The first answer follows from these two numbers.
  */
 import { type RateLimitState, roundUp, stateAt } from "./calculate.js";
-import { floorOf, type RateLimitConfig } from "./config.js";
+import { floorOf, type Bucket } from "./config.js";
 import { grantOf, type RateLimitResult } from "./decide.js";
 import { windowAt } from "./windows.js";
 
@@ -36,7 +36,7 @@ export function isMarked(
 export function answerAgain(
   marker: RateLimitState,
   row: RateLimitState | null | undefined,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): RateLimitResult & { ok: true } {
   const state = { value: marker.value, ts: instantOf(marker, row, config) };
@@ -51,7 +51,7 @@ export function answerAgain(
 function instantOf(
   { ts }: RateLimitState,
   row: RateLimitState | null | undefined,
-  config: RateLimitConfig,
+  config: Bucket,
 ): number {
   if (config.kind === "token bucket") return ts;
   const isPeriodic = row && typeof config.period === "number";

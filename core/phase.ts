@@ -7,7 +7,7 @@
  * `start` of its own, or a limiter with a `hashKey`.
  */
 import { bucketId } from "./bucket-id.js";
-import { type RateLimitConfig, longestPeriod } from "./config.js";
+import { type Bucket, longestPeriod } from "./config.js";
 import { hash } from "./hash.js";
 import { isOfZone, withCalendar } from "./with-calendar.js";
 
@@ -15,11 +15,7 @@ import { isOfZone, withCalendar } from "./with-calendar.js";
  * The config with `start` filled in, so that it means the same in every process and browser. Windows of
  * a time zone have a calendar instead.
  */
-export function withStart<TConfig extends RateLimitConfig>(
-  config: TConfig,
-  name: string,
-  key: string | undefined,
-): TConfig {
+export function withStart(config: Bucket, name: string, key: string | undefined): Bucket {
   if (config.kind !== "fixed window" || config.start !== undefined) return config;
   if (isOfZone(config)) return withCalendar(config);
   // Names and keys hold no NUL, so no two pairs make the same string.

@@ -10,7 +10,7 @@
  */
 import { isClosed } from "./block.js";
 import { heldAt, type RateLimitState, refillBetween } from "./calculate.js";
-import { capacityOf, type RateLimitConfig, toleranceOf } from "./config.js";
+import { capacityOf, type Bucket, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
 import { isCredits } from "./credits.js";
 
@@ -41,7 +41,7 @@ export interface RefundedRateLimit {
  */
 export function refundTaken(
   rows: readonly (RateLimitState | null)[],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   taken: readonly TakenTokens[],
@@ -60,7 +60,7 @@ export function refundTaken(
  */
 export function refundRateLimit(
   rows: readonly (RateLimitState | null)[],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
 ): RefundedRateLimit {
@@ -68,7 +68,7 @@ export function refundRateLimit(
 }
 
 /** The tokens of a taking that may come back to its row. Where none may, zero or negative. */
-function refundable(held: RateLimitState, config: RateLimitConfig, taken: TakenTokens): number {
+function refundable(held: RateLimitState, config: Bucket, taken: TakenTokens): number {
   const { count, refunded = 0 } = taken;
   // Nothing has replaced credits. A debt of theirs was charged, and promises no call its turn.
   if (isCredits(config)) return count - refunded;
@@ -83,7 +83,7 @@ function refundable(held: RateLimitState, config: RateLimitConfig, taken: TakenT
 
 function refundEach(
   rows: readonly (RateLimitState | null)[],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   mostOf: (held: RateLimitState, index: number) => number,

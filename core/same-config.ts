@@ -1,8 +1,8 @@
-import type { RateLimitConfig } from "./config.js";
+import type { Bucket } from "./config.js";
 
 /** Whether two configs have equal options. */
-export function sameConfig(a: RateLimitConfig, b: RateLimitConfig): boolean {
+export function sameConfig(a: Bucket, b: Bucket): boolean {
   if (a === b) return true;
-  const names = Object.keys(a) as (keyof RateLimitConfig)[];
+  const names = Object.keys(a) as (keyof Bucket)[];
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }

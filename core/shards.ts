@@ -4,13 +4,7 @@
  * Choices in Randomized Load Balancing" (2001). Where neither has enough, the two are combined.
  */
 import { heldAt, initialState, type RateLimitState, shortestWait, waitFor } from "./calculate.js";
-import {
-  floorOf,
-  type RateLimitConfig,
-  reservableOf,
-  shardConfig,
-  longestPeriod,
-} from "./config.js";
+import { floorOf, type Bucket, reservableOf, shardConfig, longestPeriod } from "./config.js";
 import { decideRateLimit, type RateLimitResult } from "./decide.js";
 
 export interface ShardPairDecision {
@@ -32,7 +26,7 @@ export interface ShardPairDecision {
  */
 export function decideShardPair(
   pair: readonly [RateLimitState | null, RateLimitState | null],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   reserve: boolean = false,
@@ -60,7 +54,7 @@ export function decideShardPair(
  */
 export function sumShards(
   states: readonly (RateLimitState | null)[],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): RateLimitState {
   const part = shardConfig(config);
@@ -78,7 +72,7 @@ export function sumShards(
  */
 export function fullestShards(
   states: readonly (RateLimitState | null)[],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): [RateLimitState, RateLimitState] {
   const part = shardConfig(config);
@@ -93,7 +87,7 @@ export function fullestShards(
 
 function takeFromFuller(
   pair: readonly [RateLimitState | null, RateLimitState | null],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   reserve: boolean,
@@ -109,7 +103,7 @@ function takeFromFuller(
 
 function takeFromBoth(
   pair: readonly [RateLimitState | null, RateLimitState | null],
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
   count: number,
   reserve: boolean,

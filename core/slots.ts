@@ -18,7 +18,8 @@
  * No row, and a row with tokens, is a free slot.
  */
 import type { RateLimitState } from "./calculate.js";
-import type { ConcurrencyConfig, FixedWindowConfig, TokenBucketConfig } from "./config.js";
+import type { ShownWindow } from "./config.js";
+import type { ConcurrencyConfig, TokenBucketConfig } from "./limit-config.js";
 
 /** How long a slot stays held after its holder was last heard of, ms. */
 export const DEFAULT_SLOT_TTL = 30_000;
@@ -139,7 +140,7 @@ export function slotsHeld(
 export function slotsConfig(
   config: ConcurrencyConfig,
   ends: readonly number[],
-): FixedWindowConfig & { period: number } {
+): ShownWindow & { period: number } {
   const { slots } = config;
   return {
     kind: "fixed window",

@@ -1,6 +1,6 @@
 /** The state of one limit, sent by a server to its clients so that they can calculate with it. */
 import type { RateLimitState } from "./calculate.js";
-import type { RateLimitConfig } from "./config.js";
+import type { ShownConfig } from "./config.js";
 
 /**
  * The state of one limit for one reader, plain JSON. `calculateRateLimit(snapshot, snapshot.config,
@@ -12,7 +12,7 @@ export interface RateLimitSnapshot<TName extends string = string> extends RateLi
   /** The key that the reader requested; absent when it requested none. */
   key?: string | undefined;
   /** With `start` filled in for fixed windows, so that reader and server agree on the window. */
-  config: RateLimitConfig;
+  config: ShownConfig;
   /**
    * With shards: the two rows that hold the most, as they were written. No pair of shards has more,
    * so a count that these two do not grant is denied on every pair.

@@ -9,7 +9,8 @@
  * written the row, it has no fraction, and the closings are counted by the list of today.
  */
 import { heldAt, type RateLimitState } from "./calculate.js";
-import { type FixedWindowConfig, type RateLimitConfig, shortestBlock } from "./config.js";
+import { type Bucket, shortestBlock } from "./config.js";
+import type { FixedWindowConfig } from "./limit-config.js";
 import { MOST_BLOCKS } from "./validate-blocks.js";
 import { windowAfter } from "./windows.js";
 
@@ -17,14 +18,14 @@ import { windowAfter } from "./windows.js";
 export function strikesConfig({
   blockFor,
   forgiveAfter,
-}: Pick<RateLimitConfig, "blockFor" | "forgiveAfter">): FixedWindowConfig | undefined {
+}: Pick<Bucket, "blockFor" | "forgiveAfter">): FixedWindowConfig | undefined {
   if (typeof blockFor !== "object") return undefined;
   const period = forgiveAfter ?? blockFor.at(-1)!;
   return { kind: "fixed window", rate: FORGIVEN, period };
 }
 
 /** The config of a limit, with the length of the closing that would come next instead of a list. */
-export function withNextBlock<TConfig extends RateLimitConfig>(
+export function withNextBlock<TConfig extends Bucket>(
   config: TConfig,
   strikes: RateLimitState | null | undefined,
   now: number,
@@ -42,11 +43,11 @@ export function withNextBlock<TConfig extends RateLimitConfig>(
  * @param closing the config by which it was closed, of `withNextBlock`.
  */
 export function struckState(
-  config: RateLimitConfig,
+  config: Bucket,
   strikes: RateLimitState | null | undefined,
   now: number,
   closed: RateLimitState,
-  closing: RateLimitConfig,
+  closing: Bucket,
 ): RateLimitState {
   const closings = Math.min(strikesIn(config, strikes, now) + 1, MOST_BLOCKS);
   const left = Math.max(0, listOf(config).length - closings);
@@ -54,7 +55,7 @@ export function struckState(
 }
 
 /** When a bucket that was closed opens, epoch ms. */
-function opensAt(closed: RateLimitState, config: RateLimitConfig): number {
+function opensAt(closed: RateLimitState, config: Bucket): number {
   if (config.kind === "token bucket") return closed.ts + shortestBlock(config)!;
   // In the window after the one that repays the debt.
   return windowAfter(config, closed.ts, Math.round(-closed.value / config.rate) + 1);
@@ -62,7 +63,7 @@ function opensAt(closed: RateLimitState, config: RateLimitConfig): number {
 
 /** How many closings are counted. */
 function strikesIn(
-  config: RateLimitConfig,
+  config: Bucket,
   strikes: RateLimitState | null | undefined,
   now: number,
 ): number {
@@ -72,7 +73,7 @@ function strikesIn(
   return counted > 0 ? counted : Math.max(0, listOf(config).length - value);
 }
 
-function listOf({ blockFor }: RateLimitConfig): readonly number[] {
+function listOf({ blockFor }: Bucket): readonly number[] {
   return blockFor as readonly number[];
 }
 

@@ -1,5 +1,6 @@
 /** Validates `blockFor` and what goes with it. Its errors name the option that does not fit. */
-import { MAX_WAIT, type RateLimitConfig } from "./config.js";
+import { MAX_WAIT } from "./config.js";
+import type { RateLimitConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
 /** The most closings that are told apart. */

@@ -1,5 +1,5 @@
 /** Validates the options of days, weeks and months. Its errors name the option that does not fit. */
-import type { RateLimitConfig } from "./config.js";
+import type { AnyLimit } from "./limit-config.js";
 import { RateLimitConfigError } from "./errors.js";
 import { zoneName } from "./zone-offset.js";
 
@@ -7,7 +7,7 @@ import { zoneName } from "./zone-offset.js";
 export const CALENDAR_PERIODS: ReadonlySet<unknown> = new Set(["day", "week", "month"]);
 
 /** @throws RateLimitConfigError quoting the option and its value. */
-export function validateCalendar(config: RateLimitConfig, path: string): void {
+export function validateCalendar(config: AnyLimit, path: string): void {
   const { kind, period, timeZone, weekStart, start } = config;
   // In plain JavaScript, a token bucket may have them.
   const isCalendar = kind === "fixed window" && CALENDAR_PERIODS.has(period);

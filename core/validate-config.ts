@@ -1,13 +1,11 @@
 /** Validates the config of a limit. Its errors name the option that is wrong. */
-import {
-  type FixedWindowConfig,
-  type LimitConfig,
-  MAX_SHARDS,
-  MAX_WAIT,
-  type RateLimitConfig,
-  type TokenBucketConfig,
-  longestPeriod,
-} from "./config.js";
+import { MAX_SHARDS, MAX_WAIT, longestPeriod } from "./config.js";
+import type {
+  FixedWindowConfig,
+  LimitConfig,
+  RateLimitConfig,
+  TokenBucketConfig,
+} from "./limit-config.js";
 import { type CreditsConfig, isCredits } from "./credits.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";

@@ -1,5 +1,5 @@
 /** Validates the config of credits. Its errors name the option that does not fit. */
-import type { RateLimitConfig } from "./config.js";
+import type { RateLimitConfig } from "./limit-config.js";
 import { CREDITS_PERIOD, MOST_CREDITS } from "./credits.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 

@@ -1,5 +1,6 @@
 /** Validates the `lease` of a limit. Its errors name the option that does not fit. */
-import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "./config.js";
+import { capacityOf, type PeriodicConfig } from "./config.js";
+import type { RateLimitConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
 const LEAST_MS = 10;

@@ -1,5 +1,6 @@
 /** Validates `onceFor` of a limit and of a limiter. */
-import { MAX_WAIT, type RateLimitConfig } from "./config.js";
+import { MAX_WAIT } from "./config.js";
+import type { RateLimitConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
 /** @throws RateLimitConfigError quoting the option and its value. */

@@ -1,5 +1,5 @@
 /** Validates a limit of slots. Its errors name the option that is wrong. */
-import type { ConcurrencyConfig } from "./config.js";
+import type { ConcurrencyConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 import { DEFAULT_SLOT_TTL, MOST_SLOT_TTL } from "./slots.js";
 

@@ -1,6 +1,6 @@
 /** How long calls wait that stand in a line, as held calls do on a page. Pure. */
 import { calculateRateLimit, initialState } from "./calculate.js";
-import { isNever, type RateLimitConfig } from "./config.js";
+import { isNever, type ShownConfig } from "./config.js";
 import { isSatisfiable, validateCount } from "./count.js";
 
 /** The tokens of a limit: a snapshot, or what `check(ts, 0)` of a hook or an observer returns. */
@@ -8,7 +8,7 @@ export interface TokensHeld {
   /** Tokens; negative while tokens are owed. */
   value: number;
   /** The limit's config, with `start` filled in for fixed windows. */
-  config: RateLimitConfig;
+  config: ShownConfig;
   /** The instant from which the calls wait, epoch ms on the server's clock. */
   now: number;
   /** The instant at which `value` is true, epoch ms on the server's clock. @default now */

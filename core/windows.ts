@@ -8,36 +8,27 @@
  * row is reset.
  *
  * Windows of a time zone are not calculated here. A server has a calendar for them, and sends a list
- * of `starts` to a page.
+ * of `starts` to a page. To the functions here, both are `Windows`.
  */
-import { type FixedWindowConfig, shortestBlock } from "./config.js";
+import { shortestBlock, type WindowBucket, type Windows } from "./config.js";
 import { DAY } from "./durations.js";
 
-/** The windows of a config that has `starts`. */
-export interface Windows {
-  /** See {@link windowAt}. */
-  at(now: number): number;
-  /** See {@link windowsSince}. */
-  since(ts: number, now: number): number;
-  /** See {@link windowAfter}. */
-  after(ts: number, count: number): number;
-  /** See {@link mostWindowsBetween}. */
-  most?(from: number, to: number): number;
-}
-
 /** The start of the window at `now`. */
-export function windowAt(config: FixedWindowConfig, now: number): number {
-  const { period, start = 0, starts } = config;
-  if (starts) return windowsOf(starts).at(now);
-  return typeof period === "string"
-    ? monthStart(start, monthAt(start, now))
-    : start + Math.floor((now - start) / period) * period;
+export function windowAt(config: WindowBucket, now: number): number {
+  const { period, start = 0 } = config;
+  return (
+    windowsOf(config)?.at(now) ??
+    (typeof period === "string"
+      ? monthStart(start, monthAt(start, now))
+      : start + Math.floor((now - start) / period) * period)
+  );
 }
 
 /** How many windows have started since the one of `ts`, the start of a window. At least 0. */
-export function windowsSince(config: FixedWindowConfig, ts: number, now: number): number {
-  const { period, starts } = config;
-  if (starts) return windowsOf(starts).since(ts, now);
+export function windowsSince(config: WindowBucket, ts: number, now: number): number {
+  const { period } = config;
+  const windows = windowsOf(config);
+  if (windows) return windows.since(ts, now);
   const elapsed = Math.max(0, now - ts);
   if (typeof period === "number") return Math.floor(elapsed / period);
   const start = startAt(config, ts);
@@ -48,10 +39,11 @@ export function windowsSince(config: FixedWindowConfig, ts: number, now: number)
  * The start of the window that comes `count` windows after the one of `ts`. `Infinity` where no so
  * many follow.
  */
-export function windowAfter(config: FixedWindowConfig, ts: number, count: number): number {
-  const { period, starts } = config;
+export function windowAfter(config: WindowBucket, ts: number, count: number): number {
+  const { period } = config;
   if (count === 0) return ts;
-  if (starts) return windowsOf(starts).after(ts, count);
+  const windows = windowsOf(config);
+  if (windows) return windows.after(ts, count);
   if (typeof period === "number") return ts + count * period;
   const start = startAt(config, ts);
   return monthStart(start, monthAt(start, ts) + count);
@@ -62,18 +54,19 @@ export function windowAfter(config: FixedWindowConfig, ts: number, count: number
  * months it is one for each month of the calendar, also where the row had another `start` meanwhile.
  * With `afterBlock: "new window"`, a window can also start at the end of each block.
  */
-export function mostWindowsBetween(config: FixedWindowConfig, from: number, to: number): number {
-  const { period, afterBlock, starts } = config;
-  if (starts) return windowsOf(starts).most?.(from, to) ?? windowsSince(config, from, to);
+export function mostWindowsBetween(config: WindowBucket, from: number, to: number): number {
+  const { period, afterBlock } = config;
+  const windows = windowsOf(config);
+  if (windows) return windows.most?.(from, to) ?? windows.since(from, to);
   if (typeof period === "string") return Math.max(0, monthsFrom(from, to));
   const shortest = afterBlock === "new window" ? Math.min(period, shortestBlock(config)!) : period;
   // Rounded up: the windows have moved in between, where it is no whole number.
   return Math.ceil(Math.max(0, to - from) / shortest);
 }
 
-/** @param starts a list; on a server, the calendar itself. */
-function windowsOf(starts: readonly number[]): Windows {
-  if (!Array.isArray(starts)) return starts as never;
+/** Those of a time zone, or of a list; `undefined` where they are of equal length, or UTC months. */
+function windowsOf({ windows, starts }: WindowBucket): Windows | undefined {
+  if (!starts) return windows;
   const between = (ts: number, now: number) => starts.filter((at) => at > ts && at <= now);
   return {
     // Before the first one, any window will do: it has none before it to bring tokens.
@@ -87,7 +80,7 @@ function windowsOf(starts: readonly number[]): Windows {
  * The instant that the months of a row are counted from: `start`, or the row's own window where that
  * is none of `start`. A new `start` would otherwise begin a window, and refill, at each change.
  */
-function startAt({ start = 0 }: FixedWindowConfig, ts: number): number {
+function startAt({ start = 0 }: WindowBucket, ts: number): number {
   return monthStart(start, monthsFrom(start, ts)) === ts ? start : ts;
 }
 

@@ -1,10 +1,11 @@
 /**
- * Gives a config of days, weeks or months in a time zone its calendar, in the place of `starts`. A
- * server calculates with it, and sends numbers instead, see {@link withListedStarts}.
+ * Gives a config of days, weeks or months in a time zone its calendar. A server calculates with it,
+ * and shows a list of numbers instead, see {@link shownConfig}.
  */
 import { type RateLimitState, stateAt } from "./calculate.js";
 import { Calendar } from "./calendar.js";
-import { capacityOf, type FixedWindowConfig, type RateLimitConfig } from "./config.js";
+import { type Bucket, capacityOf, type ShownConfig } from "./config.js";
+import type { FixedWindowConfig } from "./limit-config.js";
 import { DAY, HOUR, WEEK } from "./durations.js";
 import { zoneName } from "./zone-offset.js";
 
@@ -19,7 +20,7 @@ const SPARE = 8;
 const MAX_LISTED = 1000;
 
 /** Whether the windows of a config are those of a time zone, and not counted from its `start`. */
-export function isOfZone({ kind, period, timeZone }: RateLimitConfig): boolean {
+export function isOfZone({ kind, period, timeZone }: Bucket): boolean {
   if (kind !== "fixed window") return false;
   return period === "day" || period === "week" || timeZone !== undefined;
 }
@@ -28,7 +29,7 @@ export function isOfZone({ kind, period, timeZone }: RateLimitConfig): boolean {
  * For how long a row stays that is full again, ms. Its caller may come with another zone, in whose windows
  * the row would not be full yet, or would be refilled later than one that is new.
  */
-export function staysFull(config: RateLimitConfig): number {
+export function staysFull(config: Bucket): number {
   return isOfZone(config) ? LONGEST[config.period as keyof typeof LONGEST] : 0;
 }
 
@@ -36,42 +37,40 @@ export function staysFull(config: RateLimitConfig): number {
 const LONGEST = { day: DAY + 2 * HOUR, week: WEEK + 2 * HOUR, month: 31 * DAY + 2 * HOUR };
 
 /** The same config with its calendar, where it has one. */
-export function withCalendar<TConfig extends RateLimitConfig>(config: TConfig): TConfig {
-  if (!isOfZone(config) || config.starts !== undefined) return config;
-  return { ...config, starts: calendarOf(config as FixedWindowConfig) };
+export function withCalendar(config: Bucket): Bucket {
+  if (config.kind !== "fixed window" || !isOfZone(config)) return config;
+  const { windows, starts, ...own } = config;
+  return windows === undefined && starts === undefined
+    ? { ...own, windows: calendarOf(own) }
+    : config;
 }
 
 /** The calendar that {@link withCalendar} gave to a config. */
-export function calendarIn(config: RateLimitConfig): Calendar | undefined {
-  const { starts } = config as { starts?: unknown };
-  return starts instanceof Calendar ? starts : undefined;
+export function calendarIn({ windows }: Bucket): Calendar | undefined {
+  return windows instanceof Calendar ? windows : undefined;
 }
 
 /**
- * The config as it leaves the server: with a list of windows in the place of the calendar. The first
- * one is that of `now`, and they go on until the bucket is full, and a little further.
+ * The config as it is shown: with a list of windows in the place of the calendar. The first one is
+ * that of `now`, and they go on until the bucket is full, and a little further.
  *
  * @param value the tokens that the fewest of its rows hold at `now`.
  */
-export function withListedStarts<TConfig extends RateLimitConfig>(
-  config: TConfig,
-  value: number,
-  now: number,
-): TConfig {
-  const calendar = calendarIn(config);
-  if (calendar === undefined) return config;
+export function shownConfig(config: Bucket, value: number, now: number): ShownConfig {
+  if (config.windows === undefined) return config;
+  const { windows, ...shown } = config;
   const missing = Math.ceil(Math.max(0, capacityOf(config) - value) / config.rate);
-  const starts = calendar.list(now, Math.min(MAX_LISTED, missing + SPARE));
-  return { ...config, starts };
+  const starts = (windows as Calendar).list(now, Math.min(MAX_LISTED, missing + SPARE));
+  return { ...shown, starts };
 }
 
 /**
- * The state of a row as it is sent along with such a list: that at `now`. A `ts` within a window, after
+ * The state of a row as it is shown along with such a list: that at `now`. A `ts` within a window, after
  * a change of the zone, becomes the start of the next one, which means the same and is in the list.
  */
-export function asListed<TState extends RateLimitState>(
+export function shownState<TState extends RateLimitState>(
   state: TState,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): TState {
   const calendar = calendarIn(config);
@@ -80,7 +79,7 @@ export function asListed<TState extends RateLimitState>(
   return { ...state, value, ts: calendar.from(ts) };
 }
 
-function calendarOf({ period, timeZone = "UTC", weekStart = 1 }: FixedWindowConfig): never {
+function calendarOf({ period, timeZone = "UTC", weekStart = 1 }: FixedWindowConfig): Calendar {
   const id = `${period} ${weekStart} ${timeZone}`;
   let calendar = calendars.get(id);
   if (calendar === undefined) {
@@ -88,6 +87,5 @@ function calendarOf({ period, timeZone = "UTC", weekStart = 1 }: FixedWindowConf
     if (calendars.size === MAX_CALENDARS) calendars.clear();
     calendars.set(id, calendar);
   }
-  // Only here a config has anything but numbers there; `windows.ts` knows both.
-  return calendar as never;
+  return calendar;
 }

@@ -2,12 +2,13 @@
  * Limits for tests of components: a real observer of a server that does not exist. The test sets the
  * state of each limit. For `<RateLimitProvider observer={…}>`.
  */
-import { capacityOf, type LimitConfig, type RateLimitConfig } from "../core/config.js";
+import { capacityOf, type ShownConfig } from "../core/config.js";
+import type { LimitConfig } from "../core/limit-config.js";
 import { bucketConfig, type CreditsConfig, isCredits } from "../core/credits.js";
 import { describe } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { slotsConfig } from "../core/slots.js";
-import { withCalendar, withListedStarts } from "../core/with-calendar.js";
+import { withCalendar, shownConfig } from "../core/with-calendar.js";
 import { windowAt } from "../core/windows.js";
 import { snapshotOfDenial } from "../client/denial.js";
 import { idOf } from "../client/limit-entry.js";
@@ -85,14 +86,16 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
     return { ...state, now: clock() };
   }
 
-  function configOf(name: string): RateLimitConfig {
+  function configOf(name: string): ShownConfig {
     const config = limits?.[name] ?? { kind: "token bucket", rate: 1, period: 1000 };
-    return config.kind === "concurrency" ? slotsConfig(config, []) : bucketConfig(config);
+    return config.kind === "concurrency"
+      ? slotsConfig(config, [])
+      : shownConfig(bucketConfig(config), 0, clock());
   }
 
   function filled({ name, key }: RateLimitItem, value?: number): RateLimitSnapshot {
     const now = clock();
-    const config = withListedStarts(withCalendar(configOf(name)), 0, now);
+    const config = shownConfig(withCalendar(configOf(name)), 0, now);
     const held = { value: value ?? capacityOf(config), ts: windowStart(config, now) };
     return { name, ...(key !== undefined && { key }), ...held, config, now };
   }
@@ -166,12 +169,12 @@ export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeR
 }
 
 /** With windows of a time zone, the next one starts at `retryAt`. */
-function configUntil(config: RateLimitConfig, now: number, retryAt: number): RateLimitConfig {
-  const shown = withListedStarts(withCalendar(config), 0, now);
+function configUntil(config: ShownConfig, now: number, retryAt: number): ShownConfig {
+  const shown = shownConfig(withCalendar(config), 0, now);
   if (!shown.starts) return shown;
   return { ...shown, starts: [retryAt, ...shown.starts.filter((start) => start > retryAt)] };
 }
 
-function windowStart(config: RateLimitConfig, now: number): number {
+function windowStart(config: ShownConfig, now: number): number {
   return config.kind === "token bucket" ? now : windowAt(config, now);
 }

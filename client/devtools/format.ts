@@ -1,5 +1,5 @@
 /** Numbers, durations and configs in words, for developers. */
-import { capacityOf, isNever, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
 import { isCredits, MOST_CREDITS } from "../../core/credits.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 
@@ -51,7 +51,7 @@ export function formatCount(count: number, of: string): string {
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** Such as `token bucket: 10 per 1 min, holds 3`. */
-export function formatConfig(config: RateLimitConfig): string {
+export function formatConfig(config: ShownConfig): string {
   const { kind, rate, period, maxReserved, shards = 1, blockFor, afterBlock, shadow } = config;
   const { timeZone, weekStart } = config;
   const days = weekStart === undefined ? "" : ` from ${WEEKDAYS[weekStart]}`;

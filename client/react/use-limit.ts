@@ -1,7 +1,7 @@
 /** Follows one limit through the provider's observer. The hooks and the meter share it. */
 "use client";
 import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { ShownConfig } from "../../core/config.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { availableAt, predictStatus, remainingAt } from "../prediction.js";
 import type {
@@ -33,7 +33,7 @@ export interface UseRateLimitResult {
    */
   readonly value: number | undefined;
   /** The config of the limit; `undefined` while nothing is known. */
-  readonly config: RateLimitConfig | undefined;
+  readonly config: ShownConfig | undefined;
   /** How changes arrive from the server. */
   readonly connection: ConnectionState;
   /**

@@ -8,7 +8,8 @@
  */
 import { bucketId } from "../../core/bucket-id.js";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import { type LimitConfig, type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { type Bucket, shardConfig, type ShownConfig } from "../../core/config.js";
+import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { OVERRIDES_DIGEST } from "./overrides-digest.js";
@@ -28,7 +29,7 @@ interface KeyAndConfig {
 export interface WatchSource<TName extends string> {
   clock(): number;
   /** Throws where `snapshots` would reject. Reads no row. */
-  configOf(name: TName, options: KeyAndConfig): RateLimitConfig;
+  configOf(name: TName, options: KeyAndConfig): ShownConfig;
   onChange(listener: ChangeListener): () => void;
   snapshots(
     items: readonly (KeyAndConfig & { name: TName })[],
@@ -261,7 +262,7 @@ function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
   );
 }
 
-function isSame(a: RateLimitState, b: RateLimitState, config: RateLimitConfig, now: number) {
+function isSame(a: RateLimitState, b: RateLimitState, config: Bucket, now: number) {
   if (a.value === b.value && a.ts === b.ts) return true;
   const [predicted, actual] = [a, b].map((state) => calculateRateLimit(state, config, now));
   return Math.abs(predicted!.value - actual!.value) < 1e-9 && predicted!.ts === actual!.ts;

@@ -3,7 +3,7 @@
  * config of the caller changes, and ends when one of its keys is no longer the caller's.
  */
 import { bucketId } from "../../core/bucket-id.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { OpenStreams } from "./open-streams.js";

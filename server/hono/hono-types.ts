@@ -1,6 +1,6 @@
 /** The types of the middleware that `createRateLimitHono` returns as `rateLimited`. */
 import type { Context, Env, MiddlewareHandler } from "hono";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChargedOn, ChargingLimiter } from "../http/charged-request.js";
 import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";

@@ -3,7 +3,7 @@
  * request has; each rule is a fixed window of the limiter. There is no import of better-auth: the
  * types are its types by structure.
  */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitOptions, WithConfig } from "../limiter/call-options.js";

@@ -1,5 +1,5 @@
 /** Charges a request by several limits, and gives back what it does not cost once it is answered. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";

@@ -2,12 +2,8 @@
  * Rate limits in HTTP header fields: `Retry-After` of RFC 9110, and `RateLimit` and
  * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-11, which are lists of RFC 9651.
  */
-import {
-  capacityOf,
-  type FixedWindowConfig,
-  isNever,
-  type RateLimitConfig,
-} from "../../core/config.js";
+import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
+import type { FixedWindowConfig } from "../../core/limit-config.js";
 import { isCredits } from "../../core/credits.js";
 import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { isOfZone } from "../../core/with-calendar.js";
@@ -17,7 +13,7 @@ import { windowAfter, windowAt } from "../../core/windows.js";
 export interface LimitFacts {
   name: string;
   /** With `start` filled in. */
-  config: RateLimitConfig;
+  config: ShownConfig;
   /** Tokens left at `now`. */
   value: number;
   /** Epoch ms. */
@@ -89,8 +85,8 @@ function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boole
   );
 }
 
-/** Whether the window of an instant is known. Those of a time zone are listed, see `withListedStarts`. */
-function hasWindowAt(config: RateLimitConfig, now: number): boolean {
+/** Whether the window of an instant is known. Those of a time zone are listed, see `shownConfig`. */
+function hasWindowAt(config: ShownConfig, now: number): boolean {
   const { starts } = config;
   if (config.kind === "token bucket" || starts === undefined) return !isOfZone(config);
   const isList = Array.isArray(starts) && starts.every(Number.isFinite);

@@ -1,5 +1,6 @@
 /** Says which limit a result is about, because a result carries numbers only. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { ShownConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import type { KeyOptions, LimitConfigs, LimitName } from "../limiter/call-options.js";
@@ -11,7 +12,7 @@ interface LimitOptionsOf<TLimits, TName> {
   limiter: {
     readonly limits: TLimits;
     readonly clock: () => number;
-    configOf(name: string, options: KeyOptions): RateLimitConfig;
+    configOf(name: string, options: KeyOptions): ShownConfig;
   };
   /** The name of the limit. */
   name: TName;

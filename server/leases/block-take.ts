@@ -1,6 +1,6 @@
 /** The take of a block: a plain take, for the calls that wait for it and for those to come. */
 import { heldAt, type RateLimitState } from "../../core/calculate.js";
-import type { PeriodicConfig, RateLimitConfig } from "../../core/config.js";
+import type { PeriodicConfig, Bucket } from "../../core/config.js";
 import { takeTokens } from "../../core/decide.js";
 import { canChargePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
@@ -11,7 +11,7 @@ import type { LeaseTerms } from "./lease-terms.js";
 export interface LeasedLimit {
   readonly rows: readonly [RowId];
   /** Its config without the lease. */
-  readonly part: RateLimitConfig;
+  readonly part: Bucket;
   readonly floor: number;
   readonly isPlain: boolean;
   readonly lease: LeaseTerms;

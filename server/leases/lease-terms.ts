@@ -7,7 +7,7 @@
  * all blocks together never hold more than the capacity, which is the bound of a limit without
  * leases. A row of a fixed window does not refill before its block ends, so its capacity stays.
  */
-import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type PeriodicConfig, type Bucket } from "../../core/config.js";
 import { tokensWithin } from "../../core/validate-lease.js";
 
 export interface LeaseTerms {
@@ -23,7 +23,7 @@ export interface LeaseTerms {
 const CLOCK_DIFFERENCE = 10;
 
 /** @param limit a config with a `lease` that is valid, and with `start` filled in. */
-export function leaseTerms(limit: RateLimitConfig, ms: number): LeaseTerms {
+export function leaseTerms(limit: Bucket, ms: number): LeaseTerms {
   const config = limit as PeriodicConfig;
   const margin = Math.min(CLOCK_DIFFERENCE, ms / 10);
   if (config.kind === "fixed window") return { ms, config, margin };

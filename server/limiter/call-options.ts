@@ -1,6 +1,7 @@
 /** The options and results of a limiter's calls. */
+import type { ShownConfig } from "../../core/config.js";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { ConcurrencyConfig, LimitConfig, RateLimitConfig } from "../../core/config.js";
+import type { ConcurrencyConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import type { CreditsConfig } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 
@@ -158,7 +159,7 @@ export interface ConfigUnlessNamed<_TName extends string> {
 }
 
 /** The result of `getValue`. */
-export type LimitValue = RateLimitState & { config: RateLimitConfig };
+export type LimitValue = RateLimitState & { config: ShownConfig };
 
 /** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
 export type LimitAllItemOf<TLimits, TTokens extends string = TokensName<TLimits>> =

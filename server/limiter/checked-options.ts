@@ -1,5 +1,6 @@
 /** Checks the options of a limiter, and tells its limits of tokens from those of slots. */
-import type { ConcurrencyConfig, RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
+import type { ConcurrencyConfig } from "../../core/limit-config.js";
 import { bucketConfig } from "../../core/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
@@ -84,10 +85,10 @@ function checkRequired(options: { store: unknown; limits: unknown } | undefined)
  */
 function checkedLimits(limits: object): {
   /** Of tokens. */
-  configs: Map<string, RateLimitConfig>;
+  configs: Map<string, Bucket>;
   slotConfigs: Map<string, ConcurrencyConfig>;
 } {
-  const configs = new Map<string, RateLimitConfig>();
+  const configs = new Map<string, Bucket>();
   const slotConfigs = new Map<string, ConcurrencyConfig>();
   for (const [name, config] of Object.entries<LimitConfigs[string]>(limits as LimitConfigs)) {
     validateName(name);

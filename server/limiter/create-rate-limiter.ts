@@ -2,7 +2,7 @@
  * The limiter: it turns names, keys and configs into decisions for a store. It holds no state of
  * its own; every answer is a decision of `core` on rows that the store keeps.
  */
-import { withListedStarts } from "../../core/with-calendar.js";
+import { shownConfig } from "../../core/with-calendar.js";
 import { acquire } from "./acquire.js";
 import { known, knownAfter, type Known } from "./answers/known.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
@@ -139,7 +139,7 @@ function othersOf(
     configOf(name: string, options: KeyOptions = {}) {
       rejectUnknownOptions(options, KEY_OPTIONS, "configOf()");
       if (slots?.has(name)) return slots.configOf(name, options);
-      return withListedStarts(resolve(name, options).config, 0, clock());
+      return shownConfig(resolve(name, options).config, 0, clock());
     },
     onChange: changes.listen,
   };

@@ -1,17 +1,20 @@
 /** The error of a denied call, about one limit or several. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket, ShownConfig } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { type RateLimitDenial, RateLimitError } from "../../core/errors.js";
-import { withListedStarts } from "../../core/with-calendar.js";
+import { shownConfig } from "../../core/with-calendar.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
+
+/** A denial whose config is not shown yet. */
+export type Denied = Omit<RateLimitDenial, "config"> & { config: Bucket };
 
 export function denialError(
   { limit: { name, config } }: { limit: Pick<ResolvedLimit, "name" | "config"> },
   { retryAfter = 0, value }: RateLimitResult,
   now: number,
-  denials?: readonly RateLimitDenial[],
+  denials?: readonly Denied[],
 ): RateLimitError {
-  const shown = (of: RateLimitConfig, left: number) => withListedStarts(of, left, now);
+  const shown = (of: Bucket, left: number): ShownConfig => shownConfig(of, left, now);
   const data = {
     kind: "RateLimited",
     name,

@@ -1,14 +1,13 @@
 /** `limitAll`: several calls as one decision. All of them take their tokens, or none does. */
 import { validateSatisfiable } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { RateLimitDenial } from "../../core/errors.js";
 import { rowKey } from "../store/store.js";
 import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "./call-options.js";
 import { rowsToLimit } from "./choose-shards.js";
 import { allOf, type AllOfAnswer } from "./claims/all-of.js";
 import { TokenClaim } from "./claims/token-claim.js";
 import { type Context, type Environment, report } from "./context.js";
-import { denialError } from "./denial-error.js";
+import { denialError, type Denied } from "./denial-error.js";
 import { type Claim, ClaimDecision } from "./draft.js";
 import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { inShadow } from "./limit.js";
@@ -117,8 +116,8 @@ export function claimAll(
 function denialsOf(
   requests: readonly LimitRequest[],
   results: readonly RateLimitResult[],
-): readonly RateLimitDenial[] {
-  const denials = new Map<string, RateLimitDenial>();
+): readonly Denied[] {
+  const denials = new Map<string, Denied>();
   for (const [i, { ok, retryAfter = 0, value }] of results.entries()) {
     const { name, config } = requests[i]!.limit;
     if (ok || (denials.get(name)?.retryAfter ?? 0) >= retryAfter) continue;

@@ -3,7 +3,7 @@
  * or on two random shards.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import { floorOf, type RateLimitConfig } from "../../core/config.js";
+import { floorOf, type Bucket } from "../../core/config.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import type { Block } from "../leases/block.js";
 import { canTakePlainly } from "../store/plain-path.js";
@@ -153,7 +153,7 @@ class LimitDecision implements AskedLimit, Decided, PlainTake<RateLimitResult> {
     return canTakePlainly(this) ? this : undefined;
   }
 
-  get config(): RateLimitConfig {
+  get config(): Bucket {
     return this.limit.part;
   }
 

@@ -1,5 +1,5 @@
 /** The options of a limiter and of its upkeep, and what `onDecision` receives. */
-import type { LimitConfig, RateLimitConfig } from "../../core/config.js";
+import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import type { CreditsConfig } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
@@ -63,7 +63,9 @@ export type FitsCredits<TConfig> = TConfig extends { rate: 0 }
       maxReserved?: LeftOut<"credits"> | undefined;
       shards?: LeftOut<"credits"> | undefined;
       blockFor?: LeftOut<"credits"> | undefined;
+      /** Only for fixed windows. */
       start?: LeftOut<"credits"> | undefined;
+      /** Only for fixed windows with `blockFor`. */
       afterBlock?: LeftOut<"credits"> | undefined;
       forgiveAfter?: LeftOut<"credits"> | undefined;
       lease?: LeftOut<"credits"> | undefined;
@@ -92,13 +94,22 @@ export type FitsCalendar<TConfig> = FitsWeek<TConfig> &
   (TConfig extends { timeZone: string } | { period: "day" | "week" }
     ? {
         period: Exclude<RateLimitConfig["period"], number>;
+        /** Only for fixed windows that are of no time zone. */
         start?: LeftOut<"windows of a time zone"> | undefined;
+        /** Only for fixed windows with `blockFor`. */
         afterBlock?: "next window" | LeftOut<"windows of a time zone"> | undefined;
       }
     : unknown);
 
-type FitsWeek<TConfig> = (TConfig extends { weekStart: number } ? { period: "week" } : unknown) &
-  (TConfig extends { starts: readonly number[] } ? { starts: LeftOut<"a limit"> } : unknown);
+type FitsWeek<TConfig> = TConfig extends { weekStart: number } ? { period: "week" } : unknown;
+
+/** What a limit must not have that limits of its kind do not have. */
+export type FitsKind<TConfig> = TConfig extends { kind: infer TKind extends LimitConfig["kind"] }
+  ? {
+      [TOption in Exclude<keyof TConfig, keyof Extract<LimitConfig, { kind: TKind }>>]?:
+        LeftOut<`a limit of kind "${TKind}"`> | undefined;
+    }
+  : unknown;
 
 /** An option that has to be left out. The reason is here for the compiler's message. */
 export interface LeftOut<TOf extends string> {
@@ -114,6 +125,7 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   limits: {
     readonly [TName in keyof TLimits]: TLimits[TName] &
       (LimitConfig | CreditsConfig) &
+      FitsKind<TLimits[TName]> &
       FitsLease<TLimits[TName]> &
       FitsOneRow<TLimits[TName]> &
       FitsCalendar<TLimits[TName]> &

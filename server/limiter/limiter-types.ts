@@ -1,5 +1,6 @@
 /** The limiter as its users see it: the names of the limits flow from the config into each call. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { ShownConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { ChangeListener } from "../changes/change-channel.js";
@@ -325,9 +326,9 @@ export interface RateLimiter<
   configOf(
     name: LimitName<keyof TLimits & string>,
     options: WithConfig<KeyOptions, keyof TLimits & string>,
-  ): RateLimitConfig;
+  ): ShownConfig;
   /** The config by which a call with this key is decided, with `start` filled in. */
-  configOf(name: keyof TLimits & string, options?: KeyOptions): RateLimitConfig;
+  configOf(name: keyof TLimits & string, options?: KeyOptions): ShownConfig;
 
   /**
    * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`
@@ -352,7 +353,7 @@ export interface UntypedRateLimiter extends UntypedOperations {
   readonly clock: () => number;
   check(name: string, options?: LimitOptions): Promise<RateLimitResult>;
   reset(name: string, options?: KeyOptions): Promise<void>;
-  configOf(name: string, options?: KeyOptions): RateLimitConfig;
+  configOf(name: string, options?: KeyOptions): ShownConfig;
   transaction<TResult>(
     run: (scope: UntypedOperations & { tx: unknown }) => Promise<TResult>,
   ): Promise<TResult>;

@@ -3,7 +3,7 @@
  * from memory, because they may have no rows. The others are found by reading rows.
  */
 import { calculateRateLimit } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type Bucket } from "../../core/config.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
 import { waitUntil } from "./overrides/override-rule.js";
 import {
@@ -17,8 +17,8 @@ import {
 import type { LimitItem, LimitPage } from "./limiter-types.js";
 
 interface DeniedOptions {
-  config: RateLimitConfig;
-  inline: RateLimitConfig | undefined;
+  config: Bucket;
+  inline: Bucket | undefined;
   after: string | undefined;
   count: number;
 }

@@ -1,8 +1,8 @@
 /** The keys of a limit that have rows, in order, and what these hold; for the pages of `list`. */
 import { calculateRateLimit } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
-import { withListedStarts } from "../../core/with-calendar.js";
+import { shownConfig } from "../../core/with-calendar.js";
 import { problemOf } from "../../core/validate-key.js";
 import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../store/store.js";
 import type { Context } from "./context.js";
@@ -18,7 +18,7 @@ export const MAX_ROWS = 2000;
 
 export interface ListContext {
   store: RateLimitStore;
-  configs: ReadonlyMap<string, RateLimitConfig>;
+  configs: ReadonlyMap<string, Bucket>;
   /** The limits of slots, if there are any. */
   slots: Slots | undefined;
   clock(): number;
@@ -31,8 +31,8 @@ export interface ListContext {
 }
 
 interface Configs {
-  config: RateLimitConfig;
-  inline: RateLimitConfig | undefined;
+  config: Bucket;
+  inline: Bucket | undefined;
 }
 
 /** Not from the cache of resolved limits: a list of many keys would replace those in use. */
@@ -82,7 +82,7 @@ export async function readItems(
     for (const [i, { now, ...state }] of states.entries()) {
       const { key, config, override } = some[i]!;
       const { value, ts } = calculateRateLimit(state, config, now);
-      const shown = withListedStarts(config, value, now);
+      const shown = shownConfig(config, value, now);
       items.push({ key, value, ts, config: shown, now, ...(override && { override }) });
     }
   }

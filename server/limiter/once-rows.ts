@@ -1,5 +1,5 @@
 /** The markers of calls with `once`, as rows: when they have lapsed. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import { rowId, type RowId } from "../store/store.js";
 import { sideName, type SideRows } from "./side-rows.js";
 
@@ -7,7 +7,7 @@ import { sideName, type SideRows } from "./side-rows.js";
 const FULL = 2 ** 64;
 
 /** A marker is a window that holds next to nothing until `onceFor` has passed, and then is full. */
-function markerConfig(onceFor: number): RateLimitConfig {
+function markerConfig(onceFor: number): Bucket {
   return { kind: "fixed window", rate: FULL, capacity: FULL, period: onceFor };
 }
 

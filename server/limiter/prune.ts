@@ -1,5 +1,5 @@
 /** Deletes the rows of limits that are full again. A missing row means a full limit. */
-import { type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { type Bucket, shardConfig } from "../../core/config.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { ONCE_ROWS } from "./once-rows.js";
 import { type SideRows, sideName, validateSideName } from "./side-rows.js";
@@ -18,7 +18,7 @@ const SKEW = 60_000;
 
 export interface PruneContext {
   store: RateLimitStore;
-  configs: ReadonlyMap<string, RateLimitConfig>;
+  configs: ReadonlyMap<string, Bucket>;
   /** How long ids are remembered where a limit does not say it, ms. */
   onceFor: number;
   clock(): number;
@@ -69,7 +69,7 @@ export function checkPrune(
 }
 
 /** @throws RateLimitConfigError for a name that leaves too little room for that of its side rows. */
-export function validateSideNames(name: string, config: RateLimitConfig): void {
+export function validateSideNames(name: string, config: Bucket): void {
   for (const rows of SIDE_ROWS) {
     const option = rows.optionOf(config);
     if (option !== undefined) validateSideName(rows, name, option);
@@ -85,10 +85,10 @@ function pagesOf(store: RateLimitStore, terms: PruneTerms): AsyncIterable<number
 
 /** By the name of a limit: the configs that its rows may be charged with. */
 function allConfigs(
-  configs: ReadonlyMap<string, RateLimitConfig>,
+  configs: ReadonlyMap<string, Bucket>,
   { alsoConfigs = {} }: PruneOptions,
-): Map<string, readonly RateLimitConfig[]> {
-  const byName = new Map<string, readonly RateLimitConfig[]>();
+): Map<string, readonly Bucket[]> {
+  const byName = new Map<string, readonly Bucket[]>();
   for (const name of new Set([...configs.keys(), ...Object.keys(alsoConfigs)])) {
     const known = configs.get(name);
     const others = alsoConfigs[name] ?? [];
@@ -102,10 +102,10 @@ function allConfigs(
 
 /** The parts of these configs, and the configs of the rows beside those of the limits. */
 function partsOf(
-  byName: ReadonlyMap<string, readonly RateLimitConfig[]>,
+  byName: ReadonlyMap<string, readonly Bucket[]>,
   onceFor: number,
 ): PruneTerms["configs"] {
-  const parts = new Map<string, readonly RateLimitConfig[]>();
+  const parts = new Map<string, readonly Bucket[]>();
   for (const [name, all] of byName) {
     parts.set(name, all.map(shardConfig));
     for (const rows of SIDE_ROWS) {

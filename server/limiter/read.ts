@@ -1,9 +1,9 @@
 /** `getValue` and `snapshots`: reads that consume nothing. */
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import { type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { type Bucket, shardConfig } from "../../core/config.js";
 import { fullestShards, sumShards } from "../../core/shards.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import { asListed, calendarIn, withListedStarts } from "../../core/with-calendar.js";
+import { shownConfig, shownState } from "../../core/with-calendar.js";
 import type { KeyOptions, LimitValue } from "./call-options.js";
 import { allRows } from "./choose-shards.js";
 import type { Context, Environment } from "./context.js";
@@ -21,7 +21,7 @@ export async function getValue(
   const limit = resolve(name, options);
   const [state] = await apply([readState(limit, environment, leases)]);
   const { value, ts } = calculateRateLimit(state!, limit.config, state!.now);
-  const config = withListedStarts(limit.config, value, state!.now);
+  const config = shownConfig(limit.config, value, state!.now);
   return { value, ts, config };
 }
 
@@ -38,18 +38,18 @@ export async function snapshots<TName extends string>(
 
 function snapshotOf<TName extends string>(
   name: TName,
-  config: RateLimitConfig,
+  config: Bucket,
   state: ReadState,
 ): RateLimitSnapshot<TName> {
-  if (calendarIn(config) === undefined) return { name, config, ...state };
+  if (config.windows === undefined) return { name, config, ...state };
   const { now, fullest } = state;
   const part = shardConfig(config);
-  const rows = fullest?.map((row) => asListed(row, part, now));
+  const rows = fullest?.map((row) => shownState(row, part, now));
   const least = Math.min(state.value, ...(rows ?? []).map(({ value }) => value));
   return {
     name,
-    config: withListedStarts(config, least, now),
-    ...asListed(state, config, now),
+    config: shownConfig(config, least, now),
+    ...shownState(state, config, now),
     ...(rows && { fullest: rows }),
   };
 }

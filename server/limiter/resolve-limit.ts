@@ -1,6 +1,7 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
 import type { RateLimitState } from "../../core/calculate.js";
-import { floorOf, type LimitConfig, type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
+import type { LimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/credits.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
@@ -29,10 +30,10 @@ export interface ResolvedLimit {
   readonly name: string;
   /** As the caller gave it. The rows may have another one; see `hashKey`. */
   readonly key: string | undefined;
-  /** With `start` filled in, or with its calendar: see `withListedStarts` for what leaves the server. */
-  readonly config: RateLimitConfig;
+  /** With `start` filled in, or with its calendar: see `shownConfig` for what is shown. */
+  readonly config: Bucket;
   /** One shard's part of the config; the config itself without shards. */
-  readonly part: RateLimitConfig;
+  readonly part: Bucket;
   /** The least that a call without `reserve` may leave in a row. */
   readonly floor: number;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
@@ -73,7 +74,7 @@ const BYTES_PER_SHARD = 50;
  * or a key that is not valid, and a `RateLimitConfigError` for such a config.
  */
 export function createLimitResolver(
-  configs: ReadonlyMap<string, RateLimitConfig>,
+  configs: ReadonlyMap<string, Bucket>,
   toStoredKey: (key: string | undefined) => string | undefined,
   rememberDenials: number,
 ) {
@@ -113,11 +114,7 @@ function missingKey(): RateLimitInputError {
  *
  * @throws RateLimitConfigError for credits in place of another limit, and the reverse.
  */
-function bucketLike(
-  inline: RateLimitConfig,
-  named: RateLimitConfig | undefined,
-  name: string,
-): RateLimitConfig {
+function bucketLike(inline: Bucket, named: Bucket | undefined, name: string): Bucket {
   const own = isCredits(inline);
   if (named === undefined || isCredits(named) === own) return bucketConfig(inline);
   const message = own
@@ -129,18 +126,13 @@ function bucketLike(
 }
 
 /** The policies of the limit, for a call's own config that does not set them. */
-function withPolicies(inline: RateLimitConfig, named?: RateLimitConfig): RateLimitConfig {
+function withPolicies(inline: Bucket, named?: Bucket): Bucket {
   if (named === undefined) return inline;
   return { ...inline, ...policiesOf(named), ...policiesOf(inline) };
 }
 
 /** Those of `shadow`, `whenStoreFails`, `rememberDenials` and `onceFor` that are set. */
-function policiesOf({
-  shadow,
-  whenStoreFails,
-  rememberDenials,
-  onceFor,
-}: Partial<RateLimitConfig> = {}) {
+function policiesOf({ shadow, whenStoreFails, rememberDenials, onceFor }: Partial<Bucket> = {}) {
   return {
     ...(shadow !== undefined && { shadow }),
     ...(whenStoreFails !== undefined && { whenStoreFails }),
@@ -151,10 +143,10 @@ function policiesOf({
 
 /** The config of a call: its own, or the one that the limiter has under this name. */
 export function configOf(
-  configs: ReadonlyMap<string, RateLimitConfig>,
+  configs: ReadonlyMap<string, Bucket>,
   name: string,
   inline: LimitConfig | undefined,
-): RateLimitConfig {
+): Bucket {
   const named = configs.get(name);
   if (inline !== undefined) {
     if (named === undefined) validateName(name);
@@ -177,7 +169,7 @@ export function resolveLimit(
   name: string,
   key: string | undefined,
   storedKey: string | undefined,
-  given: RateLimitConfig,
+  given: Bucket,
   rememberDenials: number = 0,
 ): ResolvedLimit {
   // Clients get the config. It must not tell attackers that an outage opens the limit.
@@ -188,7 +180,7 @@ export function resolveLimit(
     onceFor,
     ...shown
   } = withStart(given, name, storedKey);
-  const config: RateLimitConfig = shown;
+  const config: Bucket = shown;
   const part = shardConfig(config);
   const row = rowId(name, storedKey ?? "", 0, part);
   // A shadow denies no call, and reports what the row says.

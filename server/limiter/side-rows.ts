@@ -3,7 +3,7 @@
  * under a name of their own, so `list(name)` does not show them. Each feature says by a config when
  * such a row is full: it then says no more than a missing one, and `prune` deletes it.
  */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { MAX_KEY_LENGTH } from "../../core/validate-key.js";
 
@@ -16,9 +16,9 @@ export interface SideRows {
    *
    * @param onceFor the limiter's own, ms.
    */
-  configOf(config: RateLimitConfig, onceFor: number): RateLimitConfig | undefined;
+  configOf(config: Bucket, onceFor: number): Bucket | undefined;
   /** The option by which a limit has such rows, if it has it. Construction checks its name then. */
-  optionOf(config: RateLimitConfig): string | undefined;
+  optionOf(config: Bucket): string | undefined;
 }
 
 /** The name of a feature's rows of a limit. */

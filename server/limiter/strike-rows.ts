@@ -1,5 +1,5 @@
 /** The rows that count the closings of limits with a list of `blockFor`. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import { strikesConfig } from "../../core/strikes.js";
 import { rowId, type RowId } from "../store/store.js";
 import { type SideRows, sideName } from "./side-rows.js";
@@ -11,10 +11,7 @@ export const STRIKE_ROWS: SideRows = {
 };
 
 /** The row of a limit, and the one that counts its closings. `undefined` where they are not counted. */
-export function countedRows(
-  row: RowId,
-  config: RateLimitConfig,
-): readonly [RowId, RowId] | undefined {
+export function countedRows(row: RowId, config: Bucket): readonly [RowId, RowId] | undefined {
   const counting = strikesConfig(config);
   return counting && [row, rowId(sideName(STRIKE_ROWS, row.name), row.key, 0, counting)];
 }

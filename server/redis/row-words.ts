@@ -1,6 +1,6 @@
 /** Rows as the words of scripts. */
 import { fullAt, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type PeriodicConfig, type Bucket } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
 import { staysFull } from "../../core/with-calendar.js";
 import type { Write } from "../store/plan-writes.js";
@@ -65,7 +65,7 @@ function lastsFor(row: RowId, next: RateLimitState, now: number, also: Write["al
   return Number.isFinite(lasts) ? String(lasts + KEEP) : "";
 }
 
-function lastsUnder(config: RateLimitConfig, { name, key }: RowId, next: RateLimitState): number {
+function lastsUnder(config: Bucket, { name, key }: RowId, next: RateLimitState): number {
   if (typeof config.period !== "string") return fullAt(next, config);
   return fullAt(next, withStart(config, name, key || undefined)) + staysFull(config);
 }

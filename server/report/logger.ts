@@ -1,7 +1,7 @@
 /** Where the package reports what no caller is told. */
 import { MINUTE } from "../../core/durations.js";
 import { stateAt } from "../../core/calculate.js";
-import type { TokenBucketConfig } from "../../core/config.js";
+import type { TokenBucketConfig } from "../../core/limit-config.js";
 import { notify } from "./notify.js";
 
 /** Receives the messages of the package. `console` is one. */

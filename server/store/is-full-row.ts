@@ -1,5 +1,5 @@
 import { isFullAt, type RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import { withStart } from "../../core/phase.js";
 import { staysFull } from "../../core/with-calendar.js";
 import type { RowId } from "./store.js";
@@ -15,7 +15,7 @@ import type { RowId } from "./store.js";
 export function isFullRow(
   { name, key }: Pick<RowId, "name" | "key">,
   state: RateLimitState,
-  configs: readonly RateLimitConfig[],
+  configs: readonly Bucket[],
   at: number,
 ): boolean {
   return configs.every((config) => {

@@ -12,12 +12,7 @@
  *   `limiter/slots/slot-decisions.ts`).
  * - A call on rows that an override has fixed asks no store (`limiter/overrides/override-limit.ts`).
  */
-import {
-  capacityOf,
-  type PeriodicConfig,
-  type RateLimitConfig,
-  reservableOf,
-} from "../../core/config.js";
+import { capacityOf, type PeriodicConfig, type Bucket, reservableOf } from "../../core/config.js";
 import type { BatchEvent } from "./batch-event.js";
 import type { Decision, RowId } from "./store.js";
 
@@ -26,7 +21,7 @@ import type { Decision, RowId } from "./store.js";
  * overflow and underflow. There, databases raise an error, and JavaScript goes on with `Infinity` or
  * 0. Days, weeks and months are left to `core`, too.
  */
-export function isInRangeOfSql(config: RateLimitConfig): config is PeriodicConfig {
+export function isInRangeOfSql(config: Bucket): config is PeriodicConfig {
   return typeof config.period === "number" && isInRange(config);
 }
 
@@ -34,11 +29,11 @@ export function isInRangeOfSql(config: RateLimitConfig): config is PeriodicConfi
  * Whether a call on such a limit may be plain. Of a limit of a time zone, a statement can take the
  * tokens of the present window, see `currentWindowTerms`.
  */
-export function mayBePlain(config: RateLimitConfig): boolean {
-  return (typeof config.period === "number" || config.starts !== undefined) && isInRange(config);
+export function mayBePlain(config: Bucket): boolean {
+  return (typeof config.period === "number" || config.windows !== undefined) && isInRange(config);
 }
 
-function isInRange(config: RateLimitConfig): boolean {
+function isInRange(config: Bucket): boolean {
   const { rate } = config;
   const largest = Math.max(rate, capacityOf(config), reservableOf(config));
   return rate >= 2 ** -64 && largest <= 2 ** 128;
@@ -46,7 +41,7 @@ function isInRange(config: RateLimitConfig): boolean {
 
 interface Tokens {
   /** `isPlain` is {@link mayBePlain} of `part`. */
-  limit: { readonly isPlain: boolean; readonly part: RateLimitConfig };
+  limit: { readonly isPlain: boolean; readonly part: Bucket };
   rows: readonly RowId[];
   count: number;
   /** The least that may be left in a row. */

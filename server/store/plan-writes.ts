@@ -7,7 +7,7 @@
  * decisions take effect only if it is written. A decision that throws fails alone.
  */
 import type { RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type Bucket } from "../../core/config.js";
 import { type Decision, type Outcome, rowKey, type RowId } from "./store.js";
 
 /**
@@ -19,7 +19,7 @@ export interface Write {
   was: RateLimitState | null;
   next: RateLimitState | null;
   /** The configs of the row, if the decisions of the batch name it with several. */
-  also?: (RateLimitConfig | undefined)[] | undefined;
+  also?: (Bucket | undefined)[] | undefined;
 }
 
 /** Writes that take effect all or nothing, and the decisions (by index) that depend on them. */
@@ -107,7 +107,7 @@ function entryOf(entries: Map<string, Entry>, states: RowStates, row: RowId): En
   return entry;
 }
 
-function fillsAlike(a: RateLimitConfig | undefined, b: RateLimitConfig | undefined): boolean {
+function fillsAlike(a: Bucket | undefined, b: Bucket | undefined): boolean {
   if (a === b) return true;
   return (
     a !== undefined &&
@@ -115,7 +115,7 @@ function fillsAlike(a: RateLimitConfig | undefined, b: RateLimitConfig | undefin
     a.kind === b.kind &&
     a.rate === b.rate &&
     a.period === b.period &&
-    a.starts === b.starts &&
+    a.windows === b.windows &&
     capacityOf(a) === capacityOf(b)
   );
 }

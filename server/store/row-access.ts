@@ -1,5 +1,5 @@
 /** The database operations that group commit needs. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { WriteGroup } from "./plan-writes.js";
 import type { RowId } from "./store.js";
@@ -30,7 +30,7 @@ export interface RowStatements {
 export type WriteOutcomes = Map<WriteGroup, "written" | "exists" | { error: unknown }>;
 
 /** What a row is charged by. */
-export interface TakeTerms<TConfig extends RateLimitConfig = RateLimitConfig> {
+export interface TakeTerms<TConfig extends Bucket = Bucket> {
   /**
    * Its `start` is not used: `fresh` has it applied, and an existing row has its own. Its period is a
    * number, or it has the calendar of a time zone.
@@ -41,7 +41,7 @@ export interface TakeTerms<TConfig extends RateLimitConfig = RateLimitConfig> {
 }
 
 /** A take from one row, for one call or for several. */
-export interface TakeLine<TConfig extends RateLimitConfig = RateLimitConfig> {
+export interface TakeLine<TConfig extends Bucket = Bucket> {
   row: RowId;
   terms: TakeTerms<TConfig>;
   /** The tokens of all calls of the line, taken together or not at all. A full row has them. */

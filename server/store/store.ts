@@ -5,7 +5,7 @@
  */
 import { bucketId } from "../../core/bucket-id.js";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import { RateLimitStoreError } from "../../core/errors.js";
 import type { BatchListener } from "./batch-event.js";
 import type { Call } from "./call.js";
@@ -27,7 +27,7 @@ export interface RowId {
    * One shard's part of the config that the call was made with, if the caller knows it. A store may
    * need it to tell when the row will be full again.
    */
-  config?: RateLimitConfig | undefined;
+  config?: Bucket | undefined;
 }
 
 /** The result of a decision on the states that it received. */
@@ -69,7 +69,7 @@ export interface PlainTake<TResult> {
    * The config of that row, without shards and with `start` filled in. Its period is a number, unless
    * it is of a time zone. A store that cannot calculate with that one runs `decide`.
    */
-  readonly config: RateLimitConfig;
+  readonly config: Bucket;
   /** Tokens wanted, above 0. */
   readonly count: number;
   /** The least that may be left; see `floorOf`. */
@@ -220,7 +220,7 @@ export interface PruneTerms {
    * row is full only if it is full under all of them. Their `start` matters for months only: other
    * windows follow from the row's own.
    */
-  readonly configs: ReadonlyMap<string, readonly RateLimitConfig[]>;
+  readonly configs: ReadonlyMap<string, readonly Bucket[]>;
   /** The instant at which the rows have to be full, epoch ms. */
   readonly before: number;
 }
@@ -248,7 +248,7 @@ export function expiredError(): RateLimitStoreError {
 }
 
 /** A row with its {@link rowKey} computed. */
-export function rowId(name: string, key: string, shard: number, config?: RateLimitConfig): RowId {
+export function rowId(name: string, key: string, shard: number, config?: Bucket): RowId {
   return { name, key, shard, id: `${bucketId(name, key)}\0${shard}`, config };
 }
 

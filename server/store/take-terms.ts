@@ -1,5 +1,5 @@
 /** By what the rows of a plain take are charged. */
-import { capacityOf, type RateLimitConfig } from "../../core/config.js";
+import { capacityOf, type Bucket } from "../../core/config.js";
 import type { TakeLine, TakeTerms } from "./row-access.js";
 
 /** Whether a statement can charge two rows by the same terms. Each row has its own `start`. */
@@ -11,13 +11,13 @@ export function isSameTerms(one: TakeTerms, other: TakeTerms): boolean {
     (a.kind === b.kind &&
       a.rate === b.rate &&
       a.period === b.period &&
-      a.starts === b.starts &&
+      a.windows === b.windows &&
       capacityOf(a) === capacityOf(b))
   );
 }
 
 /** The terms that all lines share, or `undefined` if they differ. */
-export function sharedTerms<TConfig extends RateLimitConfig>([
+export function sharedTerms<TConfig extends Bucket>([
   first,
   ...others
 ]: readonly TakeLine<TConfig>[]): TakeTerms<TConfig> | undefined {
@@ -25,13 +25,13 @@ export function sharedTerms<TConfig extends RateLimitConfig>([
 }
 
 /** The kind of all lines, or `undefined` if they differ. */
-export function sharedKind(lines: readonly TakeLine[]): RateLimitConfig["kind"] | undefined {
+export function sharedKind(lines: readonly TakeLine[]): Bucket["kind"] | undefined {
   const { kind } = lines[0]!.terms.config;
   return lines.every(({ terms }) => terms.config.kind === kind) ? kind : undefined;
 }
 
 /** The terms of all lines, each once, and for each line the place of its own among them. */
-export function distinctTerms<TConfig extends RateLimitConfig>(
+export function distinctTerms<TConfig extends Bucket>(
   lines: readonly TakeLine<TConfig>[],
 ): {
   terms: TakeTerms<TConfig>[];

@@ -2,7 +2,7 @@
  * Resolves the config of a limit for one caller, such as that of a paying user. The middleware and
  * the router share it, so that a page shows the limit by which its calls are charged.
  */
-import type { LimitConfig, RateLimitConfig } from "../../core/config.js";
+import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { configText } from "../changes/watch-hub.js";

@@ -3,7 +3,7 @@
  * the function that reads the call's raw input. The context is no key: middleware may replace it,
  * so `responseMeta` receives another one.
  */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { ShownConfig } from "../../core/config.js";
 
 /** A charge that was granted. `value` is the tokens left at `now`, epoch ms. */
 export interface NotedDecision {
@@ -11,7 +11,7 @@ export interface NotedDecision {
   value: number;
   now: number;
   /** With `start` filled in. */
-  config: RateLimitConfig;
+  config: ShownConfig;
 }
 
 const decisions = new WeakMap<() => Promise<unknown>, readonly NotedDecision[]>();

@@ -1,6 +1,6 @@
 /** The types of the middleware that `createRateLimitTRPC` returns as `rateLimited`. */
 import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc/server";
-import type { LimitConfig } from "../../core/config.js";
+import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllResult } from "../limiter/call-options.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";

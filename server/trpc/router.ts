@@ -3,7 +3,7 @@
  * returns a key. No caller may consume or reset, unless `authorize` allows it.
  */
 import { TRPCError, type TRPCRootObject } from "@trpc/server";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { AnyLimit, RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { validateSatisfiable } from "../../core/count.js";
@@ -175,6 +175,6 @@ function shownToClients(result: RateLimitResult): RateLimitResult {
 }
 
 /** Whether an override lets every call of this limit pass: then its config is a shadow. */
-function isExempt({ config }: RateLimitSnapshot, own: { shadow?: boolean | undefined }): boolean {
+function isExempt({ config }: RateLimitSnapshot, own: AnyLimit): boolean {
   return config.shadow === true && own.shadow !== true;
 }

@@ -1,6 +1,6 @@
 /** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem, LimitAllResult } from "../limiter/call-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";

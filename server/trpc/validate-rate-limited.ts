@@ -1,4 +1,5 @@
 /** Checks the arguments of `rateLimited` once, when a procedure is defined. */
+import type { AnyLimit } from "../../core/limit-config.js";
 import { countOf } from "../../core/count.js";
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
@@ -47,10 +48,11 @@ export function validateRateLimited(
   isTransaction: boolean,
 ): void {
   const all = chargedNames(names, limits);
-  const given = typeof options.config === "function" ? undefined : options.config;
+  const given: AnyLimit | undefined =
+    typeof options.config === "function" ? undefined : options.config;
   const slots = slotsAmong(all, limits);
   validateSlotOptions(slots, all, options, isTransaction);
-  const closing = all.find((name) => (given ?? limits[name])?.blockFor !== undefined);
+  const closing = all.find((name) => (given ?? limitOf(limits, name))?.blockFor !== undefined);
   if (isTransaction && closing !== undefined) {
     throw rolledBack(closing);
   }
@@ -146,12 +148,16 @@ export function validateFirst(
     const message = `rateLimited.first() cannot ask ${describe(slots)}, which has slots and no tokens; leave it out`;
     throw new RateLimitConfigError("names", slots, { message });
   }
-  const shadow = (names as readonly string[]).find((name) => limits[name]?.shadow);
+  const shadow = (names as readonly string[]).find((name) => limitOf(limits, name)?.shadow);
   if (shadow === undefined) return;
   const message =
     `rateLimited.first() cannot ask ${describe(shadow)}, which is a shadow: it denies no call, so ` +
     "no limit after it would ever pay; leave shadow out";
   throw new RateLimitConfigError("names", shadow, { message });
+}
+
+function limitOf(limits: LimitConfigs, name: string): AnyLimit | undefined {
+  return limits[name];
 }
 
 function demandRefilling(
@@ -161,7 +167,7 @@ function demandRefilling(
   value: unknown,
 ): void {
   if (value !== true) return;
-  const name = names.find((each) => limits[each]?.rate === 0);
+  const name = names.find((each) => limitOf(limits, each)?.rate === 0);
   if (name === undefined) return;
   const message =
     `${option} does not go with the credits ${describe(name)}, got true: ` +
@@ -179,7 +185,7 @@ function validateOnce(
   if (typeof once !== "function") {
     throw new RateLimitConfigError("once", once, "a function, such as ({ input }) => input.nonce");
   }
-  const sharded = names.find((name) => (limits[name]?.shards ?? 1) > 1);
+  const sharded = names.find((name) => (limitOf(limits, name)?.shards ?? 1) > 1);
   if (sharded === undefined) return;
   const message = `once does not go with shards, and ${describe(sharded)} has them: leave one of the two out`;
   throw new RateLimitConfigError("once", once, { message });

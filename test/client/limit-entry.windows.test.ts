@@ -1,11 +1,11 @@
 /** Snapshots with a list of windows: it changes with each of them, and the config does not. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { RateLimitConfig } from "../../core/index.js";
+import type { ShownConfig } from "../../core/index.js";
 import { pass, snapshotOf, startLive } from "../support/hand-transport.js";
 
 const item = { name: "a" };
 const [DAY, NOW] = [86_400_000, 1e12];
-const daily = (...starts: number[]): RateLimitConfig => {
+const daily = (...starts: number[]): ShownConfig => {
   return { kind: "fixed window", rate: 1, period: "day", timeZone: "Asia/Tokyo", starts };
 };
 

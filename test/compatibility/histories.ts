@@ -2,7 +2,8 @@
  * Histories of calls, and how to play them on a limiter: which rows they leave, and what later calls
  * answer. A fixture has the histories of its version, so that these here can change.
  */
-import { type RateLimitConfig, shardConfig } from "../../core/config.js";
+import { shardConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { createManualClock } from "../../core/testing.js";
 import {
   calculateRateLimit,

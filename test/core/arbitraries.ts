@@ -5,13 +5,8 @@
  */
 import fc from "fast-check";
 import { type RateLimitState, stateAt } from "../../core/calculate.js";
-import {
-  capacityOf,
-  type PeriodicConfig,
-  type RateLimitConfig,
-  reservableOf,
-  longestPeriod,
-} from "../../core/config.js";
+import { capacityOf, type PeriodicConfig, reservableOf, longestPeriod } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { mostSatisfiable, validateSatisfiable } from "../../core/count.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import { validateConfig } from "../../core/validate-config.js";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, isFullAt, type RateLimitState } from "../../core/calculate.js";
-import type { FixedWindowConfig, RateLimitConfig } from "../../core/config.js";
+import type { FixedWindowConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { refundTaken } from "../../core/refund.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { validateCount, validateSatisfiable } from "../../core/count.js";
 import { MINUTE } from "../../core/durations.js";
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { windowAt } from "../../core/windows.js";
 

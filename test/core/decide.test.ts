@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import {
-  MAX_RETRY_AFTER,
-  type RateLimitConfig,
-  reservableOf,
-  shardConfig,
-} from "../../core/config.js";
+import { MAX_RETRY_AFTER, reservableOf, shardConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { validateSatisfiable } from "../../core/count.js";
 import { decideRateLimit, grantOf, type RateLimitDecision } from "../../core/decide.js";
 import { DAY } from "../../core/durations.js";

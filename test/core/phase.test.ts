@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { FixedWindowConfig, RateLimitConfig } from "../../core/config.js";
+import type { FixedWindowConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { withStart } from "../../core/phase.js";
 import { cases } from "../support/cases.js";

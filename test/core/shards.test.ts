@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, type RateLimitConfig, shardConfig, toleranceOf } from "../../core/config.js";
+import { capacityOf, shardConfig, toleranceOf } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideShardPair, fullestShards, sumShards } from "../../core/shards.js";
 import { anyConfig, anyCount, anyNow, anyRow } from "./arbitraries.js";
 import { cases } from "../support/cases.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { DAY, SECOND } from "../../core/durations.js";
 import { validateConfig } from "../../core/validate-config.js";
 

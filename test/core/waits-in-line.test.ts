@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, SECOND } from "../../core/durations.js";
 import { RateLimitInputError } from "../../core/errors.js";

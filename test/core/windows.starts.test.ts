@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, stateAt } from "../../core/calculate.js";
-import { type FixedWindowConfig, MAX_RETRY_AFTER } from "../../core/config.js";
+import { MAX_RETRY_AFTER, type ShownWindow } from "../../core/config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { windowAfter, windowAt, windowsSince } from "../../core/windows.js";
 
-const listed = (starts: number[], options: Partial<FixedWindowConfig> = {}): FixedWindowConfig => ({
+const listed = (starts: number[], options: Partial<ShownWindow> = {}): ShownWindow => ({
   kind: "fixed window",
   rate: 2,
   capacity: 6,

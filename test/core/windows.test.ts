@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit } from "../../core/calculate.js";
-import type { FixedWindowConfig } from "../../core/config.js";
+import type { FixedWindowConfig } from "../../core/limit-config.js";
 import { heldAt, type RateLimitState } from "../../core/calculate.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR } from "../../core/durations.js";

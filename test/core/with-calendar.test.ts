@@ -1,15 +1,16 @@
 /** Limits of a time zone: their arithmetic, a caller's change of zone, and what a page gets. */
+import type { WindowBucket } from "../../core/config.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { heldAt, type RateLimitState, stateAt, waitFor } from "../../core/calculate.js";
 import { chargeRows } from "../../core/charge.js";
-import type { FixedWindowConfig } from "../../core/config.js";
+import type { FixedWindowConfig } from "../../core/limit-config.js";
 import { decideRateLimit, type RateLimitResult } from "../../core/decide.js";
 import { DAY, HOUR } from "../../core/durations.js";
 import { calculateRateLimit, type RateLimitConfig } from "../../core/index.js";
 import { refundTaken, type TakenTokens } from "../../core/refund.js";
 import { validateConfig } from "../../core/validate-config.js";
-import { asListed, withCalendar, withListedStarts } from "../../core/with-calendar.js";
+import { shownState, withCalendar, shownConfig } from "../../core/with-calendar.js";
 import { cases } from "../support/cases.js";
 
 const ZONES = [
@@ -23,9 +24,9 @@ const ZONES = [
   "Pacific/Apia",
   "Pacific/Kiritimati",
 ];
-const of = (timeZone: string, options: Partial<FixedWindowConfig> = {}): FixedWindowConfig => {
+const of = (timeZone: string, options: Partial<FixedWindowConfig> = {}): WindowBucket => {
   const config: FixedWindowConfig = { kind: "fixed window", rate: 3, period: "day", timeZone };
-  return withCalendar({ ...config, ...options });
+  return withCalendar({ ...config, ...options }) as WindowBucket;
 };
 const anyZone = fc.constantFrom(...ZONES);
 const anyPeriod = fc.constantFrom("day", "week", "month");
@@ -191,8 +192,8 @@ describe("what a page gets of such a limit", () => {
           const server = of(timeZone, { period, capacity: 4 });
           const sent = ts + later;
           let row: RateLimitState = { value, ts };
-          let page = asListed(row, server, sent);
-          const config = withListedStarts(server, page.value, sent);
+          let page = shownState(row, server, sent);
+          const config = shownConfig(server, page.value, sent);
           expect(JSON.parse(JSON.stringify(config))).toEqual(config);
           let now = sent;
           for (const [wait, count] of calls) {
@@ -215,7 +216,7 @@ describe("what a page gets of such a limit", () => {
     const config = of("Europe/Berlin");
     const now = Date.UTC(2030, 0, 1);
     const [owing] = chargeRows([null], config, now, 1e6);
-    const { starts } = withListedStarts(config, owing!.value, now);
+    const { starts } = shownConfig(config, owing!.value, now);
     expect(starts).toHaveLength(1000);
     expect(waitFor(owing!, config, now, 0, 0)).toBeGreaterThan(300_000 * DAY);
     expect(heldAt(owing!, config, now + 400_000 * DAY).value).toBe(3);

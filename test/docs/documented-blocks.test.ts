@@ -1,7 +1,7 @@
 /** The figures of the guides about blocks, each computed by `core`. */
 import { expect, it } from "vitest";
 import { calculateRateLimit } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { readPage } from "./pages.js";

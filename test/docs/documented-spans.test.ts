@@ -1,7 +1,7 @@
 /** How many calls the documented limits grant in a span of time, counted with `core`. */
 import { describe, expect, it } from "vitest";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideRateLimit } from "../../core/decide.js";
 import { DAY, MINUTE, SECOND, WEEK } from "../../core/durations.js";
 import { windowAt } from "../../core/windows.js";

@@ -1,5 +1,5 @@
 /** The limits of histories with leases, and what their buckets are held to. */
-import type { RateLimitConfig } from "../../server/index.js";
+import type { Bucket } from "../../server/index.js";
 import type { BoundedLimit } from "./lease-bounds.js";
 import type { LeasedLimit } from "./lease-caller.js";
 
@@ -48,7 +48,7 @@ export const NAMES = Object.keys(LEASED) as (keyof typeof LEASED)[];
 export const LIMITS = Object.fromEntries(NAMES.map((name) => [name, LEASED[name][0]]));
 
 /** What a bucket is held to that is used with any of these configs. */
-export function boundedBy(configs: readonly RateLimitConfig[]): BoundedLimit {
+export function boundedBy(configs: readonly Bucket[]): BoundedLimit {
   const each = configs.map(({ kind, rate, period, capacity = rate, lease }) => {
     const perMs = rate / Number(period);
     const leaseMs = lease?.ms ?? 0;

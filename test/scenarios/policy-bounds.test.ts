@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, memoryStore, type RateLimitResult } from "../../server/index.js";
-import type { RateLimitConfig } from "../../core/config.js";
+import type { RateLimitConfig } from "../../core/limit-config.js";
 import { cases } from "../support/cases.js";
 
 const START = Date.UTC(2030, 0, 1);

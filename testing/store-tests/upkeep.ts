@@ -1,5 +1,5 @@
 /** Listing and pruning, which are optional. */
-import type { RateLimitConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
 import type { RowId } from "../../server/store/store.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";
@@ -68,7 +68,7 @@ export function testUpkeep({ it, expect }: TestRunner, opened: () => StoreUnderT
   it("prunes rows that are full, and no others", async (...context) => {
     const { store } = opened();
     if (store.prune === undefined) return skipTest(context, "this store has no prune");
-    const config: RateLimitConfig = { kind: "token bucket", rate: 10, period: 1000 };
+    const config: Bucket = { kind: "token bucket", rate: 10, period: 1000 };
     const before = Date.UTC(2030, 0, 1);
     const full = { value: 10, ts: before - 5 };
     const states = {

@@ -3,7 +3,7 @@
  * under way, or asks for one. It asks the next link where a block is not worth it. It then has the full
  * capacity, as without a lease.
  */
-import type { RateLimitConfig } from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { windowAt } from "../../../core/windows.js";
 import type { Block } from "../../leases/block.js";
@@ -195,7 +195,7 @@ function endWait(lease: OwnLease): WaitingCall[] {
   return waiting;
 }
 
-function rowAfter(result: RateLimitResult, config: RateLimitConfig, now: number) {
+function rowAfter(result: RateLimitResult, config: Bucket, now: number) {
   const { value } = result;
   if (result.ok) return { value, ts: result.ts };
   return { value, ts: config.kind === "fixed window" ? windowAt(config, now) : now };

@@ -7,7 +7,6 @@
  */
 import { isClosed } from "../../../core/block.js";
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { RateLimitConfig } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { bucketId } from "../../../core/bucket-id.js";
 import { sameConfig } from "../../../core/same-config.js";
@@ -42,7 +41,7 @@ interface Bucket {
   readonly id: string;
   readonly digest: string | undefined;
   /** Of the denial and of the calls on their way. */
-  config: RateLimitConfig;
+  config: ResolvedLimit["config"];
   asking: number;
   /** How often the bucket may have got tokens meanwhile. */
   changes: number;

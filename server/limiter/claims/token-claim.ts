@@ -1,6 +1,6 @@
 /** A claim on tokens of one limit: on its only row, or on two of its shards. */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { RateLimitConfig } from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
 import {
   decideRateLimit,
   type RateLimitDecision,
@@ -91,7 +91,7 @@ export function decideOnRow(
   request: LimitRequest,
   state: Row,
   now: number,
-  config: RateLimitConfig = request.limit.part,
+  config: Bucket = request.limit.part,
 ): RateLimitDecision {
   const { limit, count, reserve } = request;
   if (limit.answer !== undefined) {
@@ -118,7 +118,7 @@ function tooLate(
   return { ok: false, retryAfter: wait, value: value + count };
 }
 
-function withoutBlock(config: RateLimitConfig): RateLimitConfig {
+function withoutBlock(config: Bucket): Bucket {
   if (config.blockFor === undefined) return config;
   const { blockFor: _, ...open } = config;
   return open;

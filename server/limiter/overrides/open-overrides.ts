@@ -1,5 +1,5 @@
 /** Overrides of one limiter: what its operations need of them, in one place. */
-import type { RateLimitConfig } from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { ChangeChannel } from "../../changes/change-channel.js";
 import type { KeyOptions } from "../call-options.js";
@@ -18,7 +18,7 @@ const DEFAULT_OVERRIDES_FOR = 10_000;
 
 export interface OpenOverridesOptions {
   store: RateLimitStore;
-  configs: ReadonlyMap<string, RateLimitConfig>;
+  configs: ReadonlyMap<string, Bucket>;
   clock(): number;
   rememberDenials: number;
   channel: ChangeChannel | undefined;
@@ -83,13 +83,13 @@ export class Overriding {
 
   /** The configs of a limit, and those that overrides make of them: rows must be full under all. */
   async allConfigs(
-    byName: ReadonlyMap<string, readonly RateLimitConfig[]>,
-  ): Promise<Map<string, readonly RateLimitConfig[]>> {
+    byName: ReadonlyMap<string, readonly Bucket[]>,
+  ): Promise<Map<string, readonly Bucket[]>> {
     await this.#known.fresh();
-    const all = new Map<string, readonly RateLimitConfig[]>();
+    const all = new Map<string, readonly Bucket[]>();
     for (const [name, given] of byName) {
       const made = new Map(given.map((config) => [JSON.stringify(config), config]));
-      const apply = (override: RateLimitOverride, bases: readonly RateLimitConfig[]) => {
+      const apply = (override: RateLimitOverride, bases: readonly Bucket[]) => {
         for (const config of bases) {
           const other = workingConfig(this.#options.configs, name, override, config);
           if (other !== undefined) made.set(JSON.stringify(other), other);
@@ -144,7 +144,7 @@ function validate(overrides: unknown, overridesFor: unknown): void {
 }
 
 /** `undefined` where a rule and a config do not go together: no call is charged by them. */
-function workingConfig(...args: Parameters<typeof ruleConfig>): RateLimitConfig | undefined {
+function workingConfig(...args: Parameters<typeof ruleConfig>): Bucket | undefined {
   try {
     return ruleConfig(...args);
   } catch {

@@ -1,5 +1,5 @@
 /** The answer to every call of a limit that an override has exempted or blocked. */
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf, type Bucket } from "../../../core/config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { OverriddenAnswer, ResolvedLimit } from "../resolve-limit.js";
 import { waitUntil } from "./override-rule.js";
@@ -10,7 +10,7 @@ import { waitUntil } from "./override-rule.js";
  */
 export function answerAt(
   { kind, until }: OverriddenAnswer,
-  config: RateLimitConfig,
+  config: Bucket,
   now: number,
 ): RateLimitResult {
   // `limitAll` also asks for the answer of a later instant.

@@ -1,10 +1,5 @@
 /** Applies overrides to a limit that was resolved without them. */
-import {
-  capacityOf,
-  type FixedWindowConfig,
-  longestPeriod,
-  type RateLimitConfig,
-} from "../../../core/config.js";
+import { capacityOf, longestPeriod, type Bucket } from "../../../core/config.js";
 import { configOf, type ResolvedLimit, resolveLimit } from "../resolve-limit.js";
 import { rowId } from "../../store/store.js";
 import type { FixedRow } from "../answers/overridden.js";
@@ -14,7 +9,7 @@ import type { OverrideRule } from "./override-types.js";
 
 export interface OverrideLimitOptions {
   known: KnownOverrides;
-  configs: ReadonlyMap<string, RateLimitConfig>;
+  configs: ReadonlyMap<string, Bucket>;
   clock(): number;
   /** Of limits that do not set it, ms. */
   rememberDenials: number;
@@ -29,14 +24,11 @@ export function createOverrideLimit({
   configs,
   clock,
   rememberDenials,
-}: OverrideLimitOptions): (
-  plain: ResolvedLimit,
-  inline: RateLimitConfig | undefined,
-) => ResolvedLimit {
+}: OverrideLimitOptions): (plain: ResolvedLimit, inline: Bucket | undefined) => ResolvedLimit {
   function resolved(
     { override, resolved: cache }: KnownOverride,
     beneath: ResolvedLimit,
-    given: RateLimitConfig,
+    given: Bucket,
   ): ResolvedLimit {
     let limit = cache.get(beneath);
     if (limit !== undefined) return limit;
@@ -78,11 +70,11 @@ export function createOverrideLimit({
  * @throws RateLimitConfigError where that cannot work.
  */
 export function ruleConfig(
-  configs: ReadonlyMap<string, RateLimitConfig>,
+  configs: ReadonlyMap<string, Bucket>,
   name: string,
   rule: OverrideRule,
-  given: RateLimitConfig,
-): RateLimitConfig {
+  given: Bucket,
+): Bucket {
   if (rule.config !== undefined) return configOf(configs, name, rule.config);
   return rule.times === undefined ? given : checkedTimes(given, rule.times, name);
 }
@@ -99,7 +91,7 @@ function hasConfig({ config, times }: OverrideRule): boolean {
 /** A limit without rows in the store. */
 function withoutRows(
   beneath: ResolvedLimit,
-  config: RateLimitConfig,
+  config: Bucket,
   held: FixedRow["held"],
 ): Omit<ResolvedLimit, "answer"> {
   const { name, rows } = beneath;
@@ -124,7 +116,7 @@ function withoutRows(
 /** A page shows it as it shows a shadow: full, and never withheld. */
 function unlimited(beneath: ResolvedLimit): ResolvedLimit {
   const { shards: _, blockFor: __, afterBlock: ___, ...whole } = beneath.config;
-  const config = { ...whole, shadow: true } as RateLimitConfig;
+  const config = { ...whole, shadow: true } as Bucket;
   const answer = { kind: "unlimited", until: undefined, beneath } as const;
   return { ...withoutRows(beneath, config, null), answer };
 }
@@ -132,7 +124,7 @@ function unlimited(beneath: ResolvedLimit): ResolvedLimit {
 /** A page sees a bucket that is empty, and that a window fills when the override ends. */
 function blocked(beneath: ResolvedLimit, until: number | undefined, setAt: number): ResolvedLimit {
   const capacity = capacityOf(beneath.config);
-  const config: FixedWindowConfig = {
+  const config: Bucket = {
     kind: "fixed window",
     // A page takes no rate of 0, as credits have it.
     rate: capacity || beneath.config.rate || 1,

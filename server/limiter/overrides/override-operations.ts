@@ -1,5 +1,5 @@
 /** `limiter.overrides`: sets, reads and clears what the table says. */
-import type { RateLimitConfig } from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { KeyOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
@@ -28,7 +28,7 @@ const SET = namesOf<SetOverrideOptions>({
 export interface OverrideOperationsOptions {
   table: OverrideTable;
   known: KnownOverrides;
-  configs: ReadonlyMap<string, RateLimitConfig>;
+  configs: ReadonlyMap<string, Bucket>;
   clock(): number;
   /** Resolves a name and a key without overrides. Throws where they are not valid. */
   resolve(name: string, options: KeyOptions): ResolvedLimit;

@@ -1,5 +1,5 @@
 /** What an override says, in the table and in memory, and the config that it makes of another one. */
-import { capacityOf, type RateLimitConfig, MAX_RETRY_AFTER } from "../../../core/config.js";
+import { capacityOf, type Bucket, MAX_RETRY_AFTER } from "../../../core/config.js";
 import { isCredits } from "../../../core/credits.js";
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
 import { validateConfig } from "../../../core/validate-config.js";
@@ -12,7 +12,7 @@ const KINDS = ["config", "times", "unlimited", "blocked"] as const;
  * @param own the config of the limit `name`.
  * @throws RateLimitConfigError quoting the option that cannot work.
  */
-export function validateRule(given: object, own: RateLimitConfig, name: string): OverrideRule {
+export function validateRule(given: object, own: Bucket, name: string): OverrideRule {
   const options = given as Record<string, unknown>;
   const set = KINDS.filter((kind) => options[kind] !== undefined);
   const [kind] = set;
@@ -53,7 +53,7 @@ export function validateRule(given: object, own: RateLimitConfig, name: string):
  * @throws RateLimitConfigError where the result cannot work. The call fails: without the override, it
  * could get more than it should.
  */
-export function checkedTimes(given: RateLimitConfig, times: number, name: string): RateLimitConfig {
+export function checkedTimes(given: Bucket, times: number, name: string): Bucket {
   try {
     const config = timesConfig(given, times);
     // A rate that is rounded to 0 would make a limit credits.
@@ -84,7 +84,7 @@ export function validateUntil(until: unknown, now: number): void {
  * call that could never be granted is an error of its caller, and not a denial. A call sees two shards
  * at most.
  */
-export function timesConfig(config: RateLimitConfig, times: number): RateLimitConfig {
+export function timesConfig(config: Bucket, times: number): Bucket {
   const { rate, capacity, maxReserved, shards = 1 } = config;
   const own = capacityOf(config);
   const least = Math.min(shards / Math.min(shards, 2), own);

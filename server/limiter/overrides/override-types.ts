@@ -1,5 +1,5 @@
 /** Overrides as the users of a limiter see them. */
-import type { RateLimitConfig } from "../../../core/config.js";
+import type { RateLimitConfig } from "../../../core/limit-config.js";
 
 /** What counts instead of a limit's config: exactly one of four. */
 export type OverrideRule =

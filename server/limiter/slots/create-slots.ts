@@ -1,5 +1,6 @@
 /** What a limiter has besides its tokens: the limits of slots that it names. */
-import type { ConcurrencyConfig, RateLimitConfig } from "../../../core/config.js";
+import type { Bucket, ShownConfig } from "../../../core/config.js";
+import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { MOST_SLOT_TTL, slotBucket, ttlOf } from "../../../core/slots.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";
@@ -47,7 +48,7 @@ export function createSlots(
     },
 
     /** What header fields and denials say of the limit: as many tokens as slots, in each `ttl`. */
-    configOf(name: string, options: KeyOptions): RateLimitConfig {
+    configOf(name: string, options: KeyOptions): ShownConfig {
       const { slots } = resolve(name, options);
       const period = ttlOf(slots);
       return { kind: "fixed window", rate: slots.slots, period, start: 0, slots: slots.slots };
@@ -57,7 +58,7 @@ export function createSlots(
      * By the names of rows, when they are full: those of the slots and of their lines, too. A call may
      * have a config with a longer `ttl` than the limit, so a slot is pruned after the longest one.
      */
-    withRows(tokens: ReadonlyMap<string, RateLimitConfig>): ReadonlyMap<string, RateLimitConfig> {
+    withRows(tokens: ReadonlyMap<string, Bucket>): ReadonlyMap<string, Bucket> {
       const all = new Map(tokens);
       for (const [name, config] of configs) {
         const longest = { ...config, ttl: MOST_SLOT_TTL };

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The options and results of `enter`. The types of `await using` are in that library. */
-import type { ConcurrencyConfig } from "../../../core/config.js";
+import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { LimitAllItem } from "../call-options.js";
 

@@ -1,5 +1,5 @@
 /** How many slots of each key are free, for the pages of `list`. */
-import type { ConcurrencyConfig } from "../../../core/config.js";
+import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import type { LimitItem } from "../limiter-types.js";
 import { type ListContext, MAX_ROWS } from "../list-rows.js";
 import { readSlots } from "./read-slots.js";

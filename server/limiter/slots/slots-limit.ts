@@ -1,10 +1,7 @@
 /** Resolves the name of a limit of slots and perhaps a key to the rows of its slots and of its line. */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type {
-  ConcurrencyConfig,
-  FixedWindowConfig,
-  RateLimitConfig,
-} from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
+import type { ConcurrencyConfig, FixedWindowConfig } from "../../../core/limit-config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { slotBucket, slotsConfig, ttlOf } from "../../../core/slots.js";
 import { validateConfig } from "../../../core/validate-config.js";
@@ -23,7 +20,7 @@ export interface SlotsLimit {
   /** ms. */
   readonly lease: number;
   /** One slot as a bucket. */
-  readonly bucket: RateLimitConfig & { period: number };
+  readonly bucket: Bucket & { period: number };
   /** One row per slot. */
   readonly rows: readonly RowId[];
   /** One row per seat of the line. They are made each time that they are asked for. */
@@ -50,7 +47,7 @@ export function lineName(name: string): string {
 }
 
 /** When a seat says no more than a missing one, for `prune` and for stores that forget rows. */
-export function seatBucket(config: ConcurrencyConfig): RateLimitConfig {
+export function seatBucket(config: ConcurrencyConfig): Bucket {
   const rate = 2 ** 64;
   return { kind: "fixed window", rate, capacity: rate, period: ttlOf(config), start: 0 };
 }
@@ -103,7 +100,7 @@ export function resolve(
 ): SlotsLimit {
   const bucket = slotBucket(config);
   const lease = ttlOf(config);
-  const rowsOf = (rowName: string, count: number, of: RateLimitConfig) =>
+  const rowsOf = (rowName: string, count: number, of: Bucket) =>
     Array.from({ length: count }, (_, shard) => rowId(rowName, storedKey ?? "", shard, of));
   return {
     name,

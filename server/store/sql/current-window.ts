@@ -2,7 +2,7 @@
  * Lets the statements of the plain path take from windows of a time zone, whose bounds they could not
  * calculate. They get the present window as numbers, and the text of the statements stays the same.
  */
-import { capacityOf, type FixedWindowConfig, type PeriodicConfig } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig, type WindowBucket } from "../../../core/config.js";
 import { windowAt } from "../../../core/windows.js";
 import type { TakeLine, TakeTerms } from "../row-access.js";
 
@@ -39,7 +39,7 @@ export function currentWindowTerms(
   { config, floor }: TakeTerms,
   now: number,
 ): TakeTerms<PeriodicConfig> {
-  const window = config as FixedWindowConfig;
+  const window = config as WindowBucket;
   const period = now - windowAt(window, now) + 1;
   const capacity = capacityOf(config);
   return { config: { kind: "fixed window", rate: REFUSED, period, capacity }, floor };

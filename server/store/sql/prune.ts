@@ -6,7 +6,7 @@
  *
  * Measured and rejected: one DELETE per limit (it holds its locks until the last row).
  */
-import { capacityOf, type PeriodicConfig, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig, type Bucket } from "../../../core/config.js";
 import { isCredits } from "../../../core/credits.js";
 import { nextTick } from "../../timers/next-tick.js";
 import { pruneByList } from "../prune-by-list.js";
@@ -154,7 +154,7 @@ const PAGE = 1000;
  */
 const LARGEST = "1e60";
 
-function isPrunable(config: RateLimitConfig): config is PeriodicConfig {
+function isPrunable(config: Bucket): config is PeriodicConfig {
   return isCredits(config) || isInRangeOfSql(config);
 }
 
