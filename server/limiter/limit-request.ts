@@ -25,7 +25,9 @@ export function requestOf(
   const limit = resolve(name, options);
   if (reserve && isCredits(limit.config)) throw unreservable(name);
   // An override of all calls answers any count.
-  if (limit.answer === undefined) validateSatisfiable(name, limit.config, count, reserve);
+  if (count > limit.most && limit.answer === undefined) {
+    validateSatisfiable(name, limit.config, count, reserve);
+  }
   return { limit, count, reserve, maxWait };
 }
 

@@ -1,6 +1,7 @@
 /** Resolves a limit's name and perhaps a key to the config and the rows that they stand for. */
 import type { RateLimitState } from "../../core/calculate.js";
 import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
+import { mostHeld } from "../../core/count.js";
 import type { LimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/credits.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
@@ -34,6 +35,8 @@ export interface ResolvedLimit {
   readonly config: Bucket;
   /** One shard's part of the config; the config itself without shards. */
   readonly part: Bucket;
+  /** The most tokens that the rows of one call can hold. Any limit can grant so many. */
+  readonly most: number;
   /** The least that a call without `reserve` may leave in a row. */
   readonly floor: number;
   /** Whether a store may carry out a take by itself; see `Decision.plain`. */
@@ -191,6 +194,7 @@ export function resolveLimit(
     key,
     config,
     part,
+    most: mostHeld(config),
     floor: floorOf(part, false),
     isPlain: mayBePlain(part),
     failsOpen: whenStoreFails === "allow",
