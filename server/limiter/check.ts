@@ -37,7 +37,8 @@ export function check(
     }
     const decision = new ClaimDecision(claim, environment.clock, true);
     const of = { limit, count, environment, readOnly: true, now: 0 };
-    context.ask(new SingleCall(context, "check", of, decision, options.throws, done, failed));
+    const { throws } = options;
+    context.ask(new SingleCall(context, "check", request, throws, done, failed, decision, of));
   });
 }
 

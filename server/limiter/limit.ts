@@ -8,7 +8,7 @@ import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import type { Block } from "../leases/block.js";
 import { canTakePlainly } from "../store/plain-path.js";
 import type { Decision, Outcome, PlainTake, RowId } from "../store/store.js";
-import type { Asked, AskedLimit, LimitCall } from "./answers/asked.js";
+import type { LimitCall } from "./answers/asked.js";
 import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst, rowsToLimit } from "./choose-shards.js";
 import { decideOnRow, TokenClaim } from "./claims/token-claim.js";
@@ -38,17 +38,16 @@ export function limit(
     rejectUnknownOptions(options, LIMIT_OPTIONS, "limit()");
     const request = requestOf(context, name, options, maxWait);
     const { limit: resolved, count } = request;
-    if (options.once === undefined) {
-      const decision = new LimitDecision(request, environment);
-      const { throws } = options;
-      const call = new PlainCall(context, "limit", decision, decision, throws, done, failed);
+    const { once: id, throws } = options;
+    if (id === undefined) {
+      const call = new SingleCall(context, "limit", request, throws, done, failed);
       return context.limit[resolved.via](call);
     }
     const claim = new TokenClaim(request, rowsToLimit(resolved, environment.random));
-    const marker = context.markerFor(resolved, options.once);
+    const marker = context.markerFor(resolved, id);
     const decision = new ClaimDecision(once(claim, resolved, marker), environment.clock);
     const of = { limit: resolved, count, environment, marker, now: 0 };
-    context.ask(new SingleCall(context, "limit", of, decision, options.throws, done, failed));
+    context.ask(new SingleCall(context, "limit", request, throws, done, failed, decision, of));
   });
 }
 
@@ -62,57 +61,74 @@ interface Decided extends Decision<RateLimitResult> {
  * A call on one limit, on its way to its answer. A class, because hundreds of calls may wait at a time,
  * and its fields keep less memory alive than closures would.
  */
-export class SingleCall<TDecision extends Decided = Decided> implements Asked<
-  RateLimitResult,
-  TDecision
-> {
+export class SingleCall implements LimitCall {
+  #decision: (Decided & LimitCall["decision"]) | undefined;
+  #of: Memory | undefined;
+
   /**
-   * @param of what the result remembers.
    * @param throws whether a denial fails.
+   * @param decision by default, that of `limit`.
+   * @param of what the result remembers.
    */
   constructor(
-    protected readonly context: Context,
+    private readonly context: Context,
     private readonly action: "limit" | "check",
-    protected readonly of: Memory,
-    readonly decision: TDecision,
+    readonly request: LimitRequest,
     private readonly throws: boolean | undefined,
     private readonly resolve: (result: RateLimitResult) => void,
     private readonly reject: (error: unknown) => void,
-  ) {}
+    decision?: Decided,
+    of?: Memory,
+  ) {
+    this.#decision = decision;
+    this.#of = of;
+  }
+
+  /** Made only if the rows are asked. */
+  get decision(): Decided & LimitCall["decision"] {
+    if (this.#decision !== undefined) return this.#decision;
+    const decision = new LimitDecision(this.request, this.context.environment);
+    this.#of = decision;
+    return (this.#decision = decision);
+  }
 
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
-    const { of, decision } = this;
+    const { now, isChange } = this.#decision!;
+    const of = this.#of!;
     const { denials } = this.context;
-    const { now } = decision;
-    if (denials?.isInUse && !of.readOnly) denials.used(of.limit, decided.ok);
+    const { limit: resolved } = of;
+    if (denials?.isInUse && !of.readOnly) denials.used(resolved, decided.ok);
     of.now = now;
-    this.end(of.limit.config.shadow ? inShadow(decided, now) : decided, of, now, decision.isChange);
+    const shown = resolved.config.shadow ? inShadow(decided, now) : decided;
+    this.#end(remember(shown, of), now, isChange);
+  }
+
+  answer(result: RateLimitResult, now: number, block?: Block): void {
+    if (!result.ok) return this.#end(result, now, false);
+    const { limit: resolved, count } = this.request;
+    const { environment } = this.context;
+    const of = { limit: resolved, count, environment, block };
+    this.#end(remember(result, of), now, false);
   }
 
   failed(error: unknown): void {
-    const { limit: resolved, environment, readOnly = false } = this.of;
-    const opened = this.context.opened(error, resolved);
-    if (opened === undefined) this.reject(error);
-    else this.end(opened, { limit: resolved, count: 0, environment, readOnly }, 0, false);
+    const { context, request } = this;
+    const { limit: resolved } = request;
+    const opened = context.opened(error, resolved);
+    if (opened === undefined) return this.reject(error);
+    const readOnly = this.#of?.readOnly ?? false;
+    const { environment } = context;
+    const of = { limit: resolved, count: 0, environment, readOnly };
+    this.#end(remember(opened, of), 0, false);
   }
 
-  /** The only place where an answer is remembered, reported and thrown. */
-  protected end(shown: RateLimitResult, memory: Memory, now: number, isChange: boolean): void {
-    const { of } = this;
-    const result = remember(shown, memory);
-    report(this.context, this.action, of, result, isChange);
-    if (!result.ok && this.throws) this.reject(denialError(of, result, now));
+  /** The only place where an answer is reported, and thrown. */
+  #end(result: RateLimitResult, now: number, isChange: boolean): void {
+    const { request } = this;
+    report(this.context, this.action, request, result, isChange);
+    if (!result.ok && this.throws) this.reject(denialError(request, result, now));
     else this.resolve(result);
-  }
-}
-
-/** A call that a link before the store may answer. */
-class PlainCall extends SingleCall<AskedLimit & Decided> implements LimitCall {
-  answer(result: RateLimitResult, now: number, block?: Block): void {
-    const { limit: resolved, count, environment } = this.of;
-    const memory = { limit: resolved, count, environment, readOnly: false, block };
-    this.end(result, memory, now, false);
   }
 }
 
@@ -120,7 +136,7 @@ class PlainCall extends SingleCall<AskedLimit & Decided> implements LimitCall {
  * Decides on one request. A class, because hundreds of calls may wait at a time, and its few fields
  * keep less memory alive than a closure would.
  */
-class LimitDecision implements AskedLimit, Decided, PlainTake<RateLimitResult> {
+class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult> {
   readonly limit: ResolvedLimit;
   readonly count: number;
   readonly reserve: boolean;

@@ -14,7 +14,8 @@ export interface Asked<TResult = unknown, TDecision = Decision<TResult>> {
 }
 
 /** A call of `limit`. A link may have its answer without its decision. */
-export interface LimitCall extends Asked<RateLimitResult, AskedLimit> {
+export interface LimitCall extends Asked<RateLimitResult, NotingDecision> {
+  readonly request: LimitRequest;
   /**
    * Instead of `done`: no row was asked.
    *
@@ -24,9 +25,9 @@ export interface LimitCall extends Asked<RateLimitResult, AskedLimit> {
   answer(result: RateLimitResult, now: number, block?: Block): void;
 }
 
-export interface AskedLimit extends LimitRequest, Decision<RateLimitResult> {
+interface NotingDecision extends Decision<RateLimitResult> {
   /** What a denial has left in its rows. */
-  readonly left: readonly (RateLimitState | null)[];
+  readonly left?: readonly (RateLimitState | null)[];
 }
 
 export type Ask<TCall = Asked> = (call: TCall) => void;

@@ -44,8 +44,8 @@ export function fromBlocks(parts: BlockParts): (next: Ask<LimitCall>) => Ask<Lim
   return (next) => {
     const blocks = new Blocks(parts, next);
     return (call) => {
-      const { decision } = call;
-      if (canServe(decision)) blocks.serveNew(call, decision);
+      const { request } = call;
+      if (canServe(request)) blocks.serveNew(call, request);
       else next(call);
     };
   };
@@ -62,12 +62,12 @@ export function canServe(request: LimitRequest): request is LimitRequest & { lim
  * Its time begins with its wait, and not with that.
  */
 export class WaitingCall implements LimitCall {
-  readonly decision: LimitCall["decision"];
+  readonly request: LimitRequest;
   readonly #call: LimitCall;
   readonly #wait: Waiting<undefined, undefined>;
 
   constructor(call: LimitCall, deadline: Deadline) {
-    this.decision = call.decision;
+    this.request = call.request;
     this.#call = call;
     const failed = (error: unknown) => call.failed(error);
     this.#wait = deadline.wait<undefined, undefined>({ decision: undefined, done() {}, failed });
@@ -75,6 +75,10 @@ export class WaitingCall implements LimitCall {
 
   get expired(): boolean {
     return this.#wait.expired;
+  }
+
+  get decision(): LimitCall["decision"] {
+    return this.#call.decision;
   }
 
   done(result: RateLimitResult): void {
@@ -105,7 +109,7 @@ class Blocks {
   }
 
   private serve(lease: OwnLease, limit: Leased, call: LimitCall): void {
-    const { count } = call.decision;
+    const { count } = call.request;
     const block = lease.take(count);
     if (block !== undefined) {
       this.grant(call, block);
@@ -126,7 +130,7 @@ class Blocks {
   }
 
   private send(lease: OwnLease, limit: Leased, calls: readonly WaitingCall[]): void {
-    const waiting = calls.reduce((sum, { decision }) => sum + decision.count, 0);
+    const waiting = calls.reduce((sum, { request }) => sum + request.count, 0);
     const needs = lease.needs();
     const size = lease.plan(waiting, needs);
     if (size === 0) return this.askAll(lease);
@@ -152,7 +156,7 @@ class Blocks {
     const calls = endWait(lease);
     const block = lease.blockOf(taken, sent.at);
     const waited = calls.slice(0, sent.calls);
-    for (const { decision } of waited) block.take(decision.count);
+    for (const { request } of waited) block.take(request.count);
     if (lease.stops !== sent.stops) block.stop();
     if (block.isLiving()) lease.add(block);
     this.parts.blockTaken(limit);
@@ -167,11 +171,14 @@ class Blocks {
 
   /** Asks the row, and learns how much it holds. */
   private askRow(lease: OwnLease, call: LimitCall): void {
-    const { decision } = call;
+    const { request } = call;
     this.next({
-      decision,
+      request,
+      get decision() {
+        return call.decision;
+      },
       done(result) {
-        lease.saw(rowAfter(result, decision.limit.part, lease.now()));
+        lease.saw(rowAfter(result, request.limit.part, lease.now()));
         call.done(result);
       },
       failed: (error) => call.failed(error),

