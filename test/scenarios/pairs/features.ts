@@ -1,0 +1,90 @@
+/** The features of limits, how each of them is asked for, and the pairs that are refused. */
+import { MINUTE, SECOND } from "../../../core/durations.js";
+import type { LimitConfigs } from "../../../server/index.js";
+import type { RateLimitConfig } from "../../../core/config.js";
+
+/** A new feature gets a line here, one in `PARTS`, and the acts of its calls in `any-program.ts`. */
+export const FEATURES = [
+  "override",
+  "lease",
+  "slot",
+  "id",
+  "shards",
+  "calendar",
+  "closing",
+  "remembered denial",
+  "credits",
+  "shadow",
+  "fail-open",
+  "transaction",
+  "using",
+  "rolling deployment",
+] as const;
+
+export type Feature = (typeof FEATURES)[number];
+export type Pair = readonly [Feature, Feature];
+
+export const PAIRS: readonly Pair[] = FEATURES.flatMap((first, i) =>
+  FEATURES.slice(i + 1).map((second): Pair => [first, second]),
+);
+
+/** What a feature adds to the config of the limit. Those of calls add nothing. */
+const PARTS: Partial<Record<Feature, readonly object[]>> = {
+  lease: [{ rate: 6000, capacity: 6000, lease: { ms: 10 * SECOND } }],
+  id: [{ onceFor: 10 * MINUTE }],
+  shards: [{ shards: 2 }],
+  calendar: [{ kind: "fixed window", period: "day", timeZone: "Europe/Berlin" }],
+  closing: [{ blockFor: 5 * MINUTE }, { blockFor: [MINUTE, 10 * MINUTE] }],
+  "remembered denial": [{ rememberDenials: MINUTE }],
+  credits: [{ kind: "token bucket", rate: 0, period: undefined, capacity: 20 }],
+  shadow: [{ shadow: true }],
+  "fail-open": [{ whenStoreFails: "allow" }],
+};
+
+/** The config of a limit with both features. */
+export function configOf(pair: Pair, variant: number): RateLimitConfig {
+  const parts = pair.map((feature) => PARTS[feature]?.[variant % PARTS[feature].length]);
+  const base = { kind: "token bucket", rate: 6, period: MINUTE, capacity: 6 };
+  return Object.assign(base, ...parts) as RateLimitConfig;
+}
+
+/** The same limit in the next version of an application: half as much. */
+export function nextVersion(config: RateLimitConfig): RateLimitConfig {
+  return { ...config, rate: config.rate / 2, capacity: config.capacity! / 2 };
+}
+
+/** The limits of an application. Slots are entered together with tokens of the other limit. */
+export function limitsOf(config: RateLimitConfig, slots: number): LimitConfigs {
+  return { limit: config, work: { kind: "concurrency", slots } };
+}
+
+/** By the two features in the order of the list: words of the error that refuses them. */
+export const REFUSED: Readonly<Record<string, string>> = {
+  "lease, shards": "shards does not go with lease",
+  "lease, calendar": "period does not go with lease",
+  "lease, closing": "blockFor does not go with lease",
+  "lease, credits": "lease does not go with rate: 0",
+  "slot, id": "once is not an option of enter()",
+  "slot, transaction": "which has slots and no tokens; use enter()",
+  "slot, using": "which has slots and no tokens; use enter()",
+  "id, shards": "shards does not go with onceFor",
+  "shards, closing": "blockFor must be left out of a limit with shards",
+  "shards, credits": "shards does not go with rate: 0",
+  "calendar, credits": "timeZone must be left out, or go with a fixed window",
+  "closing, credits": "blockFor does not go with rate: 0",
+};
+
+/** Blocks are only compared with what the limit allows in any span of time. */
+export const isLeased = (pair: Pair) => pair.includes("lease");
+
+/** Another process gives tokens, or has another config: a denial from memory is then too strict. */
+export const mayBeOld = (pair: Pair) =>
+  pair.includes("remembered denial") &&
+  pair.some((each) => ["override", "credits", "rolling deployment"].includes(each));
+
+export const nameOf = ([first, second]: Pair) => `${first}, ${second}`;
+
+export const isRefused = (pair: Pair) => nameOf(pair) in REFUSED;
+
+/** The pairs that go together. */
+export const USED = PAIRS.filter((pair) => !isRefused(pair));

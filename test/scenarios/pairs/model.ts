@@ -1,0 +1,133 @@
+/**
+ * What the calls of a limit come to, one after the other: the arithmetic of `core` on a map of rows, and
+ * the answers of its policies. It has no store, no second process, no memory of denials and no blocks.
+ */
+import { heldAt } from "../../../core/calculate.js";
+import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { bucketConfig } from "../../../core/credits.js";
+import type { RateLimitResult } from "../../../core/decide.js";
+import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
+import { markerKey } from "../../../server/store/marker-keys.js";
+import { markerRow } from "../../../server/limiter/once-rows.js";
+import { rowKey } from "../../../server/store/store.js";
+import { allRows } from "../../../server/limiter/choose-shards.js";
+import { type Rows, takeOnce, takeTokens, type Wanted } from "../../server/limiter/claims/turns.js";
+
+export const KEY = "k";
+/** How long a slot is held whose holder is silent, ms. */
+const SLOT_LEASE = 30_000;
+
+export type Override = "times" | "unlimited" | "blocked" | undefined;
+
+export interface Call {
+  /** Which of the two processes makes it. */
+  by: number;
+  count: number;
+  id: string | undefined;
+}
+
+export class Model {
+  rows: Rows = new Map();
+  override: Override;
+  /** When the slots that are held are free, epoch ms, by their holders. */
+  readonly holders = new Map<object, number>();
+
+  /** @param configs of the limit, by process. */
+  constructor(readonly configs: readonly RateLimitConfig[]) {}
+
+  limit(call: Call, now: number): RateLimitResult {
+    return this.shown(this.decide(call, now), now);
+  }
+
+  /** The answer of `check`. A denial of it closes nothing. */
+  check({ by, count }: Call, now: number): RateLimitResult {
+    const fixed = this.fixed(by, now);
+    if (fixed !== undefined) return fixed;
+    const wanted = this.wanted({ by, count, id: undefined });
+    return this.shown(takeTokens(new Map(this.rows), wanted, now, false), now);
+  }
+
+  /** The answer before `shadow`. */
+  decide(call: Call, now: number): RateLimitResult {
+    const wanted = this.wanted(call);
+    const marked = wanted.marker && this.rows.get(rowKey(wanted.marker.row));
+    const isKnown = marked && now < marked.ts + wanted.marker!.onceFor;
+    const fixed = this.fixed(call.by, now);
+    if (fixed !== undefined && !isKnown) return fixed;
+    return takeOnce(this.rows, new Map(this.rows), wanted, now);
+  }
+
+  /**
+   * @param shards what an answer says that it took, and where.
+   * @returns whether it was there.
+   */
+  takeFrom(shards: readonly { shard: number; count: number }[], by: number, now: number): boolean {
+    const limit = this.resolved(by);
+    return shards.every(({ shard, count }) => {
+      const id = rowKey(allRows(limit)[shard]!);
+      const { value, ts } = heldAt(this.rows.get(id), limit.part, now);
+      this.rows.set(id, { value: value - count, ts });
+      return value - count > -1e-9;
+    });
+  }
+
+  credit(by: number, count: number, now: number): number {
+    const { part, rows } = this.resolved(by);
+    const { value, ts } = heldAt(this.rows.get(rowKey(rows[0])), part, now);
+    const next = Math.min(capacityOf(part), value + count);
+    // A balance that is full is not written.
+    if (next > value) this.rows.set(rowKey(rows[0]), { value: next, ts });
+    return next;
+  }
+
+  /** The tokens that are left, in all shards. */
+  value(by: number, now: number): number {
+    const limit = this.resolved(by);
+    const held = allRows(limit).map(
+      (row) => heldAt(this.rows.get(rowKey(row)), limit.part, now).value,
+    );
+    return held.reduce((sum, value) => sum + value, 0);
+  }
+
+  held(now: number): number {
+    return [...this.holders.values()].filter((end) => now < end).length;
+  }
+
+  hold(slot: object, now: number): void {
+    this.holders.set(slot, now + SLOT_LEASE);
+  }
+
+  /** The answer of an override that asks no row. */
+  fixed(by: number, now: number): RateLimitResult | undefined {
+    const value = capacityOf(this.resolved(by).config);
+    if (this.override === "unlimited") return { ok: true, value, ts: now };
+    if (this.override === "blocked") return { ok: false, retryAfter: 8e15, value: 0 };
+    return undefined;
+  }
+
+  private shown(decided: RateLimitResult, now: number): RateLimitResult {
+    const isReported = this.configs[0]!.shadow === true && this.override !== "blocked";
+    if (decided.ok || !isReported) return decided;
+    const { retryAfter, ...rest } = decided;
+    return { ts: now, ...rest, ok: true, shadow: { ok: false, retryAfter } };
+  }
+
+  resolved(by: number): ResolvedLimit {
+    const config = bucketConfig(this.configs[by]!);
+    if (this.override !== "times") return resolveLimit("limit", KEY, KEY, config);
+    const twice = { ...config, rate: 2 * config.rate, capacity: 2 * config.capacity! };
+    return resolveLimit("limit", KEY, KEY, twice);
+  }
+
+  private wanted({ by, count, id }: Call): Wanted {
+    const limit = this.resolved(by);
+    const onceFor = limit.onceFor ?? 0;
+    const rows = limit.counted ?? allRows(limit);
+    for (const row of rows) this.rows.set(rowKey(row), this.rows.get(rowKey(row)) ?? null);
+    const marker =
+      id === undefined
+        ? undefined
+        : { row: markerRow("limit", markerKey(KEY, id), onceFor, "take"), onceFor };
+    return { limit, rows, count, reserve: false, maxWait: undefined, marker };
+  }
+}

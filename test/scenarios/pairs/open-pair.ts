@@ -1,0 +1,46 @@
+/** Two processes with limiters on the same rows, whose limit has two features. */
+import { createManualClock } from "../../../core/testing.js";
+import {
+  createRateLimiter,
+  type RateLimitStore,
+  RateLimitStoreError,
+} from "../../../server/index.js";
+import { configOf, type Feature, limitsOf, nextVersion, type Pair } from "./features.js";
+
+/** A store that fails while `isOut` says so, in the middle of a transaction, too. */
+function brittle(inner: RateLimitStore, isOut: () => boolean): RateLimitStore {
+  const unlessOut = <TResult>(run: () => Promise<TResult>) =>
+    isOut() ? Promise.reject(new RateLimitStoreError("away", { isOutage: true })) : run();
+  const rows = (of: Pick<RateLimitStore, "apply">): Pick<RateLimitStore, "apply"> => ({
+    apply: (decisions, call) => unlessOut(() => of.apply(decisions, call)),
+  });
+  return {
+    ...rows(inner),
+    overrides: inner.overrides,
+    list: (...from) => inner.list!(...from),
+    names: () => inner.names!(),
+    using: (tx) => rows(inner.using!(tx)),
+    transaction: (run, options) =>
+      unlessOut(() => inner.transaction!((tx, of) => run(tx, rows(of)), options)),
+  };
+}
+
+/** Opens the limiters of both processes. */
+export function openPair(pair: Pair, variant: number, inner: RateLimitStore, isOut = () => false) {
+  const has = (feature: Feature) => pair.includes(feature);
+  const config = configOf(pair, variant);
+  const isRolling = has("rolling deployment");
+  const configs = [config, isRolling ? nextVersion(config) : config];
+  const clock = createManualClock();
+  const store = brittle(inner, isOut);
+  const limiters = configs.map((each, by) =>
+    createRateLimiter({
+      store,
+      clock,
+      limits: limitsOf(each, isRolling && by === 1 ? 3 : 2),
+      logger: false,
+      ...(has("override") ? { overrides: true as const, overridesFor: 0 } : {}),
+    }),
+  );
+  return { has, config, configs, clock, store, limiters };
+}

@@ -1,0 +1,196 @@
+/** Runs programs that use two features of a limit, beside the model. */
+import { setImmediate } from "node:timers/promises";
+import { expect } from "vitest";
+import type { RateLimitResult } from "../../../core/decide.js";
+import {
+  type EnterGranted,
+  type RateLimitStore,
+  RateLimitStoreError,
+} from "../../../server/index.js";
+import type { Program, Step } from "./any-program.js";
+import { isLeased as leased, mayBeOld, type Pair } from "./features.js";
+import { type Call, KEY, Model, type Override } from "./model.js";
+import { openPair } from "./open-pair.js";
+
+/** All fields that an answer can have. */
+type Answer = Partial<Omit<RateLimitResult & { ok: true }, "ok">> &
+  Partial<Omit<RateLimitResult & { ok: false }, "ok">> & { ok: boolean; value: number };
+
+/** Runs a program, and compares each answer with the model. Returns how many calls were granted. */
+export async function runProgram(
+  pair: Pair,
+  { variant, steps }: Program,
+  inner: RateLimitStore,
+): Promise<number> {
+  let isOut = false;
+  const { has, config, configs, clock, store, limiters } = openPair(
+    pair,
+    variant,
+    inner,
+    () => isOut,
+  );
+  // With blocks, calls get no more than a limit without them allows, in any span. An override doubles it.
+  const isLeased = leased(pair);
+  const most = { ...config, rate: 2 * config.rate, capacity: 2 * config.capacity! };
+  const bound = has("override") ? most : config;
+  const model = new Model(isLeased ? [bound, bound] : configs);
+  const slots: EnterGranted[] = [];
+  let granted = 0;
+
+  /** Compares an answer with the model, and takes there what it has taken. */
+  function agree(answer: Answer, call: Call): void {
+    const now = clock();
+    const fixed = model.fixed(call.by, now) !== undefined;
+    if (answer.storeFailed) return expect([isOut, fixed]).toEqual([true, false]);
+    if (answer.remembered && mayBeOld(pair)) return;
+    const isGranted = answer.ok && answer.shadow === undefined;
+    if (isGranted && !fixed) granted++;
+    if (isLeased && !fixed) {
+      if (isGranted) expect(model.decide(call, now)).toMatchObject({ ok: true });
+      return;
+    }
+    if (isOut && !fixed) expect(answer.remembered).toBe(true);
+    const before = model.rows;
+    model.rows = new Map(before);
+    const expected = model.limit(call, now);
+    if (answer.shards !== undefined) {
+      model.rows = before;
+      expect(answer.shards.reduce((sum, { count }) => sum + count, 0)).toBeCloseTo(call.count, 9);
+      expect(model.takeFrom(answer.shards, call.by, now)).toBe(true);
+    }
+    // Its wait and its value are those of the state that it remembers.
+    if (answer.remembered) expect(expected.ok).toBe(false);
+    else same(answer, expected);
+  }
+
+  function same(answer: Answer, expected: Answer): void {
+    const of = ({ ok, repeated, shadow }: Answer) => [ok, repeated, shadow?.ok];
+    expect(of(answer)).toEqual(of(expected));
+    const waitOf = ({ retryAfter, shadow }: Answer) => retryAfter ?? shadow?.retryAfter ?? 0;
+    // Which of two shards gave the tokens changes what is rounded.
+    const off = Math.abs(waitOf(answer) - waitOf(expected));
+    expect(off).toBeLessThanOrEqual(has("shards") ? 1 : 0);
+    // What an override of the moment makes of the value of then is not compared.
+    const isComparable = !isLeased && !has("shards") && !(has("override") && answer.repeated);
+    if (isComparable) expect(answer.value).toBeCloseTo(expected.value, 6);
+  }
+
+  const optionsOf = ({ count, id }: Call) => ({ key: KEY, count, ...(id && { once: id }) });
+  type Scope = Pick<(typeof limiters)[number], "limit">;
+  async function limit(call: Call, scope: Scope = limiters[call.by]!): Promise<void> {
+    agree(await scope.limit("limit", optionsOf(call)), call);
+  }
+
+  const undone = new Error("undone");
+  /** Runs some calls in a transaction. Nothing is left of them in the rows if it fails. */
+  async function inTransaction(
+    { call, which, fails }: Step,
+    begin: (run: (scope: Scope) => Promise<void>) => Promise<unknown>,
+  ): Promise<void> {
+    const [{ rows }, wasOut] = [model, isOut];
+    const running = begin(async (scope) => {
+      // It may be tried again.
+      model.rows = new Map(rows);
+      for (let i = 0; i <= which % 3; i++) await limit(call, scope);
+      isOut = has("fail-open") && which > 10;
+      if (isOut) await limit(call, scope);
+      if (fails) throw undone;
+    });
+    const error = await running.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error !== undefined) model.rows = rows;
+    if (isOut) expect(error).toBeInstanceOf(RateLimitStoreError);
+    else expect(error).toBe(fails ? undone : undefined);
+    isOut = wasOut;
+  }
+
+  const acts: Record<string, (step: Step) => Promise<void>> = {
+    limit: ({ call }) => limit(call),
+    async check({ call }) {
+      const answer: Answer = await limiters[call.by]!.check("limit", {
+        key: KEY,
+        count: call.count,
+      });
+      if (!answer.storeFailed && !isLeased) same(answer, model.check(call, clock()));
+    },
+    async value({ call: { by } }) {
+      if (isOut || isLeased || model.fixed(by, clock()) !== undefined) return;
+      const { value } = await limiters[by]!.getValue("limit", { key: KEY });
+      expect(value).toBeCloseTo(model.value(by, clock()), 6);
+    },
+    async override({ call: { by }, which }) {
+      const { overrides } = limiters[by]!;
+      const next = (["times", "unlimited", "blocked", undefined] as const)[which % 4];
+      model.override = isLeased && next === "times" ? undefined : (next as Override);
+      if (next === undefined) await overrides.clear("limit", { key: KEY });
+      else if (next === "times") await overrides.set("limit", { key: KEY, times: 2 });
+      else if (next === "blocked") await overrides.set("limit", { key: KEY, blocked: true });
+      else await overrides.set("limit", { key: KEY, unlimited: true });
+    },
+    async credit({ call: { by, count } }) {
+      const crediting = limiters[by]!.credit("limit", { key: KEY, count: 2 * count });
+      if (isOut) return expect(crediting).rejects.toThrow(RateLimitStoreError);
+      const { value } = await crediting;
+      expect(value).toBeCloseTo(model.credit(by, 2 * count, clock()), 6);
+    },
+    async outage() {
+      isOut = !isOut;
+    },
+    async enter({ call }) {
+      const { by, count } = call;
+      const [now, held] = [clock(), model.held(clock())];
+      const items = [{ name: "limit", key: KEY, count }];
+      const entering = limiters[by]!.enter("work", { key: KEY, with: items });
+      if (isOut) return expect(entering).rejects.toThrow(RateLimitStoreError);
+      const entered = await entering;
+      if (entered.ok) {
+        expect(held).toBeLessThan(has("rolling deployment") ? 3 : 2);
+        agree(entered.results[0]!, call);
+        model.hold(entered, now);
+        slots.push(entered);
+      } else if (entered.name === "limit") {
+        agree(entered.results[0]!, call);
+      } else {
+        expect(held).toBeGreaterThanOrEqual(2);
+        // Its tokens were there, and stay.
+        const { rows } = model;
+        model.rows = new Map(rows);
+        if (!isLeased) expect(model.limit(call, now)).toMatchObject({ ok: true });
+        model.rows = rows;
+      }
+    },
+    async release({ which }) {
+      const [slot] = slots.splice(which % Math.max(1, slots.length), 1);
+      if (slot === undefined || isOut) return;
+      await slot.release();
+      model.holders.delete(slot);
+    },
+    transaction: (step) =>
+      inTransaction(step, (run) =>
+        limiters[step.call.by]!.transaction(({ tx, ...scope }) =>
+          run(has("using") ? limiters[step.call.by]!.using(tx) : scope),
+        ),
+      ),
+    using: (step) =>
+      inTransaction(step, (run) =>
+        store.transaction!((tx) => run(limiters[step.call.by]!.using(tx)), {}),
+      ),
+  };
+
+  await limiters[0]!.forget(KEY);
+  if (isLeased) {
+    // Until it has a block.
+    for (let i = 0; i < 60; i++) await limit({ by: 0, count: 1, id: undefined });
+  }
+  for (const step of steps) {
+    clock.advance(step.after);
+    // The next block of a lease may be on its way.
+    if (isLeased) for (let i = 0; i < 5; i++) await setImmediate();
+    await acts[step.act]!(step);
+  }
+  isOut = false;
+  await Promise.all(slots.map((slot) => slot.release()));
+  return granted;
+}
