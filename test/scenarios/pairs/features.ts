@@ -1,7 +1,7 @@
 /** The features of limits, how each of them is asked for, and the pairs that are refused. */
 import { MINUTE, SECOND } from "../../../core/durations.js";
 import type { LimitConfigs } from "../../../server/index.js";
-import type { RateLimitConfig } from "../../../core/config.js";
+import type { Bucket } from "../../../core/config.js";
 
 /** A new feature gets a line here, one in `PARTS`, and the acts of its calls in `any-program.ts`. */
 export const FEATURES = [
@@ -42,19 +42,19 @@ const PARTS: Partial<Record<Feature, readonly object[]>> = {
 };
 
 /** The config of a limit with both features. */
-export function configOf(pair: Pair, variant: number): RateLimitConfig {
+export function configOf(pair: Pair, variant: number): Bucket {
   const parts = pair.map((feature) => PARTS[feature]?.[variant % PARTS[feature].length]);
   const base = { kind: "token bucket", rate: 6, period: MINUTE, capacity: 6 };
-  return Object.assign(base, ...parts) as RateLimitConfig;
+  return Object.assign(base, ...parts) as Bucket;
 }
 
 /** The same limit in the next version of an application: half as much. */
-export function nextVersion(config: RateLimitConfig): RateLimitConfig {
+export function nextVersion(config: Bucket): Bucket {
   return { ...config, rate: config.rate / 2, capacity: config.capacity! / 2 };
 }
 
 /** The limits of an application. Slots are entered together with tokens of the other limit. */
-export function limitsOf(config: RateLimitConfig, slots: number): LimitConfigs {
+export function limitsOf(config: Bucket, slots: number): LimitConfigs {
   return { limit: config, work: { kind: "concurrency", slots } };
 }
 

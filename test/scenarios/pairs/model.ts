@@ -3,7 +3,7 @@
  * the answers of its policies. It has no store, no second process, no memory of denials and no blocks.
  */
 import { heldAt } from "../../../core/calculate.js";
-import { capacityOf, type RateLimitConfig } from "../../../core/config.js";
+import { capacityOf, type Bucket } from "../../../core/config.js";
 import { bucketConfig } from "../../../core/credits.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
@@ -33,7 +33,7 @@ export class Model {
   readonly holders = new Map<object, number>();
 
   /** @param configs of the limit, by process. */
-  constructor(readonly configs: readonly RateLimitConfig[]) {}
+  constructor(readonly configs: readonly Bucket[]) {}
 
   limit(call: Call, now: number): RateLimitResult {
     return this.shown(this.decide(call, now), now);
