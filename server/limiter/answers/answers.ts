@@ -7,7 +7,7 @@ import type { OutageLog } from "../../report/logger.js";
 import type { RateLimitStore, RowId } from "../../store/store.js";
 import type { Answers } from "./asked.js";
 import { type BlockParts, fromBlocks } from "./block.js";
-import { noted, notedOne } from "./changes.js";
+import { noted } from "./changes.js";
 import { inTime, oneInTime } from "./deadline.js";
 import { overridden, overriddenOne } from "./overridden.js";
 import { fromMemory, type RememberedDenials } from "./remembered-denials.js";
@@ -24,13 +24,17 @@ export interface AnswersParts extends Omit<BlockParts, "leases" | "ask"> {
   changed(row: RowId): void;
 }
 
+/**
+ * A call of `limit` asks, in this order: a block of this process, a remembered denial, an override that
+ * answers every call, and in time the store. Other operations begin with the override.
+ */
 export function limiterAnswers(parts: AnswersParts): Answers {
   const { store, deadline, denials, leases, hasOverrides, clock } = parts;
   const inStore = oneInTime(deadline)(fromStore(store));
   const ask = hasOverrides ? overriddenOne(inStore) : inStore;
   const memory = fromMemory(denials, clock)(ask);
   const blocks = leases && fromBlocks({ ...parts, leases, ask });
-  const applied = noted(parts.changed)(inTime(deadline)(store));
+  const apply = noted(parts.changed)(inTime(deadline)(store));
   return {
     ask,
     limit: {
@@ -39,27 +43,27 @@ export function limiterAnswers(parts: AnswersParts): Answers {
       block: blocks?.(ask) ?? ask,
       "block, memory": blocks?.(memory) ?? memory,
     },
-    apply: hasOverrides ? overridden(applied) : applied,
+    apply: hasOverrides ? overridden(apply) : apply,
     opened: whenStoreFails(clock),
   };
 }
 
 /**
- * Inside a transaction: its owner bounds its time, and its failure has ended it. Its rows are not
- * committed yet, so neither blocks nor remembered denials count.
+ * Inside a transaction, a call asks an override that answers every call, and then the store. The owner
+ * of the transaction bounds its time, and a failure has ended it. Its rows are not committed yet, so
+ * neither blocks nor remembered denials count.
  */
 export function joinedAnswers(
   store: Pick<RateLimitStore, "apply">,
   parts: Pick<AnswersParts, "hasOverrides" | "changed"> & { outage: OutageLog },
 ): Answers {
-  const inStore = reporting(parts.outage)(store);
-  const one = notedOne(parts.changed)(oneByList(inStore));
-  const ask = parts.hasOverrides ? overriddenOne(one) : one;
-  const applied = noted(parts.changed)(inStore);
+  const inStore = noted(parts.changed)(reporting(parts.outage)(store));
+  const apply = parts.hasOverrides ? overridden(inStore) : inStore;
+  const ask = oneByList(apply);
   return {
     ask,
     limit: { row: ask, memory: ask, block: ask, "block, memory": ask },
-    apply: parts.hasOverrides ? overridden(applied) : applied,
+    apply,
     opened: neverOpened,
   };
 }

@@ -37,73 +37,73 @@ export interface OverrideOperationsOptions {
   published(): void;
 }
 
-export function createOverrideOperations({
-  table,
-  known,
-  configs,
-  clock,
-  resolve,
-  bound,
-  published,
-}: OverrideOperationsOptions): RateLimitOverrides {
+export function createOverrideOperations(options: OverrideOperationsOptions): RateLimitOverrides {
+  const { table, configs, clock, resolve } = options;
+
   /** The key of the row in the table. `{ key: undefined }` throws: it would be about all keys. */
-  function storedKey(name: string, options: OverrideKeyOptions): string {
-    const given: KeyOptions = "key" in options ? { key: options.key } : {};
+  function storedKey(name: string, of: OverrideKeyOptions): string {
+    const given: KeyOptions = "key" in of ? { key: of.key } : {};
     return resolve(name, given).rows[0].key;
   }
 
-  /** This process obeys before its caller goes on. A write may have taken effect if it fails. */
-  async function change<TResult>(write: (call: Call) => Promise<TResult>): Promise<TResult> {
-    let result: TResult;
-    try {
-      result = await bound(write);
-    } catch (error) {
-      known.changed();
-      published();
-      throw error;
-    }
-    known.changed();
-    // If it fails, the next call reads the table.
-    await known.readAgain().catch(() => {});
-    published();
-    return result;
-  }
-
-  async function read(name: string | undefined): Promise<RateLimitOverride[]> {
-    const now = clock();
-    const rows = await bound((call) => table.read(call));
-    return rows
-      .filter((row) => (name === undefined ? configs.has(row.name) : row.name === name))
-      .flatMap((row) => overrideOf(row) ?? [])
-      .filter(({ until = Infinity }) => now < until);
-  }
-
   return {
-    async set(name, options) {
-      rejectUnknownOptions(options, SET, "overrides.set()");
-      const key = storedKey(name, options);
+    async set(name, of) {
+      rejectUnknownOptions(of, SET, "overrides.set()");
+      const key = storedKey(name, of);
       const now = clock();
-      validateUntil(options.until, now);
-      const rule = ruleText(validateRule(options, configs.get(name)!, name));
+      validateUntil(of.until, now);
+      const rule = ruleText(validateRule(of, configs.get(name)!, name));
       // Later ones would be written with an exponent, which not every store reads.
-      const until = Math.min(options.until ?? NEVER, NEVER);
-      await change((call) => table.write({ name, key, rule, until, setAt: now }, call));
+      const until = Math.min(of.until ?? NEVER, NEVER);
+      await change(options, (call) => table.write({ name, key, rule, until, setAt: now }, call));
     },
-    async get(name, options = {}) {
-      rejectUnknownOptions(options, KEY, "overrides.get()");
-      const key = storedKey(name, options) || undefined;
-      return (await read(name)).find((override) => override.key === key);
+    async get(name, of = {}) {
+      rejectUnknownOptions(of, KEY, "overrides.get()");
+      const key = storedKey(name, of) || undefined;
+      return (await read(options, name)).find((override) => override.key === key);
     },
     async list(name) {
       if (name !== undefined) resolve(name, {});
-      return read(name);
+      return read(options, name);
     },
-    async clear(name, options = {}) {
-      rejectUnknownOptions(options, KEY, "overrides.clear()");
-      const key = storedKey(name, options);
-      return change((call) => table.remove(name, key, call));
+    async clear(name, of = {}) {
+      rejectUnknownOptions(of, KEY, "overrides.clear()");
+      const key = storedKey(name, of);
+      return change(options, (call) => table.remove(name, key, call));
     },
   };
+}
+
+/** This process obeys before its caller goes on. A write may have taken effect if it fails. */
+async function change<TResult>(
+  { known, bound, published }: OverrideOperationsOptions,
+  write: (call: Call) => Promise<TResult>,
+): Promise<TResult> {
+  let result: TResult;
+  try {
+    result = await bound(write);
+  } catch (error) {
+    known.changed();
+    published();
+    throw error;
+  }
+  known.changed();
+  // If it fails, the next call reads the table.
+  await known.readAgain().catch(() => {});
+  published();
+  return result;
+}
+
+async function read(
+  { table, configs, clock, bound }: OverrideOperationsOptions,
+  name: string | undefined,
+): Promise<RateLimitOverride[]> {
+  const now = clock();
+  const rows = await bound((call) => table.read(call));
+  return rows
+    .filter((row) => (name === undefined ? configs.has(row.name) : row.name === name))
+    .flatMap((row) => overrideOf(row) ?? [])
+    .filter(({ until = Infinity }) => now < until);
 }
 
 /** Deletes the overrides of a stored key, of all limits. Resolves with their number. */
