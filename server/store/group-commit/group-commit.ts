@@ -98,7 +98,7 @@ export function createGroupCommit(
     const prepared = access.prepare?.();
     if (prepared !== undefined) return prepare(prepared);
     if (inFlight.size + aside.size > 0) leaveStalledBehind();
-    while (inFlight.size < access.maxInFlight) {
+    while (queue.size > 0 && inFlight.size < access.maxInFlight) {
       const isIdle = inFlight.size + aside.size === 0;
       const batch = queue.next(
         isIdle
@@ -163,7 +163,7 @@ export function createGroupCommit(
     queue.occupy(batch);
     if (batch.waits) setAside(batch, startedAt);
     watch();
-    const isHurried = !batch.waits && !mayWait();
+    const isHurried = batch.way !== "take" && !batch.waits && !mayWait();
     const mayBeAside = batch.way === "lock" && !batch.waits && !isHurried;
     // One ms more, because timers may be early.
     const locking = mayBeAside ? setTimeout(dispatch, ASIDE_AFTER + 1) : undefined;
