@@ -58,7 +58,7 @@ export function snapshotOfDenial(
   const part = Math.min(shards, 2) / shards;
   let ts = now;
   let refilled: number;
-  if (config.kind === "token bucket") {
+  if (config.kind !== "fixed window") {
     // The middle of the last ms, so that rounding cannot reach either end.
     refilled = ((retryAfter - 0.5) * rate) / config.period;
   } else {

@@ -1,6 +1,5 @@
 /** Tells snapshots from other data: what arrives, or is in a cache, may be of another version. */
 import { longestPeriod } from "../core/config.js";
-import type { RateLimitState } from "../core/calculate.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 
 /** Whether predictions can use it. With a number missing, each status would be a new object. */
@@ -10,18 +9,20 @@ export function isSnapshot(given: unknown): given is RateLimitSnapshot {
   const { kind, rate, capacity = rate, shards = 1, starts = [] } = Object(config) as typeof config;
   const period = longestPeriod(Object(config) as typeof config);
   return (
-    (kind === "token bucket" || kind === "fixed window") &&
+    /^(token bucket|fixed window|credits)$/.test(kind) &&
     [starts, fullest].every(Array.isArray) &&
-    [now, rate, period, capacity, shards, ...starts].every(Number.isFinite) &&
+    [
+      now,
+      rate,
+      period,
+      capacity,
+      shards,
+      ...starts,
+      // The prediction needs at least one row.
+      ...[snapshot, fullest[0], ...fullest].flatMap((row) => [row?.value, row?.ts]),
+    ].every(Number.isFinite) &&
     // A rate of 0 is that of credits.
     rate >= 0 &&
-    Math.min(period, shards) > 0 &&
-    // The prediction needs at least one row.
-    fullest.length > 0 &&
-    [snapshot, ...fullest].every(isState)
+    Math.min(period, shards) > 0
   );
-}
-
-function isState(row: RateLimitState | null): boolean {
-  return [row?.value, row?.ts].every(Number.isFinite);
 }

@@ -29,7 +29,7 @@ export function closedState(
   const { ts } = heldAt(existing, config, now);
   // The row is from the future where the clock of this server is behind.
   const from = Math.max(now, ts);
-  if (config.kind === "token bucket") {
+  if (config.kind !== "fixed window") {
     return { value: -(blockFor * rate) / config.period, ts: from };
   }
   // Whole, because the start of a window is a whole number of periods away from the next one.

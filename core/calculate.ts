@@ -88,7 +88,7 @@ export function waitFor(
       : (wait: number) => stateAt({ value: after, ts: held.ts }, config, now + wait).value >= floor;
   const missing = floor - after;
   const guess =
-    config.kind === "token bucket"
+    config.kind !== "fixed window"
       ? held.ts + (missing / config.rate) * config.period
       : windowAfter(config, held.ts, Math.ceil(missing / config.rate));
   return shortestWait(Math.ceil(guess - now), isEnough);
@@ -109,12 +109,12 @@ export function roundUp(value: number, config: Bucket): number {
 }
 
 /**
- * The state of a bucket without a row: full, in a window aligned with `start`. Credits are not full
- * but empty.
+ * The state of a bucket without a row: full, in a window aligned with `start`. Credits, whose rate is
+ * 0, are not full but empty.
  */
 export function initialState(config: Bucket, now: number): RateLimitState {
-  const value = isCredits(config) ? 0 : capacityOf(config);
-  return { value, ts: config.kind === "token bucket" ? now : windowAt(config, now) };
+  const value = config.rate && capacityOf(config);
+  return { value, ts: config.kind !== "fixed window" ? now : windowAt(config, now) };
 }
 
 /**
@@ -122,7 +122,7 @@ export function initialState(config: Bucket, now: number): RateLimitState {
  */
 export function stateAt(state: RateLimitState, config: Bucket, now: number): RateLimitState {
   // Multiply before dividing: 6,000 ms at 10 per 60,000 ms are then 1 token, not a little less.
-  if (config.kind === "token bucket") {
+  if (config.kind !== "fixed window") {
     const elapsed = Math.max(0, now - state.ts);
     const refilled = state.value + (elapsed * config.rate) / config.period;
     return { value: Math.min(refilled, capacityOf(config)), ts: Math.max(now, state.ts) };
@@ -168,7 +168,7 @@ export function isFullAt(state: RateLimitState, config: Bucket, now: number): bo
 export function fullAt(state: RateLimitState, config: Bucket): number {
   if (isCredits(config)) return state.value === 0 ? state.ts : Infinity;
   const periods = Math.max(0, capacityOf(config) - state.value) / config.rate;
-  return config.kind === "token bucket"
+  return config.kind !== "fixed window"
     ? state.ts + periods * config.period
     : windowAfter(config, state.ts, Math.ceil(periods));
 }

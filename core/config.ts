@@ -47,8 +47,17 @@ interface OtherWindow extends FixedWindowConfig {
 /** What the arithmetic of a fixed window calculates with. */
 export type WindowBucket = WindowOfZone | OtherWindow;
 
+interface CreditsBucket extends Omit<TokenBucketConfig, "kind">, NoWindows {
+  kind: "credits";
+  /** 0: no tokens come by themselves. */
+  rate: number;
+  /** Without a meaning, because no tokens come. */
+  period: number;
+  capacity: number;
+}
+
 /** What the arithmetic calculates with. */
-export type Bucket = TokenBucket | WindowBucket;
+export type Bucket = TokenBucket | CreditsBucket | WindowBucket;
 
 /** A fixed window, as it is shown. */
 export interface ShownWindow extends FixedWindowConfig {
@@ -70,7 +79,7 @@ export interface ShownWindow extends FixedWindowConfig {
  * A limit as those who read it get it, plain JSON: in snapshots, in denials, and from `configOf`.
  * `calculateRateLimit` takes it, so that a page calculates as the server does.
  */
-export type ShownConfig = TokenBucket | ShownWindow;
+export type ShownConfig = TokenBucket | CreditsBucket | ShownWindow;
 
 /** A config whose periods are of equal length: no days, weeks or months of the calendar. */
 export type PeriodicConfig = (TokenBucket | OtherWindow) & { period: number };

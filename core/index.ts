@@ -1,9 +1,9 @@
 export type { CalculatedRateLimit, RateLimitState } from "./calculate.js";
 export { calculateRateLimit } from "./calculate-anywhere.js";
 export { MAX_RETRY_AFTER } from "./config.js";
-export type { CreditsConfig } from "./credits.js";
 export type {
   ConcurrencyConfig,
+  CreditsConfig,
   FixedWindowConfig,
   LeaseConfig,
   LimitConfig,

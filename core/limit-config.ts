@@ -156,7 +156,7 @@ export interface FixedWindowConfig extends CommonConfig {
   afterBlock?: "next window" | "new window" | undefined;
 }
 
-/** The config of one limit of tokens, of either kind. */
+/** The config of one limit whose tokens come by themselves, of either kind. */
 export type RateLimitConfig = TokenBucketConfig | FixedWindowConfig;
 
 /**
@@ -176,8 +176,35 @@ export interface ConcurrencyConfig {
   ttl?: number | undefined;
 }
 
-/** The config of one limit: of tokens or of slots. */
-export type LimitConfig = RateLimitConfig | ConcurrencyConfig;
+/**
+ * Credits: a balance that only `credit()` raises, such as credits that users buy. It holds nothing at
+ * first, and no call takes it below zero.
+ */
+export interface CreditsConfig {
+  /** Tells credits from tokens that come by themselves. */
+  kind: "credits";
+  /**
+   * The most tokens that a balance holds: above 0, and at most 2^53. `credit()` adds no more than
+   * that. To lower it takes away what is above, at the next write to the balance.
+   * @default 2^53
+   */
+  capacity?: number;
+  /** Decides and reports, and denies no call; see `shadow` of a limit. @default false */
+  shadow?: boolean;
+  /** The answer of `limit` and `check` in an outage; see `whenStoreFails` of a limit. @default "fail" */
+  whenStoreFails?: "fail" | "allow";
+  /**
+   * How long a process may repeat a denial of `limit` from memory, ms; see `rememberDenials` of a
+   * limit. Credits that another process adds meanwhile are seen that much later.
+   * @default the limiter's `rememberDenials`
+   */
+  rememberDenials?: number;
+  /** How long the ids of calls with `once` are remembered, ms; see `onceFor` of a limit. */
+  onceFor?: number | undefined;
+}
+
+/** The config of one limit: of tokens, of credits or of slots. */
+export type LimitConfig = RateLimitConfig | CreditsConfig | ConcurrencyConfig;
 
 /** A limit of any kind, for code that asks for an option which only some of the kinds have. */
 export type AnyLimit = { kind: LimitConfig["kind"] } & {

@@ -53,7 +53,7 @@ function instantOf(
   row: RateLimitState | null | undefined,
   config: Bucket,
 ): number {
-  if (config.kind === "token bucket") return ts;
+  if (config.kind !== "fixed window") return ts;
   const isPeriodic = row && typeof config.period === "number";
   return windowAt(isPeriodic ? { ...config, start: row.ts } : config, ts);
 }

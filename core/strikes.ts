@@ -56,7 +56,7 @@ export function struckState(
 
 /** When a bucket that was closed opens, epoch ms. */
 function opensAt(closed: RateLimitState, config: Bucket): number {
-  if (config.kind === "token bucket") return closed.ts + shortestBlock(config)!;
+  if (config.kind !== "fixed window") return closed.ts + shortestBlock(config)!;
   // In the window after the one that repays the debt.
   return windowAfter(config, closed.ts, Math.round(-closed.value / config.rate) + 1);
 }

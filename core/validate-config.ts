@@ -1,12 +1,6 @@
 /** Validates the config of a limit. Its errors name the option that is wrong. */
 import { MAX_SHARDS, MAX_WAIT, longestPeriod } from "./config.js";
-import type {
-  FixedWindowConfig,
-  LimitConfig,
-  RateLimitConfig,
-  TokenBucketConfig,
-} from "./limit-config.js";
-import { type CreditsConfig, isCredits } from "./credits.js";
+import type { FixedWindowConfig, LimitConfig, TokenBucketConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";
 import { CALENDAR_PERIODS, validateCalendar } from "./validate-calendar.js";
@@ -21,7 +15,7 @@ import { validateOnceFor } from "./validate-once.js";
  * @param path the name of the config in messages, such as `limits.sendMessage`.
  * @throws RateLimitConfigError quoting the option and its value.
  */
-export function validateConfig(given: LimitConfig | CreditsConfig, path = "config"): void {
+export function validateConfig(given: LimitConfig, path = "config"): void {
   if (typeof given !== "object" || given === null) {
     throw new RateLimitConfigError(path, given, "a rate limit config");
   }
@@ -33,10 +27,7 @@ export function validateConfig(given: LimitConfig | CreditsConfig, path = "confi
       message: `${path}.${option} is not an option, got ${describe(value)}; use ${known}`,
     });
   }
-  const isBalance = given.kind === "token bucket" && isCredits(given);
-  const config = isBalance
-    ? checkCredits(given as RateLimitConfig, path)
-    : (given as RateLimitConfig);
+  const config = given.kind === "credits" ? checkCredits({ ...given }, path) : given;
   const { kind, rate, period, capacity = rate, maxReserved = 0, shards = 1 } = config;
   const { blockFor, shadow = false, whenStoreFails = "fail", rememberDenials = 0 } = config;
   // Also of a token bucket: in plain JavaScript it may have them.
@@ -44,8 +35,14 @@ export function validateConfig(given: LimitConfig | CreditsConfig, path = "confi
   const demand = (holds: boolean, option: string, value: unknown, requirement: string) => {
     if (!holds) throw new RateLimitConfigError(`${path}.${option}`, value, requirement);
   };
-  demand(KINDS.has(kind), "kind", kind, '"token bucket", "fixed window" or "concurrency"');
-  demand(isFinite(rate) && rate > 0, "rate", rate, "a finite number above 0");
+  demand(
+    KINDS.has(kind),
+    "kind",
+    kind,
+    '"token bucket", "fixed window", "credits" or "concurrency"',
+  );
+  const noCredits = rate === 0 && kind === "token bucket" ? CREDITS_INSTEAD : "";
+  demand(isFinite(rate) && rate > 0, "rate", rate, `a finite number above 0${noCredits}`);
   const isCalendar = kind === "fixed window" && CALENDAR_PERIODS.has(period);
   const isPeriod = isCalendar || (isWhole(period) && Number(period) > 0);
   demand(
@@ -109,6 +106,7 @@ export function validateConfig(given: LimitConfig | CreditsConfig, path = "confi
   validateOnceFor(config, path);
 }
 
+const CREDITS_INSTEAD = ' (kind: "credits" is a balance that only credit() raises)';
 const AT_LEAST_0 = "a finite number of at least 0";
 const isFinite = (value: unknown): boolean => Number.isFinite(value);
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value);

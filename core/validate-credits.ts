@@ -4,15 +4,20 @@ import { CREDITS_PERIOD, MOST_CREDITS } from "./credits.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
 const REASONS: Readonly<Record<string, string>> = {
-  period: "credits do not refill; for tokens that come back, give a rate above 0",
+  rate: 'credits do not refill; for tokens that come back, use kind: "token bucket"',
+  period: 'credits do not refill; for tokens that come back, use kind: "token bucket"',
   maxReserved: "no tokens are still to come, so none can be reserved",
   shards: "a balance is one row",
   blockFor: "nothing would open the balance again",
   afterBlock: "nothing would open the balance again",
   forgiveAfter: "nothing would open the balance again",
-  start: "a token bucket has no windows",
+  start: "credits have no windows",
+  timeZone: "credits have no windows",
+  weekStart: "credits have no windows",
   lease: "what is left of a block lapses, and credits must not",
 };
+/** What `configOf` and snapshots fill in. */
+const FILLED_IN: Readonly<Record<string, number>> = { rate: 0, period: CREDITS_PERIOD };
 
 /**
  * Checks what is special in the config of credits.
@@ -20,24 +25,22 @@ const REASONS: Readonly<Record<string, string>> = {
  * @returns the config of a bucket that refills, for the other checks.
  * @throws RateLimitConfigError quoting the option and its value.
  */
-export function checkCredits(config: RateLimitConfig, path: string): RateLimitConfig {
-  const { capacity = MOST_CREDITS } = config;
+export function checkCredits(
+  config: Readonly<Record<string, unknown>>,
+  path: string,
+): RateLimitConfig {
   for (const [option, reason] of Object.entries(REASONS)) {
-    const value = (config as unknown as Record<string, unknown>)[option];
-    // `configOf` and snapshots give configs that are filled in.
-    if (value === undefined || (option === "period" && value === CREDITS_PERIOD)) continue;
+    const value = config[option];
+    if (value === undefined || value === FILLED_IN[option]) continue;
     const message =
-      `${path}.${option} does not go with rate: 0, which means credits, got ${describe(value)}: ` +
-      reason;
+      `${path}.${option} does not go with kind: "credits", got ${describe(value)}: ` + reason;
     throw new RateLimitConfigError(`${path}.${option}`, value, { message });
   }
-  const isBalance = Number.isFinite(capacity) && capacity > 0 && capacity <= MOST_CREDITS;
-  if (!isBalance) {
-    throw new RateLimitConfigError(
-      `${path}.capacity`,
-      capacity,
-      "above 0 and at most 2^53 for credits (rate: 0)",
-    );
+  const { capacity = MOST_CREDITS } = config;
+  if (!(Number.isFinite(capacity) && Number(capacity) > 0 && Number(capacity) <= MOST_CREDITS)) {
+    const requirement = "above 0 and at most 2^53 for credits";
+    throw new RateLimitConfigError(`${path}.capacity`, capacity, requirement);
   }
-  return { ...config, rate: capacity, period: CREDITS_PERIOD };
+  const rate = capacity as number;
+  return { ...config, kind: "token bucket", rate, period: CREDITS_PERIOD };
 }

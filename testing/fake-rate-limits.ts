@@ -4,7 +4,7 @@
  */
 import { capacityOf, type ShownConfig } from "../core/config.js";
 import type { LimitConfig } from "../core/limit-config.js";
-import { bucketConfig, type CreditsConfig, isCredits } from "../core/credits.js";
+import { bucketConfig, isCredits } from "../core/credits.js";
 import { describe } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { slotsConfig } from "../core/slots.js";
@@ -22,7 +22,7 @@ export interface FakeRateLimitsOptions<TName extends string = string> {
    * names.
    * @default every name, each with one token a second and a capacity of one
    */
-  limits?: { readonly [TLimit in TName]?: LimitConfig | CreditsConfig };
+  limits?: { readonly [TLimit in TName]?: LimitConfig };
   /** This machine's time, epoch ms. A test runner's fake timers move the default. @default Date.now */
   clock?: () => number;
 }
@@ -74,8 +74,7 @@ export function createFakeRateLimits<TLimiter extends NamedLimits>(
 ): FakeRateLimits<keyof TLimiter["limits"] & string>;
 export function createFakeRateLimits(options: FakeRateLimitsOptions = {}): FakeRateLimits {
   const { clock = () => Date.now() } = options;
-  const limits: Readonly<Record<string, LimitConfig | CreditsConfig | undefined>> | undefined =
-    options.limits;
+  const limits: Readonly<Record<string, LimitConfig | undefined>> | undefined = options.limits;
   const states = new Map<string, RateLimitSnapshot>();
 
   function stateOf(item: RateLimitItem): RateLimitSnapshot {
@@ -176,5 +175,5 @@ function configUntil(config: ShownConfig, now: number, retryAt: number): ShownCo
 }
 
 function windowStart(config: ShownConfig, now: number): number {
-  return config.kind === "token bucket" ? now : windowAt(config, now);
+  return config.kind !== "fixed window" ? now : windowAt(config, now);
 }

@@ -52,7 +52,7 @@ export function useMeter(
     // Such a call passes when the bar is full, so this renders for each change.
     count: capacity,
     // Windows bring their tokens at once.
-    enabled: smooth && config?.kind === "token bucket",
+    enabled: smooth && !!config && config.kind !== "fixed window",
   });
   return (
     <div

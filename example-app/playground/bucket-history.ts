@@ -7,7 +7,7 @@
  */
 import {
   calculateRateLimit,
-  type RateLimitConfig,
+  type ShownConfig,
   type RateLimitErrorData,
   type RateLimitSnapshot,
 } from "trpc-rate-limit";
@@ -67,7 +67,7 @@ export type BucketHistory = ReturnType<typeof createBucketHistory>;
 export function createBucketHistory() {
   const listeners = new Set<() => void>();
   const calls = createWaitingCalls();
-  let config: RateLimitConfig | undefined;
+  let config: ShownConfig | undefined;
   let counts = NONE;
   let states: State[] = [];
   /** The instants of denials. */

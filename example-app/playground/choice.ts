@@ -2,7 +2,12 @@
  * A limit as a visitor chooses it. The form, the address and the server take the same choices, and
  * refuse the others with the same words.
  */
-import { RateLimitConfigError, type RateLimitConfig, validateConfig } from "trpc-rate-limit";
+import {
+  RateLimitConfigError,
+  type RateLimitConfig,
+  type ShownConfig,
+  validateConfig,
+} from "trpc-rate-limit";
 import { BOUNDS } from "./limits.js";
 
 /** Times are in ms. */
@@ -44,10 +49,11 @@ export function configOfChoice(choice: PlaygroundChoice): RateLimitConfig {
 }
 
 /** The choice that leads to a config of the playground. */
-export function choiceOfConfig(config: RateLimitConfig): PlaygroundChoice {
+export function choiceOfConfig(config: RateLimitConfig | ShownConfig): PlaygroundChoice {
   const { kind, rate, period, capacity = rate, shards = 1, blockFor } = config;
   return {
-    kind,
+    // It is never credits.
+    kind: kind === "fixed window" ? kind : "token bucket",
     rate,
     period: period === "month" ? period : Number(period),
     capacity,

@@ -1,5 +1,5 @@
 /** Says in plain words what the algebra is doing to a bucket at this moment. */
-import { calculateRateLimit, type RateLimitConfig } from "trpc-rate-limit";
+import { calculateRateLimit, type ShownConfig } from "trpc-rate-limit";
 
 const tokens = (value: number) =>
   value.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -20,7 +20,7 @@ function nextMonth(now: number): string {
  */
 export function explainBucket(
   value: number,
-  config: RateLimitConfig,
+  config: ShownConfig,
   now: number,
   windowStart = 0,
 ): string {

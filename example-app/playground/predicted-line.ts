@@ -1,5 +1,5 @@
 /** The line that the page predicts between the states of a bucket that it knows. */
-import { calculateRateLimit, type RateLimitConfig } from "trpc-rate-limit";
+import { calculateRateLimit, type ShownConfig } from "trpc-rate-limit";
 
 export interface KnownState {
   value: number;
@@ -17,7 +17,7 @@ export interface Line {
 /** Each state is predicted from, until the next one is known. */
 export function predictedLine(
   states: readonly KnownState[],
-  config: RateLimitConfig,
+  config: ShownConfig,
   from: number,
   now: number,
 ): Line {
@@ -35,7 +35,7 @@ export function predictedLine(
 }
 
 /** The instants between two others at which the prediction bends: a full bucket, a new window. */
-function bends(state: KnownState, config: RateLimitConfig, from: number, to: number): number[] {
+function bends(state: KnownState, config: ShownConfig, from: number, to: number): number[] {
   const { ts } = state;
   const { kind, rate, period, capacity = rate } = config;
   if (typeof period === "string") {

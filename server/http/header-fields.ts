@@ -88,7 +88,7 @@ function isCalculable({ value, now, retryAfter = 0, config }: LimitFacts): boole
 /** Whether the window of an instant is known. Those of a time zone are listed, see `shownConfig`. */
 function hasWindowAt(config: ShownConfig, now: number): boolean {
   const { starts } = config;
-  if (config.kind === "token bucket" || starts === undefined) return !isOfZone(config);
+  if (config.kind !== "fixed window" || starts === undefined) return !isOfZone(config);
   const isList = Array.isArray(starts) && starts.every(Number.isFinite);
   return isList && windowAfter(config, now, 1) < Infinity;
 }
@@ -125,7 +125,7 @@ function stateOf(fact: LimitFacts): string {
 function untilFull(fact: LimitFacts): number {
   const { config, value, now } = fact;
   if (isCredits(config)) return Infinity;
-  return config.kind === "token bucket"
+  return config.kind !== "fixed window"
     ? ((capacityOf(config) - value) / config.rate) * config.period
     : windowOf(fact, config).end - now;
 }
@@ -133,7 +133,7 @@ function untilFull(fact: LimitFacts): number {
 /** The length of the period, ms; that of a day, week or month is the length of the present one. */
 function periodOf(fact: LimitFacts): number {
   const { config } = fact;
-  if (config.kind === "token bucket") return config.period;
+  if (config.kind !== "fixed window") return config.period;
   const { start, end } = windowOf(fact, config);
   return end - start;
 }

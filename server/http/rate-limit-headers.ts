@@ -23,7 +23,7 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  * - `RateLimit`: `r` whole tokens left, and `t` seconds until the denied call would pass, or else
  *   until the limit is full again or its window ends;
  * - `Retry-After`: for a denial, whole seconds, rounded up. It is missing where no wait helps, as
- *   with credits (`rate: 0`), which have neither `w` nor `t`.
+ *   with credits (`kind: "credits"`), which have neither `w` nor `t`.
  *
  * The error of several limits gives the fields of each one that denied the call. A call that was let
  * through because the store failed (`storeFailed`) has none: the tokens left are not known.

@@ -2,11 +2,10 @@
 import type { ShownConfig } from "../../core/config.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { ConcurrencyConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
-import type { CreditsConfig } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 
 /** The limits of a limiter: their configs by name. */
-export type LimitConfigs = Record<string, LimitConfig | CreditsConfig>;
+export type LimitConfigs = Record<string, LimitConfig>;
 
 /** The names of the limits that have tokens. */
 export type TokensName<TLimits> = keyof {

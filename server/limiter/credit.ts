@@ -62,9 +62,9 @@ class CreditClaim implements Claim<RateLimitResult> {
   }
 }
 
-function uncreditable({ name, config: { rate } }: ResolvedLimit): RateLimitConfigError {
+function uncreditable({ name, config: { kind } }: ResolvedLimit): RateLimitConfigError {
   const message =
-    `credit() does not go with "${name}", whose rate is ${rate}: only credits (rate: 0) are added ` +
-    "to; use refund() to give tokens of a call back";
+    `credit() does not go with "${name}", which is of kind "${kind}": only credits are ` +
+    "added to; use refund() to give tokens of a call back";
   return new RateLimitConfigError("name", name, { message });
 }

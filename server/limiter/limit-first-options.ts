@@ -81,8 +81,8 @@ export interface CreditResult {
 }
 
 /** `unknown` for the config of credits. Any other one does not compile. */
-export type OfCredits<TConfig> = TConfig extends { rate: infer TRate }
-  ? 0 extends TRate
+export type OfCredits<TConfig> = TConfig extends { kind: infer TKind }
+  ? "credits" extends TKind
     ? unknown
     : NotCredits
   : unknown;
@@ -90,5 +90,5 @@ export type OfCredits<TConfig> = TConfig extends { rate: infer TRate }
 /** The name is here for the compiler's message. */
 export interface NotCredits {
   /** What `credit` needs of a limit. */
-  rate: 0;
+  kind: "credits";
 }

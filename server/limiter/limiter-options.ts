@@ -1,6 +1,5 @@
 /** The options of a limiter and of its upkeep, and what `onDecision` receives. */
 import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
-import type { CreditsConfig } from "../../core/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { ChangeChannel } from "../changes/change-channel.js";
 import type { RateLimitLogger } from "../report/logger.js";
@@ -55,23 +54,6 @@ export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
       }
     : unknown;
 
-/** What a limit with a `rate` of 0 must not have: it is credits, see `CreditsConfig`. */
-export type FitsCredits<TConfig> = TConfig extends { rate: 0 }
-  ? {
-      kind: "token bucket";
-      period?: LeftOut<"credits"> | undefined;
-      maxReserved?: LeftOut<"credits"> | undefined;
-      shards?: LeftOut<"credits"> | undefined;
-      blockFor?: LeftOut<"credits"> | undefined;
-      /** Only for fixed windows. */
-      start?: LeftOut<"credits"> | undefined;
-      /** Only for fixed windows with `blockFor`. */
-      afterBlock?: LeftOut<"credits"> | undefined;
-      forgiveAfter?: LeftOut<"credits"> | undefined;
-      lease?: LeftOut<"credits"> | undefined;
-    }
-  : unknown;
-
 /** What a limit with an `onceFor`, or with a list of `blockFor`, must not have. */
 export type FitsOneRow<TConfig> = (TConfig extends { onceFor: number }
   ? { shards?: 1 | LeftOut<"a limit with onceFor"> | undefined }
@@ -124,12 +106,11 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
   /** The limits by name. Checked at construction. */
   limits: {
     readonly [TName in keyof TLimits]: TLimits[TName] &
-      (LimitConfig | CreditsConfig) &
+      LimitConfig &
       FitsKind<TLimits[TName]> &
       FitsLease<TLimits[TName]> &
       FitsOneRow<TLimits[TName]> &
-      FitsCalendar<TLimits[TName]> &
-      FitsCredits<TLimits[TName]>;
+      FitsCalendar<TLimits[TName]>;
   };
   /**
    * The time, epoch ms.

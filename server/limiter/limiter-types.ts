@@ -106,7 +106,7 @@ export interface RateLimitOperations<
   ): Promise<LimitFirstResult<TName>>;
 
   /**
-   * Adds to a balance of credits (`rate: 0`), up to its capacity. Resolves with the balance. Rejects
+   * Adds to a balance of credits (`kind: "credits"`), up to its capacity. Resolves with the balance. Rejects
    * with a `RateLimitConfigError` for a limit that refills.
    */
   credit<TName extends keyof TLimits & string>(

@@ -2,7 +2,7 @@
 import type { RateLimitState } from "../../core/calculate.js";
 import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
-import type { LimitConfig } from "../../core/limit-config.js";
+import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/credits.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
@@ -117,15 +117,19 @@ function missingKey(): RateLimitInputError {
  *
  * @throws RateLimitConfigError for credits in place of another limit, and the reverse.
  */
-function bucketLike(inline: Bucket, named: Bucket | undefined, name: string): Bucket {
+function bucketLike(
+  inline: RateLimitConfig | CreditsConfig,
+  named: Bucket | undefined,
+  name: string,
+): Bucket {
   const own = isCredits(inline);
   if (named === undefined || isCredits(named) === own) return bucketConfig(inline);
   const message = own
-    ? `config.rate of a call on "${name}" must be above 0, got 0: a limit cannot become credits for ` +
+    ? `config.kind of a call on "${name}" must not be "credits": a limit cannot become credits for ` +
       `one call; give the credits a name of their own in limits`
-    : `config.rate of a call on "${name}" must be 0, got ${inline.rate}: its balance is credits, ` +
+    : `config.kind of a call on "${name}" must be "credits", got "${inline.kind}": its balance is credits, ` +
       `which refill for no call; give the other limit a name of its own`;
-  throw new RateLimitConfigError("config.rate", inline.rate, { message });
+  throw new RateLimitConfigError("config.kind", inline.kind, { message });
 }
 
 /** The policies of the limit, for a call's own config that does not set them. */

@@ -1,5 +1,5 @@
 /** By what the rows of a plain take are charged. */
-import { capacityOf, type Bucket } from "../../core/config.js";
+import { type Bucket, capacityOf, type PeriodicConfig } from "../../core/config.js";
 import type { TakeLine, TakeTerms } from "./row-access.js";
 
 /** Whether a statement can charge two rows by the same terms. Each row has its own `start`. */
@@ -25,7 +25,9 @@ export function sharedTerms<TConfig extends Bucket>([
 }
 
 /** The kind of all lines, or `undefined` if they differ. */
-export function sharedKind(lines: readonly TakeLine[]): Bucket["kind"] | undefined {
+export function sharedKind(
+  lines: readonly TakeLine<PeriodicConfig>[],
+): PeriodicConfig["kind"] | undefined {
   const { kind } = lines[0]!.terms.config;
   return lines.every(({ terms }) => terms.config.kind === kind) ? kind : undefined;
 }

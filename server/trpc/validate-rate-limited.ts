@@ -167,7 +167,7 @@ function demandRefilling(
   value: unknown,
 ): void {
   if (value !== true) return;
-  const name = names.find((each) => limitOf(limits, each)?.rate === 0);
+  const name = names.find((each) => limits[each]?.kind === "credits");
   if (name === undefined) return;
   const message =
     `${option} does not go with the credits ${describe(name)}, got true: ` +

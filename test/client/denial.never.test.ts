@@ -9,7 +9,7 @@ import { MINUTE, waitsInLine } from "../../core/index.js";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, memoryStore, type RateLimitError } from "../../server/index.js";
 
-const limits = { credits: { kind: "token bucket", rate: 0 } } as const;
+const limits = { credits: { kind: "credits" } } as const;
 
 async function setUp() {
   const clock = createManualClock();

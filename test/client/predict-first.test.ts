@@ -18,7 +18,7 @@ const limits = {
   plan: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 },
   slow: { kind: "token bucket", rate: 1 / 3, period: SECOND, capacity: 7 },
   daily: { kind: "fixed window", rate: 8, period: HOUR, start: 0, capacity: 12 },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 type Name = keyof typeof limits;
 

@@ -3,10 +3,11 @@
  * thirds and millionths, periods of a millisecond and of ten years, full and empty rows, rows with
  * a debt, rows written by a clock that is ahead, and counts that are just too large.
  */
+import type { Bucket } from "../../core/config.js";
 import fc from "fast-check";
 import { type RateLimitState, stateAt } from "../../core/calculate.js";
 import { capacityOf, type PeriodicConfig, reservableOf, longestPeriod } from "../../core/config.js";
-import type { RateLimitConfig } from "../../core/limit-config.js";
+
 import { mostSatisfiable, validateSatisfiable } from "../../core/count.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 import { validateConfig } from "../../core/validate-config.js";
@@ -82,7 +83,7 @@ export const anyNow = fc
 /**
  * No row, or one that calls with this config can have written, by clocks before and after `now`.
  */
-export function anyRow(config: RateLimitConfig, now: number): fc.Arbitrary<RateLimitState | null> {
+export function anyRow(config: Bucket, now: number): fc.Arbitrary<RateLimitState | null> {
   const capacity = capacityOf(config);
   const reservable = reservableOf(config);
   const debt = Math.min(reservable, 10 * (capacity + config.rate));
@@ -102,11 +103,7 @@ export function anyRow(config: RateLimitConfig, now: number): fc.Arbitrary<RateL
 }
 
 /** A count that some wait would satisfy. */
-export function anyCount(
-  config: RateLimitConfig,
-  held: number,
-  reserve: boolean,
-): fc.Arbitrary<number> {
+export function anyCount(config: Bucket, held: number, reserve: boolean): fc.Arbitrary<number> {
   const most = mostSatisfiable(config, reserve);
   const capacity = capacityOf(config);
   return fc

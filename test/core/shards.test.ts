@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { calculateRateLimit, type RateLimitState } from "../../core/calculate.js";
-import { capacityOf, shardConfig, toleranceOf } from "../../core/config.js";
+import { type Bucket, capacityOf, shardConfig, toleranceOf } from "../../core/config.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { decideShardPair, fullestShards, sumShards } from "../../core/shards.js";
 import { anyConfig, anyCount, anyNow, anyRow } from "./arbitraries.js";
@@ -20,7 +20,7 @@ const anySharded = anyConfig.chain((config) =>
 
 interface PairCall {
   config: RateLimitConfig;
-  part: RateLimitConfig;
+  part: Bucket;
   pair: Pair;
   now: number;
   count: number;
@@ -43,7 +43,7 @@ const anyPairCall: fc.Arbitrary<PairCall> = fc
     );
   });
 
-const heldBy = (pair: Pair, part: RateLimitConfig, now: number) =>
+const heldBy = (pair: Pair, part: Bucket, now: number) =>
   calculateRateLimit(pair[0], part, now).value + calculateRateLimit(pair[1], part, now).value;
 
 const decide = ({ pair, part, now, count, reserve }: PairCall, ms = 0) =>

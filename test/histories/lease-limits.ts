@@ -1,5 +1,5 @@
 /** The limits of histories with leases, and what their buckets are held to. */
-import type { Bucket } from "../../server/index.js";
+import type { RateLimitConfig } from "../../server/index.js";
 import type { BoundedLimit } from "./lease-bounds.js";
 import type { LeasedLimit } from "./lease-caller.js";
 
@@ -48,7 +48,7 @@ export const NAMES = Object.keys(LEASED) as (keyof typeof LEASED)[];
 export const LIMITS = Object.fromEntries(NAMES.map((name) => [name, LEASED[name][0]]));
 
 /** What a bucket is held to that is used with any of these configs. */
-export function boundedBy(configs: readonly Bucket[]): BoundedLimit {
+export function boundedBy(configs: readonly RateLimitConfig[]): BoundedLimit {
   const each = configs.map(({ kind, rate, period, capacity = rate, lease }) => {
     const perMs = rate / Number(period);
     const leaseMs = lease?.ms ?? 0;
@@ -57,7 +57,9 @@ export function boundedBy(configs: readonly Bucket[]): BoundedLimit {
     return { perMs, leaseMs, beside, capacity };
   });
   const most = (of: (config: (typeof each)[number]) => number) => Math.max(...each.map(of));
-  const { kind, start = 0, ...first } = configs[0]!;
+  const [first] = configs as [RateLimitConfig];
+  const { kind } = first;
+  const { start = 0 } = first.kind === "fixed window" ? first : {};
   const period = Number(first.period);
   const leaseMs = most((config) => config.leaseMs);
   const perMs = most((config) => config.perMs);

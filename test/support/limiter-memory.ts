@@ -28,7 +28,7 @@ const limits = {
   denied: { ...bucket, capacity: 1, rememberDenials: HOUR },
   blocked: { ...bucket, capacity: 1, blockFor: [MINUTE, HOUR] },
   leased: { ...bucket, rate: 1e6, capacity: 1e6, lease: { ms: 1000 } },
-  credits: { kind: "token bucket", rate: 0, capacity: 10 },
+  credits: { kind: "credits", capacity: 10 },
   slots,
   manySlots: { ...slots, slots: 1000 },
   line: slots,

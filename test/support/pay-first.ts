@@ -8,7 +8,7 @@ import { openStore, type StoreKind } from "./open-store.js";
 
 export const limits = {
   plan: { kind: "token bucket", rate: 37, period: 1000 * DAY },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 
 async function main([kind = "", url = "", callers = "1"]: readonly string[]): Promise<void> {

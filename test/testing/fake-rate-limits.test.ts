@@ -64,7 +64,7 @@ describe("fake rate limits", () => {
 
   it("take the credits of a limiter, which no wait brings back", () => {
     const limits = createFakeRateLimits({
-      limits: { ...LIMITS, credits: { kind: "token bucket", rate: 0 } },
+      limits: { ...LIMITS, credits: { kind: "credits" } },
     });
     const credits = { name: "credits" };
     expect(limits.status(credits, 1)).toEqual({ ok: true });

@@ -14,23 +14,23 @@ const limiter = createRateLimiter({
   limits: {
     plan: { kind: "token bucket", rate: 10, period: MINUTE },
     daily: { kind: "fixed window", rate: 10, period: MINUTE },
-    credits: { kind: "token bucket", rate: 0 },
-    stamps: { kind: "token bucket", rate: 0, capacity: 10, shadow: true },
+    credits: { kind: "credits" },
+    stamps: { kind: "credits", capacity: 10, shadow: true },
   },
 });
 
 // @ts-expect-error credits have no period
-createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, period: MINUTE } } });
+createRateLimiter({ store, limits: { a: { kind: "credits", period: MINUTE } } });
 // @ts-expect-error credits have no shards
-createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, shards: 2 } } });
+createRateLimiter({ store, limits: { a: { kind: "credits", shards: 2 } } });
 // @ts-expect-error credits have no blocks
-createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, blockFor: MINUTE } } });
+createRateLimiter({ store, limits: { a: { kind: "credits", blockFor: MINUTE } } });
 // @ts-expect-error credits are not owed
-createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, maxReserved: 2 } } });
+createRateLimiter({ store, limits: { a: { kind: "credits", maxReserved: 2 } } });
 // @ts-expect-error credits are not leased
-createRateLimiter({ store, limits: { a: { kind: "token bucket", rate: 0, lease: { ms: 50 } } } });
-// @ts-expect-error windows refill
-createRateLimiter({ store, limits: { a: { kind: "fixed window", rate: 0, period: MINUTE } } });
+createRateLimiter({ store, limits: { a: { kind: "credits", lease: { ms: 50 } } } });
+// @ts-expect-error no tokens come by themselves
+createRateLimiter({ store, limits: { a: { kind: "credits", rate: 10 } } });
 
 void limiter.credit("credits", { key: "k", count: 1, once: "payment" });
 void limiter.credit("stamps", { count: 1 });

@@ -28,9 +28,9 @@ export function validateRule(given: object, own: Bucket, name: string): Override
     // A row that does not exist holds nothing of one of the two, and is full of the other.
     if (isCredits(rule.config) !== isCredits(own)) {
       const problem = isCredits(own)
-        ? "0: this limit is a balance of credits"
-        : "above 0: this limit is no balance of credits";
-      throw new RateLimitConfigError("config.rate", rule.config.rate, problem);
+        ? '"credits": this limit is a balance of credits'
+        : 'another kind than "credits": this limit is no balance of credits';
+      throw new RateLimitConfigError("config.kind", rule.config.kind, problem);
     }
   } else if (rule.times !== undefined) {
     if (!(Number.isFinite(rule.times) && rule.times > 0)) {
@@ -56,8 +56,8 @@ export function validateRule(given: object, own: Bucket, name: string): Override
 export function checkedTimes(given: Bucket, times: number, name: string): Bucket {
   try {
     const config = timesConfig(given, times);
-    // A rate that is rounded to 0 would make a limit credits.
-    if (!isCredits(given) && isCredits(config)) throw new RangeError("its rate would be 0");
+    // A small one may be rounded to 0.
+    if (!isCredits(given) && config.rate === 0) throw new RangeError("its rate would be 0");
     validateConfig(config);
     return config;
   } catch (error) {

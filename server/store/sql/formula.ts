@@ -2,7 +2,7 @@
  * `stateAt` of `core` as SQL. The operations are in the same order as there, so that the results are
  * the same to the last bit. The differential test compares them.
  */
-import type { Bucket } from "../../../core/config.js";
+import type { PeriodicConfig } from "../../../core/config.js";
 import type { DialectName } from "./driver.js";
 
 /**
@@ -23,7 +23,7 @@ export interface Operands {
 }
 
 /** The kind of all rows of a statement, or `"either"` if each row has its own. */
-export type FormulaKind = Bucket["kind"] | "either";
+export type FormulaKind = PeriodicConfig["kind"] | "either";
 
 interface Functions {
   least: string;
@@ -84,7 +84,10 @@ export function tsSql(dialect: DialectName, kind: FormulaKind, operands: Operand
     : `${ts()} + ${windows(dialect, operands)} * ${period()}`;
 }
 
-function eitherKind({ isWindow }: Operands, formula: (kind: Bucket["kind"]) => string): string {
+function eitherKind(
+  { isWindow }: Operands,
+  formula: (kind: PeriodicConfig["kind"]) => string,
+): string {
   return `CASE WHEN ${isWindow!()} THEN ${formula("fixed window")} ELSE ${formula("token bucket")} END`;
 }
 

@@ -2,7 +2,7 @@
  * The plain take on PostgreSQL. It queues on the lock of each row: `ON CONFLICT DO UPDATE` evaluates
  * its condition on the newest version of the row, with the lock held.
  */
-import { capacityOf, type PeriodicConfig, type Bucket } from "../../../core/config.js";
+import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import { rowKey } from "../store.js";
@@ -35,7 +35,7 @@ const OPERANDS: Operands = {
   now: () => "$10",
 };
 
-interface Takes extends Record<Bucket["kind"], TakeTexts> {
+interface Takes extends Record<PeriodicConfig["kind"], TakeTexts> {
   /** For many lines with terms of their own. */
   each: string;
 }
@@ -54,7 +54,7 @@ interface TakeTexts {
   manyWithTotals: string;
 }
 
-function takeTexts(table: string, kind: Bucket["kind"], shown: string): TakeTexts {
+function takeTexts(table: string, kind: PeriodicConfig["kind"], shown: string): TakeTexts {
   const held = heldSql("postgresql", kind, OPERANDS);
   const refilled = refilledSql("postgresql", kind, OPERANDS);
   const ts = tsSql("postgresql", kind, OPERANDS);

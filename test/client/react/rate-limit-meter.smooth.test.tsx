@@ -138,7 +138,7 @@ describe("RateLimitMeter with smooth", () => {
   });
 
   it("stands still for credits, which do not refill", async () => {
-    const { element, fill } = createMeter({ ...BUCKET, rate: 0 });
+    const { element, fill } = createMeter({ kind: "credits", capacity: 3 });
     render(element());
     fill(1.5);
     expect(shown()).toBeCloseTo(1.5);

@@ -12,7 +12,7 @@ import { soon } from "../../support/soon.js";
 
 const limits = {
   plan: { kind: "fixed window", rate: 10, period: HOUR, start: 0 },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 /** The server's clock. It stands still unless a test moves it. */
 const START = Date.parse("2030-01-01T00:15Z");

@@ -8,7 +8,7 @@ import {
   HOUR,
   memoryStore,
   MINUTE,
-  type RateLimitConfig,
+  type ShownConfig,
   RateLimitError,
   SECOND,
 } from "../../../server/index.js";
@@ -64,7 +64,7 @@ it("counts to the end of the day of a time zone, which may have 23 or 25 hours",
     timeZone: "Europe/Berlin",
   } as const;
   const limiter = createRateLimiter({ store: memoryStore(), clock, limits: { daily } });
-  const fields = (config: RateLimitConfig) =>
+  const fields = (config: ShownConfig) =>
     limitFields([{ name: "d", value: 2, config, now: clock() }]);
   expect(fields(limiter.configOf("daily"))).toEqual({
     "RateLimit-Policy": `"d";q=3;w=${(23 * HOUR) / SECOND}`,

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "../../../server/index.js";
 
-const limits = { credits: { kind: "token bucket", rate: 0 } } as const;
+const limits = { credits: { kind: "credits" } } as const;
 const key = "ada";
 
 it.each([{ unlimited: true }, { blocked: true }] as const)(

@@ -11,8 +11,8 @@ import { storesAndRedis } from "../../support/stores.js";
 import { twoProcesses } from "../../support/two-processes.js";
 
 const limits = {
-  credits: { kind: "token bucket", rate: 0 },
-  stamps: { kind: "token bucket", rate: 0, capacity: 10 },
+  credits: { kind: "credits" },
+  stamps: { kind: "credits", capacity: 10 },
   plan: { kind: "token bucket", rate: 10, period: MINUTE },
 } as const;
 
@@ -131,7 +131,7 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
     expect(snapshot).toMatchObject({
       name: "credits",
       value: 6,
-      config: { kind: "token bucket", rate: 0 },
+      config: { kind: "credits" },
     });
     expect(await at.limiter.forget("k")).toBe(1);
     expect(await at.balance("k")).toBe(0);
@@ -200,15 +200,15 @@ describe.each(storesAndRedis)("credit on %s", (kind, open) => {
       [() => limiter.reset("credits"), "use credit() to add, charge() to take, and forget(key)"],
       [
         () => limiter.credit("plan" as "credits", { count: 1 }),
-        'credit() does not go with "plan", whose rate is 10',
+        'credit() does not go with "plan", which is of kind "token bucket"',
       ],
       [
         () => limiter.limit("credits", { config: limits.plan }),
-        'config.rate of a call on "credits" must be 0, got 10',
+        'config.kind of a call on "credits" must be "credits", got "token bucket"',
       ],
       [
-        () => limiter.limit("plan", { config: { kind: "token bucket", rate: 0 } as never }),
-        'config.rate of a call on "plan" must be above 0, got 0',
+        () => limiter.limit("plan", { config: { kind: "credits" } as never }),
+        'config.kind of a call on "plan" must not be "credits"',
       ],
       [() => limiter.credit("credits", {} as never), "count must be a finite number"],
       [() => limiter.credit("credits", { count: -1 }), "count must be a finite number"],

@@ -3,7 +3,7 @@ import { createRateLimiter, isRateLimitError, memoryStore } from "../../../serve
 
 const limits = {
   daily: { kind: "fixed window", rate: 1, period: "day", timeZone: "Europe/Berlin" },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 
 it.each(["limitFirst", "limitAll"] as const)(

@@ -12,7 +12,7 @@ const key = "u";
 const limits = {
   plan: { kind: "token bucket", rate: 2, period: DAY },
   card: { kind: "token bucket", rate: 3, period: DAY, blockFor: [DAY, 7 * DAY] },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 type Name = keyof typeof limits;
 

@@ -31,7 +31,7 @@ const limits = [
   { kind: "fixed window", rate: 3, period: MINUTE, blockFor: 10 * MINUTE },
   { kind: "token bucket", rate: 2, period: HOUR, shadow: true },
   { kind: "token bucket", rate: 1 / 3, period: DAY, capacity: 9, shards: 2, maxReserved: 3 },
-  bucketConfig({ kind: "token bucket", rate: 0 }),
+  bucketConfig({ kind: "credits" }),
 ] as const;
 const resolved = limits.map((config, i) => resolveLimit(`limit ${i}`, "k", "k", config));
 const shardRow = {

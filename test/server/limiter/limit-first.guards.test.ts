@@ -9,7 +9,7 @@ const limits = {
   plan: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 },
   /** Two shards of 10 tokens. Each call reads both. */
   wide: { kind: "token bucket", rate: 20, period: MINUTE, shards: 2 },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 type Name = keyof typeof limits;
 

@@ -13,7 +13,7 @@ async function setUp() {
     clock,
     limits: {
       plan: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 },
-      credits: { kind: "token bucket", rate: 0 },
+      credits: { kind: "credits" },
     },
     overrides: true,
   });

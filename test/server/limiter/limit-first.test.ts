@@ -20,7 +20,7 @@ const limits = {
   plan: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 },
   daily: { kind: "fixed window", rate: 8, period: MINUTE, start: 0 },
   wide: { kind: "token bucket", rate: 60, period: MINUTE, shards: 4 },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 
 const NEVER = MAX_RETRY_AFTER;
@@ -280,7 +280,7 @@ describe("limitFirst", () => {
     expect(rateLimit).toMatchObject({ name: "plan", retryAfter: 2 * SECOND, value: 0 });
     expect(rateLimit.denials).toMatchObject([
       { name: "plan", retryAfter: 2 * SECOND },
-      { name: "credits", retryAfter: NEVER, config: { rate: 0 } },
+      { name: "credits", retryAfter: NEVER, config: { kind: "credits" } },
     ]);
     const broke = limiter.limitFirst(["credits"], { key, throws: true });
     await expect(broke).rejects.toThrow('Rate limit "credits" exceeded; no wait ends this');

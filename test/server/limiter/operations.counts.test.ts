@@ -7,7 +7,7 @@ const limits = {
   tokens: { kind: "token bucket", rate: 100, period: HOUR },
   sharded: { kind: "token bucket", rate: 100, period: HOUR, shards: 4 },
   leased: { kind: "token bucket", rate: 100, period: HOUR, lease: { ms: 1000 } },
-  credits: { kind: "token bucket", rate: 0, capacity: 100 },
+  credits: { kind: "credits", capacity: 100 },
   running: { kind: "concurrency", slots: 2 },
 } as const;
 

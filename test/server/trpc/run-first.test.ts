@@ -9,7 +9,7 @@ import { createLimitedTRPC } from "../../support/limited-trpc.js";
 
 const limits = {
   plan: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 10 },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
   shown: { kind: "token bucket", rate: 60, period: MINUTE, shadow: true },
 } as const;
 

@@ -7,7 +7,7 @@ import { type Caller, isStoreFailure, type Workload } from "./context.js";
 
 const limits = {
   plan: { kind: "token bucket", rate: 6, period: 86_400_000 },
-  credits: { kind: "token bucket", rate: 0 },
+  credits: { kind: "credits" },
 } as const;
 type Limiter = RateLimiter<typeof limits>;
 

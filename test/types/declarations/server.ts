@@ -30,7 +30,7 @@ export const limiter = createRateLimiter({
     send: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
     logIn: { kind: "fixed window", rate: 5, period: MINUTE },
     render: { kind: "concurrency", slots: 2 },
-    credits: { kind: "token bucket", rate: 0, capacity: 100 },
+    credits: { kind: "credits", capacity: 100 },
   },
   overrides: true,
 });

@@ -11,7 +11,7 @@ import { cases } from "../../../support/cases.js";
 
 const NOW = 10 * DAY;
 const plan = { kind: "token bucket", rate: 10, period: MINUTE } as const;
-const credits = bucketConfig({ kind: "token bucket", rate: 0 });
+const credits = bucketConfig({ kind: "credits" });
 
 function requests(count: number): LimitRequest[] {
   return [plan, credits, plan].map((config, i) => {

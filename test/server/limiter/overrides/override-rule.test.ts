@@ -37,8 +37,8 @@ const REFUSED: [method: keyof Anything, args: unknown[], message: string][] = [
   ["set", ["send", { times: "2" }], "times must be a finite number"],
   [
     "set",
-    ["send", { config: { kind: "token bucket", rate: 0, period: 1 } }],
-    "config.rate must be",
+    ["send", { config: { kind: "credits" } }],
+    'config.kind must be another kind than "credits"',
   ],
   ["set", ["send", { config: SLOW, key: "user", capacity: 3 }], "capacity is not an option"],
   ["set", ["send", { blocked: true, until: START }], "until must be still to come"],
