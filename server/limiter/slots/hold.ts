@@ -52,7 +52,7 @@ export class HeldSlot {
     this.#limit = limit;
     this.#holder = holder;
     this.#validUntil = this.#endAfter(sentAt);
-    this.#schedule(limit.lease / RENEWALS);
+    this.#schedule(limit.ttl / RENEWALS);
     askingFirst(this.#abort.signal, () => {
       if (this.isLate) this.#lose();
     });
@@ -91,7 +91,7 @@ export class HeldSlot {
       await this.#free();
     } catch {
       // Once more, when the store may answer again.
-      const again = setTimeout(() => void this.#free().catch(() => {}), this.#limit.lease * AGAIN);
+      const again = setTimeout(() => void this.#free().catch(() => {}), this.#limit.ttl * AGAIN);
       (again as Partial<NodeJS.Timeout>).unref?.();
     }
   }
@@ -116,9 +116,9 @@ export class HeldSlot {
       if (ts === undefined) return this.#lose();
       this.#holder.writtenAt.splice(0, Infinity, ts);
       this.#validUntil = this.#endAfter(sentAt);
-      this.#schedule(this.#limit.lease / RENEWALS);
+      this.#schedule(this.#limit.ttl / RENEWALS);
     } catch {
-      if (!this.#isOver()) this.#schedule(this.#limit.lease * AGAIN);
+      if (!this.#isOver()) this.#schedule(this.#limit.ttl * AGAIN);
     }
   }
 
@@ -127,10 +127,10 @@ export class HeldSlot {
   }
 
   #endAfter(sentAt: number): number {
-    const { lease } = this.#limit;
+    const { ttl } = this.#limit;
     // A process that knew the time badly may have written an instant that had passed.
-    const left = this.#holder.writtenAt.at(-1)! + lease - this.#context.latest();
-    return Math.min(sentAt + lease - lease * MARGIN, performance.now() + left);
+    const left = this.#holder.writtenAt.at(-1)! + ttl - this.#context.latest();
+    return Math.min(sentAt + ttl - ttl * MARGIN, performance.now() + left);
   }
 
   #schedule(renewIn: number): void {

@@ -81,20 +81,20 @@ class LineClaim implements Claim<Entered> {
     this.#seats = limit.seats;
     this.rows = [...limit.rows, ...this.#seats];
     this.#fraction = Math.floor(random() * NONCES) / NONCES;
-    this.#held = heldValue(nonce, limit.lease);
+    this.#held = heldValue(nonce, limit.ttl);
   }
 
   attempt(draft: Draft, now: number): Entered {
-    const { rows, lease, seatLease, seen } = this.limit;
+    const { rows, ttl, seatTtl, seen } = this.limit;
     const slots = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
     const line = this.#seats.map((row) => draft.peek(row));
-    const free = slots.flatMap((slot, i) => (isFree(slot, lease, now) ? [i] : []));
+    const free = slots.flatMap((slot, i) => (isFree(slot, ttl, now) ? [i] : []));
 
     const { seat, stays } = this.caller;
     const own = seat && line[seat.shard];
     const isWaiting = seat !== undefined && own?.value === -seat.ticket;
     const others = line.filter((row, i): row is RateLimitState => {
-      return !(isWaiting && i === seat.shard) && waits(row, seatLease, now);
+      return !(isWaiting && i === seat.shard) && waits(row, seatTtl, now);
     });
     /** @param left the seat that the caller leaves for the slot. */
     const enter = (shard: number, left: Seat | undefined): Entered => {
@@ -127,19 +127,19 @@ class LineClaim implements Claim<Entered> {
     if (isWaiting) {
       const row = this.#seats[seat.shard]!;
       if (!stays) draft.write(row, null);
-      else if (now > own.ts + seatLease / 3) draft.write(row, { value: own.value, ts: now });
+      else if (now > own.ts + seatTtl / 3) draft.write(row, { value: own.value, ts: now });
     }
     if (stays && (isWaiting || this.#join(draft, slots, line, now))) {
       return { kind: "waiting", place };
     }
-    const { value, ends } = slotsHeld(slots, lease, now);
-    const retryAfter = waitForSlot(ends, lease, now);
+    const { value, ends } = slotsHeld(slots, ttl, now);
+    const retryAfter = waitForSlot(ends, ttl, now);
     return { kind: "denied", retryAfter, value: Math.max(0, value - ahead.length), ends, now };
   }
 
   /** @returns whether there was a seat. */
   #join(draft: Draft, slots: readonly Row[], line: readonly Row[], now: number): boolean {
-    const { rows, lease } = this.limit;
+    const { rows, ttl } = this.limit;
     const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
     if (vacant === -1) return false;
     const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.value ?? 0))));
@@ -147,19 +147,19 @@ class LineClaim implements Claim<Entered> {
     this.caller.seat = { shard: vacant, ticket, enteredAt: [] };
     draft.write(this.#seats[vacant]!, { value: -ticket, ts: now });
     // All of them are written, which also guards them: none may be released without a look at the line.
-    for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, lease, now));
+    for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, ttl, now));
     return true;
   }
 }
 
 /** Whether a caller waits in the seat, and was heard of lately. */
-function waits(row: Row, seatLease: number, now: number): row is RateLimitState {
-  return row !== null && row.value < 0 && now < row.ts + seatLease;
+function waits(row: Row, seatTtl: number, now: number): row is RateLimitState {
+  return row !== null && row.value < 0 && now < row.ts + seatTtl;
 }
 
 /** When a seat no longer counts, epoch ms. A seat with a slot counts as long as the slot is held. */
-function seatEnd({ value, ts }: RateLimitState, { lease, seatLease }: SlotsLimit): number {
-  return ts + (value < 0 ? seatLease : lease);
+function seatEnd({ value, ts }: RateLimitState, { ttl, seatTtl }: SlotsLimit): number {
+  return ts + (value < 0 ? seatTtl : ttl);
 }
 
 /**
@@ -171,22 +171,22 @@ export function handOver(
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): ClaimDecision<"released" | "not held"> {
-  const { rows, seats, lease, seatLease } = limit;
+  const { rows, seats, ttl, seatTtl } = limit;
   const row = rows[shard]!;
   const claim: Claim<"released" | "not held"> = {
     rows: [row, ...seats],
     attempt(draft, now) {
       if (!isHolder(draft.read(row), value, writtenAt)) return "not held";
       const line = seats.map((seat) => draft.peek(seat));
-      const tickets = line.map((each) => (waits(each, seatLease, now) ? -each.value : Infinity));
+      const tickets = line.map((each) => (waits(each, seatTtl, now) ? -each.value : Infinity));
       const ticket = Math.min(...tickets);
       if (ticket === Infinity) {
         // It keeps the mark, because a caller may join meanwhile. To guard the seats, so that the row can
         // be deleted, was measured and rejected (+5 ms and more on PostgreSQL).
-        draft.write(row, marked(null, lease, now));
+        draft.write(row, marked(null, ttl, now));
         return "released";
       }
-      const ts = now - lease + seatLease;
+      const ts = now - ttl + seatTtl;
       draft.write(row, { value: inLine(handedValue(nonceOf(ticket))), ts });
       draft.write(seats[tickets.indexOf(ticket)]!, { value: ticket, ts });
       return "released";

@@ -63,7 +63,7 @@ export async function waitInLine(
       const left = until - environment.clock();
       if (!(left > 0)) caller.stays = false;
       if (!caller.stays || isNews) continue;
-      const pause = Math.min(PAUSE * Math.min(4, place), limit.seatLease / 4, left);
+      const pause = Math.min(PAUSE * Math.min(4, place), limit.seatTtl / 4, left);
       wake = new AbortController();
       // The signal may have been aborted since it was last looked at.
       if (signal?.aborted) continue;

@@ -14,14 +14,14 @@ export type SlotsState = Pick<RateLimitSnapshot, "value" | "ts" | "config" | "no
  * snapshot only changes with the slots.
  */
 export function readSlots(
-  { rows, lease, slots, seen }: SlotsLimit,
+  { rows, ttl, slots, seen }: SlotsLimit,
   clock: () => number,
 ): ClaimDecision<SlotsState> {
   const claim = {
     rows,
     attempt(draft: Draft, now: number) {
       const states = rows.map((row, shard) => (seen[shard] = draft.peek(row)));
-      const { value, ts, ends } = slotsHeld(states, lease, now);
+      const { value, ts, ends } = slotsHeld(states, ttl, now);
       return { value, ts, config: slotsConfig(slots, ends), now };
     },
   };
@@ -29,13 +29,10 @@ export function readSlots(
 }
 
 /** The answer that `enter` would give to a caller who does not wait. */
-export function checkOf(
-  { value, config, now }: SlotsState,
-  { lease }: SlotsLimit,
-): RateLimitResult {
+export function checkOf({ value, config, now }: SlotsState, { ttl }: SlotsLimit): RateLimitResult {
   if (value >= 1) return { ok: true, value, ts: now };
   const { starts = [] } = config as { starts?: readonly number[] };
-  return { ok: false, retryAfter: waitForSlot(starts, lease, now), value };
+  return { ok: false, retryAfter: waitForSlot(starts, ttl, now), value };
 }
 
 export function valueOf({ value, now, config }: SlotsState): LimitValue {

@@ -53,17 +53,17 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
     nonce: number,
     private readonly environment: Pick<Environment, "clock" | "random">,
   ) {
-    const { rows, seen, lease } = limit;
+    const { rows, seen, ttl } = limit;
     // The token of a full bucket, and what has to be left in the row.
-    this.#value = heldValue(nonce, lease);
+    this.#value = heldValue(nonce, ttl);
     this.count = 1 - this.#value;
     // The same for all nonces, so that the calls of a limit share a statement.
-    this.floor = heldValue(MAX_NONCE + 1, lease);
+    this.floor = heldValue(MAX_NONCE + 1, ttl);
     const now = environment.clock();
     const believed = rows.filter((_, i) => {
       const row = seen[i] ?? null;
       // A plain take never enters a slot with the mark.
-      return isFree(row, lease, now) && !isMarked(row);
+      return isFree(row, ttl, now) && !isMarked(row);
     });
     this.#isPlain = believed.length > 0;
     const first = believed[Math.floor(environment.random() * believed.length)];
@@ -87,10 +87,10 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
 
   granted(next: RateLimitState, _later: number, now: number): Entered {
     const { shard } = this.rows[0]!;
-    const { seen, rows, lease } = this.limit;
+    const { seen, rows, ttl } = this.limit;
     seen[shard] = next;
     // The other slots were not read. What is known of them is a guess.
-    const value = rows.filter((_, i) => isFree(seen[i] ?? null, lease, now)).length;
+    const value = rows.filter((_, i) => isFree(seen[i] ?? null, ttl, now)).length;
     return {
       kind: "entered",
       holder: { shard, value: next.value, writtenAt: [next.ts] },
@@ -101,14 +101,14 @@ export class EnterClaim implements Claim<Entered>, PlainTake<Entered> {
 
   /** The other slots need no guard: whatever becomes of them, this one is free. */
   attempt(draft: Draft, now: number): Entered {
-    const { seen, lease } = this.limit;
+    const { seen, ttl } = this.limit;
     const states = this.rows.map((row) => (seen[row.shard] = draft.peek(row)));
-    const { value, ends } = slotsHeld(states, lease, now);
+    const { value, ends } = slotsHeld(states, ttl, now);
     if (value === 0) {
-      return { kind: "denied", retryAfter: waitForSlot(ends, lease, now), value, ends, now };
+      return { kind: "denied", retryAfter: waitForSlot(ends, ttl, now), value, ends, now };
     }
     // A slot with the mark may belong to a caller who waits.
-    const i = states.findIndex((state) => isFree(state, lease, now) && !isMarked(state));
+    const i = states.findIndex((state) => isFree(state, ttl, now) && !isMarked(state));
     if (i === -1) return { kind: "line" };
     const row = this.rows[i]!;
     const next = { value: this.#value, ts: now };

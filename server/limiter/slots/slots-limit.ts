@@ -18,7 +18,7 @@ export interface SlotsLimit {
   readonly config: FixedWindowConfig & { period: number };
   readonly slots: ConcurrencyConfig;
   /** ms. */
-  readonly lease: number;
+  readonly ttl: number;
   /** One slot as a bucket. */
   readonly bucket: Bucket & { period: number };
   /** One row per slot. */
@@ -26,7 +26,7 @@ export interface SlotsLimit {
   /** One row per seat of the line. They are made each time that they are asked for. */
   readonly seats: readonly RowId[];
   /** How long a caller in line may be silent before its seat is free, ms. */
-  readonly seatLease: number;
+  readonly seatTtl: number;
   /** What this process knows of each slot. It only decides which slot is tried first. */
   readonly seen: (RateLimitState | null | undefined)[];
 }
@@ -34,7 +34,7 @@ export interface SlotsLimit {
 /** The most callers that wait in line for the slots of one key. */
 export const MAX_SEATS = 100;
 /** The longest that a caller in line may be silent, ms: a caller that was killed holds up the line. */
-const SEAT_LEASE = 5000;
+const SEAT_TTL = 5000;
 /** What a resolved limit holds in the heap, bytes: with a long key, and for each slot. */
 const BYTES = 2000;
 const BYTES_PER_SLOT = 400;
@@ -99,7 +99,7 @@ export function resolve(
   config: ConcurrencyConfig,
 ): SlotsLimit {
   const bucket = slotBucket(config);
-  const lease = ttlOf(config);
+  const ttl = ttlOf(config);
   const rowsOf = (rowName: string, count: number, of: Bucket) =>
     Array.from({ length: count }, (_, shard) => rowId(rowName, storedKey ?? "", shard, of));
   return {
@@ -107,14 +107,14 @@ export function resolve(
     key,
     config: slotsConfig(config, []),
     slots: config,
-    lease,
+    ttl,
     bucket,
     rows: rowsOf(name, config.slots, bucket),
     // They take 100 times as much of the heap as one slot, so no limit keeps them.
     get seats() {
       return rowsOf(lineName(name), MAX_SEATS, seatBucket(config));
     },
-    seatLease: Math.min(lease, SEAT_LEASE),
+    seatTtl: Math.min(ttl, SEAT_TTL),
     seen: [],
   };
 }
