@@ -32,9 +32,9 @@ describe.each(stores)("release on %s, in a race", (_, open) => {
     await using opened = await open();
     const clock = createManualClock();
     const { store, race } = racingStore(opened.store);
-    const limits = { work: { kind: "concurrency", slots: 1 } } as const;
-    const limiter = createRateLimiter({ store, clock, limits });
-    const peer = createRateLimiter({ store: opened.peer, clock, limits });
+    const one = { work: { kind: "concurrency", slots: 1 } } as const;
+    const limiter = createRateLimiter({ store, clock, limits: one });
+    const peer = createRateLimiter({ store: opened.peer, clock, limits: one });
     /** Resolves when the caller stands in line. */
     async function join() {
       const leaving = new AbortController();
