@@ -1,7 +1,7 @@
 /** The features of limits, how each of them is asked for, and the pairs that are refused. */
 import { MINUTE, SECOND } from "../../../core/durations.js";
 import type { LimitConfigs } from "../../../server/index.js";
-import type { Bucket } from "../../../core/config.js";
+import type { CreditsConfig, RateLimitConfig } from "../../../core/limit-config.js";
 
 /** A new feature gets a line here, one in `PARTS`, and the acts of its calls in `any-program.ts`. */
 export const FEATURES = [
@@ -22,6 +22,8 @@ export const FEATURES = [
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];
+/** The config of a limit that is no slots. */
+export type Tokens = RateLimitConfig | CreditsConfig;
 export type Pair = readonly [Feature, Feature];
 
 export const PAIRS: readonly Pair[] = FEATURES.flatMap((first, i) =>
@@ -36,25 +38,27 @@ const PARTS: Partial<Record<Feature, readonly object[]>> = {
   calendar: [{ kind: "fixed window", period: "day", timeZone: "Europe/Berlin" }],
   closing: [{ blockFor: 5 * MINUTE }, { blockFor: [MINUTE, 10 * MINUTE] }],
   "remembered denial": [{ rememberDenials: MINUTE }],
-  credits: [{ kind: "token bucket", rate: 0, period: undefined, capacity: 20 }],
+  credits: [{ kind: "credits", rate: undefined, period: undefined, capacity: 20 }],
   shadow: [{ shadow: true }],
   "fail-open": [{ whenStoreFails: "allow" }],
 };
 
 /** The config of a limit with both features. */
-export function configOf(pair: Pair, variant: number): Bucket {
+export function configOf(pair: Pair, variant: number): Tokens {
   const parts = pair.map((feature) => PARTS[feature]?.[variant % PARTS[feature].length]);
   const base = { kind: "token bucket", rate: 6, period: MINUTE, capacity: 6 };
-  return Object.assign(base, ...parts) as Bucket;
+  return Object.assign(base, ...parts) as Tokens;
 }
 
 /** The same limit in the next version of an application: half as much. */
-export function nextVersion(config: Bucket): Bucket {
-  return { ...config, rate: config.rate / 2, capacity: config.capacity! / 2 };
+export function nextVersion(config: Tokens): Tokens {
+  const capacity = config.capacity! / 2;
+  if (config.kind === "credits") return { ...config, capacity };
+  return { ...config, rate: config.rate / 2, capacity };
 }
 
 /** The limits of an application. Slots are entered together with tokens of the other limit. */
-export function limitsOf(config: Bucket, slots: number): LimitConfigs {
+export function limitsOf(config: Tokens, slots: number): LimitConfigs {
   return { limit: config, work: { kind: "concurrency", slots } };
 }
 
@@ -63,15 +67,15 @@ export const REFUSED: Readonly<Record<string, string>> = {
   "lease, shards": "shards does not go with lease",
   "lease, calendar": "period does not go with lease",
   "lease, closing": "blockFor does not go with lease",
-  "lease, credits": "lease does not go with rate: 0",
+  "lease, credits": 'lease does not go with kind: "credits"',
   "slot, id": "once is not an option of enter()",
   "slot, transaction": "which has slots and no tokens; use enter()",
   "slot, using": "which has slots and no tokens; use enter()",
   "id, shards": "shards does not go with onceFor",
   "shards, closing": "blockFor must be left out of a limit with shards",
-  "shards, credits": "shards does not go with rate: 0",
-  "calendar, credits": "timeZone must be left out, or go with a fixed window",
-  "closing, credits": "blockFor does not go with rate: 0",
+  "shards, credits": 'shards does not go with kind: "credits"',
+  "calendar, credits": 'timeZone does not go with kind: "credits"',
+  "closing, credits": 'blockFor does not go with kind: "credits"',
 };
 
 /** Blocks are only compared with what the limit allows in any span of time. */

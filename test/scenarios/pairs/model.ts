@@ -3,7 +3,7 @@
  * the answers of its policies. It has no store, no second process, no memory of denials and no blocks.
  */
 import { heldAt } from "../../../core/calculate.js";
-import { capacityOf, type Bucket } from "../../../core/config.js";
+import { type Bucket, capacityOf } from "../../../core/config.js";
 import { bucketConfig } from "../../../core/credits.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
@@ -11,6 +11,7 @@ import { markerKey } from "../../../server/store/marker-keys.js";
 import { markerRow } from "../../../server/limiter/once-rows.js";
 import { rowKey } from "../../../server/store/store.js";
 import { allRows } from "../../../server/limiter/choose-shards.js";
+import type { Tokens } from "./features.js";
 import { type Rows, takeOnce, takeTokens, type Wanted } from "../../server/limiter/claims/turns.js";
 
 export const KEY = "k";
@@ -33,7 +34,7 @@ export class Model {
   readonly holders = new Map<object, number>();
 
   /** @param configs of the limit, by process. */
-  constructor(readonly configs: readonly Bucket[]) {}
+  constructor(readonly configs: readonly Tokens[]) {}
 
   limit(call: Call, now: number): RateLimitResult {
     return this.shown(this.decide(call, now), now);
@@ -116,7 +117,7 @@ export class Model {
     const config = bucketConfig(this.configs[by]!);
     if (this.override !== "times") return resolveLimit("limit", KEY, KEY, config);
     const twice = { ...config, rate: 2 * config.rate, capacity: 2 * config.capacity! };
-    return resolveLimit("limit", KEY, KEY, twice);
+    return resolveLimit("limit", KEY, KEY, twice as Bucket);
   }
 
   private wanted({ by, count, id }: Call): Wanted {

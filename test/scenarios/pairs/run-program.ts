@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
 import type { RateLimitResult } from "../../../core/decide.js";
+import type { RateLimitConfig } from "../../../core/limit-config.js";
 import {
   type EnterGranted,
   type RateLimitStore,
@@ -15,6 +16,12 @@ import { openPair } from "./open-pair.js";
 /** All fields that an answer can have. */
 type Answer = Partial<Omit<RateLimitResult & { ok: true }, "ok">> &
   Partial<Omit<RateLimitResult & { ok: false }, "ok">> & { ok: boolean; value: number };
+
+const twice = (config: RateLimitConfig): RateLimitConfig => ({
+  ...config,
+  rate: 2 * config.rate,
+  capacity: 2 * config.capacity!,
+});
 
 /** Runs a program, and compares each answer with the model. Returns how many calls were granted. */
 export async function runProgram(
@@ -31,8 +38,7 @@ export async function runProgram(
   );
   // With blocks, calls get no more than a limit without them allows, in any span. An override doubles it.
   const isLeased = leased(pair);
-  const most = { ...config, rate: 2 * config.rate, capacity: 2 * config.capacity! };
-  const bound = has("override") ? most : config;
+  const bound = has("override") && config.kind !== "credits" ? twice(config) : config;
   const model = new Model(isLeased ? [bound, bound] : configs);
   const slots: EnterGranted[] = [];
   let granted = 0;

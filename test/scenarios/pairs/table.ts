@@ -9,7 +9,7 @@ export function tableOfPairs(): string {
       return markOf(i < j ? [feature, other] : [other, feature]);
     }),
   ]);
-  const refused = Object.entries(REFUSED).map(([pair, words]) => [pair, `"${words}"`]);
+  const refused = Object.entries(REFUSED).map(([pair, words]) => [pair, `\`${words}\``]);
   return [
     ...linesOf(["", ...FEATURES.map((_, i) => String(i + 1))], rows),
     "",
