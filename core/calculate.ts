@@ -6,7 +6,7 @@
  */
 import { capacityOf, MAX_RETRY_AFTER, type Bucket, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
-import { isCredits } from "./credits.js";
+import { isCredits } from "./rows/credits.js";
 import { mostWindowsBetween, windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /** A row: the tokens held at `ts`, epoch ms. Negative while tokens are owed. */

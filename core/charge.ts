@@ -4,7 +4,7 @@
  */
 import { heldAt, type RateLimitState } from "./calculate.js";
 import { capacityOf, MAX_WAIT, type Bucket, longestPeriod } from "./config.js";
-import { isCredits, MOST_CREDITS } from "./credits.js";
+import { isCredits, MOST_CREDITS } from "./rows/credits.js";
 
 /**
  * The least that a charge may leave in a row: a debt that is repaid within half of `MAX_WAIT`. Of

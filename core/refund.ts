@@ -12,7 +12,7 @@ import { isClosed } from "./block.js";
 import { heldAt, type RateLimitState, refillBetween } from "./calculate.js";
 import { capacityOf, type Bucket, toleranceOf } from "./config.js";
 import { validateCount } from "./count.js";
-import { isCredits } from "./credits.js";
+import { isCredits } from "./rows/credits.js";
 
 /** Tokens that a row gave to a call, and the state in which that left the row. */
 export interface TakenTokens extends RateLimitState {

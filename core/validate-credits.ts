@@ -1,6 +1,6 @@
 /** Validates the config of credits. Its errors name the option that does not fit. */
 import type { RateLimitConfig } from "./limit-config.js";
-import { CREDITS_PERIOD, MOST_CREDITS } from "./credits.js";
+import { CREDITS_PERIOD, MOST_CREDITS } from "./rows/credits.js";
 import { describe, RateLimitConfigError } from "./errors.js";
 
 const REASONS: Readonly<Record<string, string>> = {

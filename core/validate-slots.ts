@@ -1,7 +1,7 @@
 /** Validates a limit of slots. Its errors name the option that is wrong. */
 import type { ConcurrencyConfig } from "./limit-config.js";
 import { describe, RateLimitConfigError } from "./errors.js";
-import { DEFAULT_SLOT_TTL, MOST_SLOT_TTL } from "./slots.js";
+import { DEFAULT_SLOT_TTL, MOST_SLOT_TTL } from "./rows/slot.js";
 
 /** The most slots of a limit. It is bounded because a call that is denied reads all of them. */
 const MAX_SLOTS = 1000;

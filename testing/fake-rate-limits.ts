@@ -4,10 +4,10 @@
  */
 import { capacityOf, type ShownConfig } from "../core/config.js";
 import type { LimitConfig } from "../core/limit-config.js";
-import { bucketConfig, isCredits } from "../core/credits.js";
+import { bucketConfig, isCredits } from "../core/rows/credits.js";
 import { describe } from "../core/errors.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
-import { slotsConfig } from "../core/slots.js";
+import { slotsConfig } from "../core/rows/slot.js";
 import { withCalendar, shownConfig } from "../core/with-calendar.js";
 import { windowAt } from "../core/windows.js";
 import { snapshotOfDenial } from "../client/denial.js";

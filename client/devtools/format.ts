@@ -1,6 +1,6 @@
 /** Numbers, durations and configs in words, for developers. */
 import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
-import { isCredits, MOST_CREDITS } from "../../core/credits.js";
+import { isCredits, MOST_CREDITS } from "../../core/rows/credits.js";
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 
 /** Units by size, the largest first. */

@@ -4,7 +4,7 @@
  */
 import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
 import type { FixedWindowConfig } from "../../core/limit-config.js";
-import { isCredits } from "../../core/credits.js";
+import { isCredits } from "../../core/rows/credits.js";
 import { denialsOf, isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { isOfZone } from "../../core/with-calendar.js";
 import { windowAfter, windowAt } from "../../core/windows.js";

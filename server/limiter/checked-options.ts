@@ -1,7 +1,7 @@
 /** Checks the options of a limiter, and tells its limits of tokens from those of slots. */
 import type { Bucket } from "../../core/config.js";
 import type { ConcurrencyConfig } from "../../core/limit-config.js";
-import { bucketConfig } from "../../core/credits.js";
+import { bucketConfig } from "../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
 import { DAY } from "../../core/durations.js";

@@ -2,7 +2,7 @@
 import { heldAt } from "../../core/calculate.js";
 import { capacityOf } from "../../core/config.js";
 import { validateCount } from "../../core/count.js";
-import { isCredits } from "../../core/credits.js";
+import { isCredits } from "../../core/rows/credits.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { RowId } from "../store/store.js";

@@ -1,6 +1,6 @@
 /** A call's request to one limit, checked. */
 import { countOf, validateSatisfiable } from "../../core/count.js";
-import { isCredits } from "../../core/credits.js";
+import { isCredits } from "../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import type { KeyOptions, LimitOptions } from "./call-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";

@@ -1,6 +1,6 @@
 /** Pages through the buckets of a limit, one item per key, for an administrator's view. */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { slotBucket } from "../../core/slots.js";
+import { slotBucket } from "../../core/rows/slot.js";
 import { LIST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { LimitPage, ListOptions } from "./limiter-types.js";
 import { listDenied } from "./list-denied.js";

@@ -2,7 +2,7 @@
  * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
-import { answerAgain, isMarked, markerOf } from "../../core/once.js";
+import { answerAgain, isMarked, markerOf } from "../../core/rows/marker.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";

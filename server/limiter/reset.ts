@@ -2,7 +2,7 @@
  * `reset`: fills a bucket. A row that does not exist is full, whatever the config of its limit. Only
  * credits would be lost with their row.
  */
-import { isCredits } from "../../core/credits.js";
+import { isCredits } from "../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { beneathAnswer } from "./overrides/overridden-answer.js";
 import type { RowId } from "../store/store.js";

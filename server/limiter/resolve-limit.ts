@@ -3,7 +3,7 @@ import type { RateLimitState } from "../../core/calculate.js";
 import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
 import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
-import { bucketConfig, isCredits } from "../../core/credits.js";
+import { bucketConfig, isCredits } from "../../core/rows/credits.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
 import { withStart } from "../../core/phase.js";

@@ -1,6 +1,6 @@
 /** The rows that count the closings of limits with a list of `blockFor`. */
 import type { Bucket } from "../../core/config.js";
-import { strikesConfig } from "../../core/strikes.js";
+import { strikesConfig } from "../../core/rows/strikes.js";
 import { rowId, type RowId } from "../store/store.js";
 import { type SideRows, sideName } from "./side-rows.js";
 

@@ -3,7 +3,7 @@
  * none, the least used row goes: a flood of keys with a few tokens used then cannot push out a row
  * that denies its calls.
  */
-import { isCredits } from "../../core/credits.js";
+import { isCredits } from "../../core/rows/credits.js";
 import { fullAt, type RateLimitState, usageOf } from "../../core/calculate.js";
 import type { RowId } from "./store.js";
 

@@ -337,7 +337,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a slot is free before its holder gives it up",
-    file: "core/slots.ts",
+    file: "core/rows/slot.ts",
     from: "ttlIn(row) ?? ttl)",
     to: "ttlIn(row) ?? ttl) / 8",
     ...SLOTS_ALONE,

@@ -7,7 +7,7 @@ import {
   type RateLimitResult,
 } from "../../../core/decide.js";
 import { decideShardPair } from "../../../core/shards.js";
-import { struckState, withNextBlock } from "../../../core/strikes.js";
+import { struckState, withNextBlock } from "../../../core/rows/strikes.js";
 import type { RowId } from "../../store/store.js";
 import type { Claim, Draft } from "../draft.js";
 import type { LimitRequest } from "../limit-request.js";

@@ -1,6 +1,6 @@
 /** What an override says, in the table and in memory, and the config that it makes of another one. */
 import { capacityOf, type Bucket, MAX_RETRY_AFTER } from "../../../core/config.js";
-import { isCredits } from "../../../core/credits.js";
+import { isCredits } from "../../../core/rows/credits.js";
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { MAX_RULE, NEVER, type OverrideRow } from "../../store/override-table.js";

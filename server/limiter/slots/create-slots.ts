@@ -1,7 +1,7 @@
 /** What a limiter has besides its tokens: the limits of slots that it names. */
 import type { Bucket, ShownConfig } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
-import { MOST_SLOT_TTL, slotBucket, ttlOf } from "../../../core/slots.js";
+import { MOST_SLOT_TTL, slotBucket, ttlOf } from "../../../core/rows/slot.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import type { createOperations } from "../operations.js";

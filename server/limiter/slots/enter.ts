@@ -1,6 +1,6 @@
 /** `enter`: takes a slot, alone or together with tokens, at once or after a wait in line. */
 import { RateLimitConfigError, RateLimitError, RateLimitStoreError } from "../../../core/errors.js";
-import { MAX_NONCE, slotsConfig } from "../../../core/slots.js";
+import { MAX_NONCE, slotsConfig } from "../../../core/rows/slot.js";
 import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "../call-options.js";
 import { type Context, report } from "../context.js";
 import { ClaimDecision } from "../draft.js";

@@ -6,7 +6,7 @@
  * - `ts`: when the caller was last heard of. Of a caller who got a slot: the `ts` of that slot's row,
  *   which tells the caller which slot it is.
  *
- * Who joins marks all slots (see `core/slots.ts`), so that no caller passes the line: an entry that
+ * Who joins marks all slots (see `core/rows/slot.ts`), so that no caller passes the line: an entry that
  * finds the mark reads the line first, and a slot that is released is handed to the first in line.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
@@ -19,7 +19,7 @@ import {
   marked,
   slotsHeld,
   waitForSlot,
-} from "../../../core/slots.js";
+} from "../../../core/rows/slot.js";
 import type { RowId } from "../../store/store.js";
 import type { Environment } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";

@@ -1,5 +1,5 @@
 /** The reads of a limit of slots: `check`, `getValue`, `snapshots` and an item of `list`. */
-import { slotsConfig, slotsHeld, waitForSlot } from "../../../core/slots.js";
+import { slotsConfig, slotsHeld, waitForSlot } from "../../../core/rows/slot.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import type { RateLimitSnapshot } from "../../../core/snapshot.js";
 import type { LimitValue } from "../call-options.js";

@@ -12,7 +12,7 @@ import {
   MAX_NONCE,
   slotsHeld,
   waitForSlot,
-} from "../../../core/slots.js";
+} from "../../../core/rows/slot.js";
 import type { PlainTake, RowId } from "../../store/store.js";
 import type { AllOfAnswer } from "../claims/all-of.js";
 import type { Environment } from "../context.js";

@@ -3,7 +3,7 @@ import type { RateLimitState } from "../../../core/calculate.js";
 import type { Bucket } from "../../../core/config.js";
 import type { ConcurrencyConfig, FixedWindowConfig } from "../../../core/limit-config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
-import { slotBucket, slotsConfig, ttlOf } from "../../../core/slots.js";
+import { slotBucket, slotsConfig, ttlOf } from "../../../core/rows/slot.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { MAX_KEY_LENGTH } from "../../../core/validate-key.js";
 import { rowId, type RowId } from "../../store/store.js";

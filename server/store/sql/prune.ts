@@ -7,7 +7,7 @@
  * Measured and rejected: one DELETE per limit (it holds its locks until the last row).
  */
 import { capacityOf, type PeriodicConfig, type Bucket } from "../../../core/config.js";
-import { isCredits } from "../../../core/credits.js";
+import { isCredits } from "../../../core/rows/credits.js";
 import { nextTick } from "../../timers/next-tick.js";
 import { pruneByList } from "../prune-by-list.js";
 import { retryConflicts } from "../retry-conflicts.js";

@@ -4,7 +4,7 @@
  */
 import { heldAt } from "../../../core/calculate.js";
 import { type Bucket, capacityOf } from "../../../core/config.js";
-import { bucketConfig } from "../../../core/credits.js";
+import { bucketConfig } from "../../../core/rows/credits.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
 import { markerKey } from "../../../server/store/marker-keys.js";

@@ -1,7 +1,7 @@
 /** Random programs of claims on one draft, beside the same claims applied one after the other. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bucketConfig } from "../../../core/credits.js";
+import { bucketConfig } from "../../../core/rows/credits.js";
 import { DAY, HOUR, MINUTE } from "../../../core/durations.js";
 import { allOf } from "../../../server/limiter/claims/all-of.js";
 import { eachOf, firstOf, Payer } from "../../../server/limiter/claims/first-of.js";

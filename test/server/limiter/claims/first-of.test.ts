@@ -1,7 +1,7 @@
 /** The claims of `limitFirst`, on states that a test chooses. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bucketConfig } from "../../../../core/credits.js";
+import { bucketConfig } from "../../../../core/rows/credits.js";
 import { DAY, MINUTE } from "../../../../core/durations.js";
 import { eachOf, firstOf, Payer } from "../../../../server/limiter/claims/first-of.js";
 import { ClaimDecision } from "../../../../server/limiter/draft.js";

@@ -4,11 +4,11 @@
  */
 import { heldAt, type RateLimitState, shortestWait } from "../../../../core/calculate.js";
 import { decideRateLimit, type RateLimitResult } from "../../../../core/decide.js";
-import { answerAgain, isMarked, markerOf } from "../../../../core/once.js";
+import { answerAgain, isMarked, markerOf } from "../../../../core/rows/marker.js";
 import { decideShardPair } from "../../../../core/shards.js";
 import { sharesOf } from "../../../../core/shares.js";
 import { toleranceOf } from "../../../../core/config.js";
-import { struckState, withNextBlock } from "../../../../core/strikes.js";
+import { struckState, withNextBlock } from "../../../../core/rows/strikes.js";
 import type { LimitRequest } from "../../../../server/limiter/limit-request.js";
 import type { Marker } from "../../../../server/limiter/once.js";
 import { rowKey, type RowId } from "../../../../server/store/store.js";

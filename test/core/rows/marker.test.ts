@@ -1,11 +1,11 @@
 /** What follows from a marker: the first answer, as long as it is remembered. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { decideRateLimit } from "../../core/decide.js";
-import { answerAgain, isMarked, markerOf } from "../../core/once.js";
-import { DAY } from "../../core/durations.js";
-import { anyCall } from "./arbitraries.js";
-import { cases } from "../support/cases.js";
+import { decideRateLimit } from "../../../core/decide.js";
+import { answerAgain, isMarked, markerOf } from "../../../core/rows/marker.js";
+import { DAY } from "../../../core/durations.js";
+import { anyCall } from "../arbitraries.js";
+import { cases } from "../../support/cases.js";
 
 const later = fc.oneof(fc.constantFrom(0, 1, DAY), fc.integer({ min: 0, max: 400 * DAY }));
 

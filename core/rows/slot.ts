@@ -17,9 +17,9 @@
  *
  * No row, and a row with tokens, is a free slot.
  */
-import type { RateLimitState } from "./calculate.js";
-import type { ShownWindow } from "./config.js";
-import type { ConcurrencyConfig, TokenBucketConfig } from "./limit-config.js";
+import type { RateLimitState } from "../calculate.js";
+import type { ShownWindow } from "../config.js";
+import type { ConcurrencyConfig, TokenBucketConfig } from "../limit-config.js";
 
 /** How long a slot stays held after its holder was last heard of, ms. */
 export const DEFAULT_SLOT_TTL = 30_000;

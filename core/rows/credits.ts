@@ -2,8 +2,8 @@
  * Credits: tokens that do not come by themselves. A balance begins at 0, `credit()` raises it, and
  * calls take from it. The arithmetic has them as a token bucket with a rate of 0.
  */
-import type { Bucket } from "./config.js";
-import type { CreditsConfig, RateLimitConfig } from "./limit-config.js";
+import type { Bucket } from "../config.js";
+import type { CreditsConfig, RateLimitConfig } from "../limit-config.js";
 
 /** Whether the bucket is a balance of credits. */
 export function isCredits<TConfig extends { kind: string }>(

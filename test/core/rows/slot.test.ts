@@ -10,8 +10,8 @@ import {
   MAX_NONCE,
   MOST_SLOT_TTL,
   slotBucket,
-} from "../../core/slots.js";
-import { calculateRateLimit } from "../../core/calculate.js";
+} from "../../../core/rows/slot.js";
+import { calculateRateLimit } from "../../../core/calculate.js";
 
 const TS = 1e12;
 const nonces = [1, 2, 12_345, MAX_NONCE];

@@ -2,10 +2,10 @@
  * Ids that are charged once. A marker is a row of its own, written together with the first grant: the
  * tokens that were left then, and the instant. The first answer follows from these two numbers.
  */
-import { type RateLimitState, roundUp, stateAt } from "./calculate.js";
-import { floorOf, type Bucket } from "./config.js";
-import { grantOf, type RateLimitResult } from "./decide.js";
-import { windowAt } from "./windows.js";
+import { type RateLimitState, roundUp, stateAt } from "../calculate.js";
+import { floorOf, type Bucket } from "../config.js";
+import { grantOf, type RateLimitResult } from "../decide.js";
+import { windowAt } from "../windows.js";
 
 /**
  * Markers are pruned as windows of 2^64 tokens, so they hold fewer than that. No limit that is in use

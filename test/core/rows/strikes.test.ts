@@ -1,11 +1,11 @@
 /** Closings that grow, step by step, for any list. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { isFullAt, type RateLimitState, stateAt } from "../../core/calculate.js";
-import { decideRateLimit } from "../../core/decide.js";
-import { HOUR, MINUTE, SECOND } from "../../core/durations.js";
-import { strikesConfig, struckState, withNextBlock } from "../../core/strikes.js";
-import { cases } from "../support/cases.js";
+import { isFullAt, type RateLimitState, stateAt } from "../../../core/calculate.js";
+import { decideRateLimit } from "../../../core/decide.js";
+import { HOUR, MINUTE, SECOND } from "../../../core/durations.js";
+import { strikesConfig, struckState, withNextBlock } from "../../../core/rows/strikes.js";
+import { cases } from "../../support/cases.js";
 
 const anyList = fc
   .array(fc.integer({ min: 1, max: 2 * HOUR }), { minLength: 1, maxLength: 5 })

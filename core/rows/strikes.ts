@@ -8,11 +8,11 @@
  * entries of the list that are left. Earlier versions read and write nothing else: where they have
  * written the row, it has no fraction, and the closings are counted by the list of today.
  */
-import { heldAt, type RateLimitState } from "./calculate.js";
-import { type Bucket, shortestBlock } from "./config.js";
-import type { FixedWindowConfig } from "./limit-config.js";
-import { MOST_BLOCKS } from "./validate-blocks.js";
-import { windowAfter } from "./windows.js";
+import { heldAt, type RateLimitState } from "../calculate.js";
+import { type Bucket, shortestBlock } from "../config.js";
+import type { FixedWindowConfig } from "../limit-config.js";
+import { MOST_BLOCKS } from "../validate-blocks.js";
+import { windowAfter } from "../windows.js";
 
 /** The config of the row that counts the closings; `undefined` without a list. */
 export function strikesConfig({
