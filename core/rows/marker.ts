@@ -1,11 +1,51 @@
 /**
- * Ids that are charged once. A marker is a row of its own, written together with the first grant: the
- * tokens that were left then, and the instant. The first answer follows from these two numbers.
+ * Ids that are charged once. A marker is a row of its own, written together with the first grant:
+ *
+ * - `value`: the tokens that were left then.
+ * - `ts`: the instant of the grant.
+ *
+ * The first answer follows from these two numbers. A marker is full when `onceFor` has passed.
+ *
+ * Its key is the key of the bucket, a bar and the id. In the key of the bucket, a bar has a backslash
+ * before it. So no two pairs of key and id share a marker, and the markers of one key follow each
+ * other. A store may have to find the bucket of a marker.
  */
 import { type RateLimitState, roundUp, stateAt } from "../calculate.js";
 import { floorOf, type Bucket } from "../config.js";
 import { grantOf, type RateLimitResult } from "../decide.js";
 import { windowAt } from "../windows.js";
+import type { SideRows } from "./side-rows.js";
+
+/** What the names of all markers begin with; the name of their limit follows. */
+export const MARKER_PREFIX = "trpc-rate-limit:once:";
+
+const SEPARATOR = "|";
+
+/** The key of a marker. Without an id, it is what those of all markers of the key begin with. */
+export function markerKey(storedKey: string, storedId: string = ""): string {
+  return storedKey.replaceAll(/[\\|]/g, "\\$&") + SEPARATOR + storedId;
+}
+
+/** The key of the bucket that a marker is about. */
+export function bucketKeyOf(key: string): string {
+  const [escaped] = /^(?:[^\\|]|\\.)*/s.exec(key)!;
+  return escaped.replaceAll(/\\(.)/gs, "$1");
+}
+
+/** Above every number of tokens in a marker, so that only time makes it full. */
+const FULL = 2 ** 64;
+
+/** A marker is a window that holds next to nothing until `onceFor` has passed, and then is full. */
+export function markerConfig(onceFor: number): Bucket {
+  return { kind: "fixed window", rate: FULL, capacity: FULL, period: onceFor };
+}
+
+export const ONCE_ROWS: SideRows = {
+  feature: "once",
+  configOf: ({ onceFor, shards = 1 }, ofLimiter) =>
+    shards === 1 ? markerConfig(onceFor ?? ofLimiter) : undefined,
+  optionOf: ({ onceFor }) => (onceFor === undefined ? undefined : "onceFor"),
+};
 
 /**
  * Markers are pruned as windows of 2^64 tokens, so they hold fewer than that. No limit that is in use

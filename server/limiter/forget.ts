@@ -4,7 +4,7 @@
  */
 import { RateLimitInputError } from "../../core/errors.js";
 import { nextTick } from "../timers/next-tick.js";
-import { markerKey, MARKER_PREFIX } from "../store/marker-keys.js";
+import { markerKey, MARKER_PREFIX } from "../../core/rows/marker.js";
 import { deletion } from "./reset.js";
 import { type RateLimitStore, rowId } from "../store/store.js";
 import type { Overriding } from "./overrides/open-overrides.js";

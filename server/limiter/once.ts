@@ -2,16 +2,21 @@
  * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
-import { answerAgain, isMarked, markerOf } from "../../core/rows/marker.js";
+import {
+  answerAgain,
+  isMarked,
+  markerConfig,
+  markerKey,
+  markerOf,
+  ONCE_ROWS,
+} from "../../core/rows/marker.js";
+import { sideName, validateSideName } from "../../core/rows/side-rows.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
-import type { RowId } from "../store/store.js";
+import { rowId, type RowId } from "../store/store.js";
 import type { Claim } from "./draft.js";
-import { markerKey } from "../store/marker-keys.js";
-import { type MarkedAction, markerRow, ONCE_ROWS } from "./once-rows.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
-import { validateSideName } from "./side-rows.js";
 
 /** The marker of one call. */
 export interface Marker {
@@ -19,6 +24,9 @@ export interface Marker {
   /** How long it says that its id was charged, ms. */
   readonly onceFor: number;
 }
+
+/** What the call with an id did. A payment may be told with the id that a client gives a call. */
+export type MarkedAction = "take" | "credit";
 
 /** Makes the marker of a call with an id. */
 export type MarkerFor = (limit: ResolvedLimit, id: string, action?: MarkedAction) => Marker;
@@ -49,6 +57,13 @@ export function createMarkers(
     }
     return { row: markerRow(name, key, onceFor, action), onceFor };
   };
+}
+
+/** @param key see `markerKey`. */
+export function markerRow(name: string, key: string, onceFor: number, action: MarkedAction): RowId {
+  // The ids of the two are apart by the shard. Every text can be an id.
+  const shard = action === "take" ? 0 : 1;
+  return rowId(sideName(ONCE_ROWS, name), key, shard, markerConfig(onceFor));
 }
 
 /** The claim, if its id was not charged before. If it was, the answer of then. */

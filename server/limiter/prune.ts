@@ -1,9 +1,9 @@
 /** Deletes the rows of limits that are full again. A missing row means a full limit. */
 import { type Bucket, shardConfig } from "../../core/config.js";
 import { validateConfig } from "../../core/validate-config.js";
-import { ONCE_ROWS } from "./once-rows.js";
-import { type SideRows, sideName, validateSideName } from "./side-rows.js";
-import { STRIKE_ROWS } from "./strike-rows.js";
+import { ONCE_ROWS } from "../../core/rows/marker.js";
+import { type SideRows, sideName, validateSideName } from "../../core/rows/side-rows.js";
+import { STRIKE_ROWS } from "../../core/rows/strikes.js";
 import type { PruneOptions } from "./limiter-options.js";
 import type { Overriding } from "./overrides/open-overrides.js";
 import { pruneByList } from "../store/prune-by-list.js";

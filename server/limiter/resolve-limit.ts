@@ -4,6 +4,8 @@ import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
 import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/rows/credits.js";
+import { sideName } from "../../core/rows/side-rows.js";
+import { STRIKE_ROWS, strikesConfig } from "../../core/rows/strikes.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
 import { withStart } from "../../core/phase.js";
@@ -11,7 +13,6 @@ import { validateConfig } from "../../core/validate-config.js";
 import type { RateLimitOverride } from "./overrides/override-types.js";
 import type { KeyOptions } from "./call-options.js";
 import { LimitCache } from "./limit-cache.js";
-import { countedRows } from "./strike-rows.js";
 import { leaseTerms, type LeaseTerms } from "../leases/lease-terms.js";
 import { mayBePlain } from "../store/plain-path.js";
 import { noTokens } from "./slots/slots-limit.js";
@@ -212,4 +213,10 @@ export function resolveLimit(
     seen: [],
     rows: [row],
   };
+}
+
+/** The row of a limit, and the one that counts its closings. `undefined` where they are not counted. */
+function countedRows(row: RowId, config: Bucket): readonly [RowId, RowId] | undefined {
+  const counting = strikesConfig(config);
+  return counting && [row, rowId(sideName(STRIKE_ROWS, row.name), row.key, 0, counting)];
 }

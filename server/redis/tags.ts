@@ -5,7 +5,7 @@
  */
 import { hash } from "../../core/hash.js";
 import { keySlot } from "./key-slot.js";
-import { bucketKeyOf, MARKER_PREFIX } from "../store/marker-keys.js";
+import { bucketKeyOf, MARKER_PREFIX } from "../../core/rows/marker.js";
 import { rowKey, type RowId } from "../store/store.js";
 
 const SLOTS = 16_384;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keySlot } from "../../../server/redis/key-slot.js";
 import { createTags } from "../../../server/redis/tags.js";
-import { markerKey, MARKER_PREFIX } from "../../../server/store/marker-keys.js";
+import { markerKey, MARKER_PREFIX } from "../../../core/rows/marker.js";
 import { rowId } from "../../../server/store/store.js";
 
 const rowOf = (name: string, key: string, shard = 0) => rowId(name, key, shard);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
-import { ONCE_ROWS } from "../../../server/limiter/once-rows.js";
-import { prefixOf } from "../../../server/limiter/side-rows.js";
-import { MARKER_PREFIX } from "../../../server/store/marker-keys.js";
+import { MARKER_PREFIX, ONCE_ROWS } from "../../../core/rows/marker.js";
+import { prefixOf } from "../../../core/rows/side-rows.js";
 
 const bucket = { kind: "token bucket", rate: 5, period: MINUTE } as const;
 const make = (name: string, config: object) => () =>

@@ -3,9 +3,9 @@
  * under a name of their own, so `list(name)` does not show them. Each feature says by a config when
  * such a row is full: it then says no more than a missing one, and `prune` deletes it.
  */
-import type { Bucket } from "../../core/config.js";
-import { describe, RateLimitConfigError } from "../../core/errors.js";
-import { MAX_KEY_LENGTH } from "../../core/validate-key.js";
+import type { Bucket } from "../config.js";
+import { describe, RateLimitConfigError } from "../errors.js";
+import { MAX_KEY_LENGTH } from "../validate-key.js";
 
 /** The rows of one feature. */
 export interface SideRows {
