@@ -1,19 +1,14 @@
 /** What a limiter has besides its tokens: the limits of slots that it names. */
 import type { Bucket, ShownConfig } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
+import { lineName, seatBucket, validateLineName } from "../../../core/rows/seat.js";
 import { MOST_SLOT_TTL, slotBucket, ttlOf } from "../../../core/rows/slot.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import type { createOperations } from "../operations.js";
 import { enter, type EnterContext } from "./enter.js";
 import type { EnterOptions } from "./enter-options.js";
-import {
-  createSlotsResolver,
-  lineName,
-  noTokens,
-  seatBucket,
-  validateLineName,
-} from "./slots-limit.js";
+import { createSlotsResolver, noTokens } from "./slots-limit.js";
 import { withSlots } from "./with-slots.js";
 
 export type Slots = ReturnType<typeof createSlots>;

@@ -1,15 +1,11 @@
 /**
- * The line of those who wait for a slot, first come, first served, over all processes. A seat is a row:
- *
- * - `value`: minus the caller's ticket. Tickets are instants, so they follow each other, with a nonce
- *   behind the point. It turns positive when a slot was handed over to the caller.
- * - `ts`: when the caller was last heard of. Of a caller who got a slot: the `ts` of that slot's row,
- *   which tells the caller which slot it is.
- *
- * Who joins marks all slots (see `core/rows/slot.ts`), so that no caller passes the line: an entry that
- * finds the mark reads the line first, and a slot that is released is handed to the first in line.
+ * The line of those who wait for a slot, first come, first served, over all processes. Each caller has
+ * a seat (see `core/rows/seat.ts`). A caller who joins marks all slots (see `core/rows/slot.ts`), so
+ * that no caller passes the line. An entry that finds the mark reads the line first, and a slot that is
+ * released is handed to the first in line.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
+import { nextTicket, nonceOf, seatEnd, ticketFraction, waits } from "../../../core/rows/seat.js";
 import {
   handedValue,
   heldValue,
@@ -44,13 +40,6 @@ export interface InLine {
 
 type Row = RateLimitState | null;
 
-/** Nonces of tickets, after the point. An instant with that fraction is exact until the year 2109. */
-const NONCES = 2 ** 11;
-
-function nonceOf(ticket: number): number {
-  return 1 + Math.round((ticket - Math.floor(ticket)) * NONCES);
-}
-
 /** Looks where the caller stands, and enters if it is its turn. Joins the line if it stays. */
 export function lineDecision(
   limit: SlotsLimit,
@@ -80,7 +69,7 @@ class LineClaim implements Claim<Entered> {
   ) {
     this.#seats = limit.seats;
     this.rows = [...limit.rows, ...this.#seats];
-    this.#fraction = Math.floor(random() * NONCES) / NONCES;
+    this.#fraction = ticketFraction(random());
     this.#held = heldValue(nonce, limit.ttl);
   }
 
@@ -142,24 +131,13 @@ class LineClaim implements Claim<Entered> {
     const { rows, ttl } = this.limit;
     const vacant = line.findIndex((row) => row === null || now >= seatEnd(row, this.limit));
     if (vacant === -1) return false;
-    const last = Math.max(0, ...line.map((row) => Math.floor(Math.abs(row?.value ?? 0))));
-    const ticket = Math.max(Math.floor(now), last + 1) + this.#fraction;
+    const ticket = nextTicket(line, now) + this.#fraction;
     this.caller.seat = { shard: vacant, ticket, enteredAt: [] };
     draft.write(this.#seats[vacant]!, { value: -ticket, ts: now });
     // All of them are written, which also guards them: none may be released without a look at the line.
     for (const [i, row] of rows.entries()) draft.write(row, marked(slots[i]!, ttl, now));
     return true;
   }
-}
-
-/** Whether a caller waits in the seat, and was heard of lately. */
-function waits(row: Row, seatTtl: number, now: number): row is RateLimitState {
-  return row !== null && row.value < 0 && now < row.ts + seatTtl;
-}
-
-/** When a seat no longer counts, epoch ms. A seat with a slot counts as long as the slot is held. */
-function seatEnd({ value, ts }: RateLimitState, { ttl, seatTtl }: SlotsLimit): number {
-  return ts + (value < 0 ? seatTtl : ttl);
 }
 
 /**

@@ -3,9 +3,9 @@ import type { RateLimitState } from "../../../core/calculate.js";
 import type { Bucket } from "../../../core/config.js";
 import type { ConcurrencyConfig, FixedWindowConfig } from "../../../core/limit-config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import { lineName, MAX_SEATS, seatBucket, seatTtlOf } from "../../../core/rows/seat.js";
 import { slotBucket, slotsConfig, ttlOf } from "../../../core/rows/slot.js";
 import { validateConfig } from "../../../core/validate-config.js";
-import { MAX_KEY_LENGTH } from "../../../core/validate-key.js";
 import { rowId, type RowId } from "../../store/store.js";
 import { LimitCache } from "../limit-cache.js";
 
@@ -31,36 +31,9 @@ export interface SlotsLimit {
   readonly seen: (RateLimitState | null | undefined)[];
 }
 
-/** The most callers that wait in line for the slots of one key. */
-export const MAX_SEATS = 100;
-/** The longest that a caller in line may be silent, ms: a caller that was killed holds up the line. */
-const SEAT_TTL = 5000;
 /** What a resolved limit holds in the heap, bytes: with a long key, and for each slot. */
 const BYTES = 2000;
 const BYTES_PER_SLOT = 400;
-
-const LINE = "trpc-rate-limit:line:";
-
-/** The name of the seats of a limit. */
-export function lineName(name: string): string {
-  return `${LINE}${name}`;
-}
-
-/** When a seat says no more than a missing one, for `prune` and for stores that forget rows. */
-export function seatBucket(config: ConcurrencyConfig): Bucket {
-  const rate = 2 ** 64;
-  return { kind: "fixed window", rate, capacity: rate, period: ttlOf(config), start: 0 };
-}
-
-/** @throws RateLimitConfigError when the name of the seats would be too long for a database. */
-export function validateLineName(name: string): void {
-  const most = MAX_KEY_LENGTH - LINE.length;
-  if (name.length <= most) return;
-  const message =
-    `limits.${name} of kind "concurrency" needs a name of at most ${most} characters, because the ` +
-    `rows of its line have a longer one; got ${describe(name)}`;
-  throw new RateLimitConfigError(`limits.${name}`, name, { message });
-}
 
 export type ResolveSlots = ReturnType<typeof createSlotsResolver>;
 
@@ -114,7 +87,7 @@ export function resolve(
     get seats() {
       return rowsOf(lineName(name), MAX_SEATS, seatBucket(config));
     },
-    seatTtl: Math.min(ttl, SEAT_TTL),
+    seatTtl: seatTtlOf(ttl),
     seen: [],
   };
 }
