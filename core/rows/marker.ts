@@ -14,10 +14,18 @@ import { type RateLimitState, roundUp, stateAt } from "../calculate.js";
 import { floorOf, type Bucket } from "../config.js";
 import { grantOf, type RateLimitResult } from "../decide.js";
 import { windowAt } from "../windows.js";
-import type { SideRows } from "./side-rows.js";
+import { fullAfter, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 
-/** What the names of all markers begin with; the name of their limit follows. */
-export const MARKER_PREFIX = "trpc-rate-limit:once:";
+export const MARKERS: SideRows = {
+  prefix: `${RESERVED_PREFIX}once:`,
+  configOf: (config, ofLimiter) =>
+    config.kind === "concurrency" || (config.shards ?? 1) > 1
+      ? undefined
+      : fullAfter(config.onceFor ?? ofLimiter),
+  optionOf: (config) =>
+    config.kind === "concurrency" || config.onceFor === undefined ? undefined : "onceFor",
+  keyStart: (storedKey) => markerKey(storedKey),
+};
 
 const SEPARATOR = "|";
 
@@ -31,21 +39,6 @@ export function bucketKeyOf(key: string): string {
   const [escaped] = /^(?:[^\\|]|\\.)*/s.exec(key)!;
   return escaped.replaceAll(/\\(.)/gs, "$1");
 }
-
-/** Above every number of tokens in a marker, so that only time makes it full. */
-const FULL = 2 ** 64;
-
-/** A marker is a window that holds next to nothing until `onceFor` has passed, and then is full. */
-export function markerConfig(onceFor: number): Bucket {
-  return { kind: "fixed window", rate: FULL, capacity: FULL, period: onceFor };
-}
-
-export const ONCE_ROWS: SideRows = {
-  feature: "once",
-  configOf: ({ onceFor, shards = 1 }, ofLimiter) =>
-    shards === 1 ? markerConfig(onceFor ?? ofLimiter) : undefined,
-  optionOf: ({ onceFor }) => (onceFor === undefined ? undefined : "onceFor"),
-};
 
 /**
  * Markers are pruned as windows of 2^64 tokens, so they hold fewer than that. No limit that is in use

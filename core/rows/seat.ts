@@ -11,9 +11,8 @@
  */
 import type { RateLimitState } from "../calculate.js";
 import type { Bucket } from "../config.js";
-import { describe, RateLimitConfigError } from "../errors.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
-import { MAX_KEY_LENGTH } from "../validate-key.js";
+import { fullAfter, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 import { ttlOf } from "./slot.js";
 
 /** The most callers that wait in line for the slots of one key. */
@@ -24,27 +23,15 @@ const SEAT_TTL = 5000;
 /** Nonces of tickets, after the point. */
 const NONCES = 2 ** 11;
 
-const LINE = "trpc-rate-limit:line:";
+export const SEATS: SideRows = {
+  prefix: `${RESERVED_PREFIX}line:`,
+  configOf: (config) => (config.kind === "concurrency" ? seatBucket(config) : undefined),
+  optionOf: ({ kind }) => (kind === "concurrency" ? 'kind: "concurrency"' : undefined),
+};
 
-/** The name of the seats of a limit. */
-export function lineName(name: string): string {
-  return `${LINE}${name}`;
-}
-
-/** @throws RateLimitConfigError when the name of the seats would be too long for a database. */
-export function validateLineName(name: string): void {
-  const most = MAX_KEY_LENGTH - LINE.length;
-  if (name.length <= most) return;
-  const message =
-    `limits.${name} of kind "concurrency" needs a name of at most ${most} characters, because the ` +
-    `rows of its line have a longer one; got ${describe(name)}`;
-  throw new RateLimitConfigError(`limits.${name}`, name, { message });
-}
-
-/** When a seat says no more than a missing one, for `prune` and for stores that forget rows. */
+/** When a seat says no more than a missing one. */
 export function seatBucket(config: ConcurrencyConfig): Bucket {
-  const rate = 2 ** 64;
-  return { kind: "fixed window", rate, capacity: rate, period: ttlOf(config), start: 0 };
+  return fullAfter(ttlOf(config));
 }
 
 /** How long a caller in line may be silent before its seat is free, ms. */

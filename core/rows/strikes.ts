@@ -13,12 +13,13 @@ import { type Bucket, shortestBlock } from "../config.js";
 import type { FixedWindowConfig } from "../limit-config.js";
 import { MOST_BLOCKS } from "../validate-blocks.js";
 import { windowAfter } from "../windows.js";
-import type { SideRows } from "./side-rows.js";
+import { RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 
-export const STRIKE_ROWS: SideRows = {
-  feature: "strikes",
-  configOf: strikesConfig,
-  optionOf: ({ blockFor }) => (typeof blockFor === "object" ? "blockFor" : undefined),
+export const STRIKES: SideRows = {
+  prefix: `${RESERVED_PREFIX}strikes:`,
+  configOf: (config) => (config.kind === "concurrency" ? undefined : strikesConfig(config)),
+  optionOf: (config) =>
+    config.kind !== "concurrency" && typeof config.blockFor === "object" ? "blockFor" : undefined,
 };
 
 /** The config of the row that counts the closings; `undefined` without a list. */

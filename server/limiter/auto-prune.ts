@@ -5,13 +5,14 @@
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 import { MINUTE } from "../../core/durations.js";
+import { RESERVED_PREFIX } from "../../core/rows/side-rows.js";
 import type { AutoPruneOptions } from "./limiter-options.js";
 import type { WaitUntil } from "../report/wait-until.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import { startTimer } from "../timers/timer.js";
 
 /** The name of the row that the processes claim their turns with. */
-export const CLAIM = "trpc-rate-limit:autoPrune";
+export const CLAIM = `${RESERVED_PREFIX}autoPrune`;
 
 const DEFAULT_EVERY = 5 * MINUTE;
 

@@ -94,6 +94,7 @@ function checkedLimits(limits: object): {
     validateName(name);
     validateConfig(config, `limits.${name}`);
     if (config.kind === "concurrency") {
+      validateSideNames(name, config);
       slotConfigs.set(name, { ...config });
       continue;
     }

@@ -145,14 +145,13 @@ function othersOf(
   };
 }
 
-function pruneOf({ settings, slots, bound, overriding }: Parts) {
-  const { store, configs, onceFor, clock, autoPrune } = settings;
-  const prunable = slots?.withRows(configs) ?? configs;
+function pruneOf({ settings, bound, overriding }: Parts) {
+  const { store, configs, slotConfigs, onceFor, clock, autoPrune } = settings;
   if (autoPrune !== false) {
-    checkPrune({ store, configs: prunable }, autoPrune === true ? {} : autoPrune);
+    checkPrune({ store, configs }, autoPrune === true ? {} : autoPrune);
   }
   return (options: PruneOptions = {}) =>
-    prune({ store, configs: prunable, onceFor, clock, bound, overriding }, options);
+    prune({ store, configs, slotConfigs, onceFor, clock, bound, overriding }, options);
 }
 
 /** @returns what takes a turn of `autoPrune`, where there is no timer. */

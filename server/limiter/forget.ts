@@ -4,7 +4,7 @@
  */
 import { RateLimitInputError } from "../../core/errors.js";
 import { nextTick } from "../timers/next-tick.js";
-import { markerKey, MARKER_PREFIX } from "../../core/rows/marker.js";
+import { sideRowsOf } from "../../core/rows/kinds.js";
 import { deletion } from "./reset.js";
 import { type RateLimitStore, rowId } from "../store/store.js";
 import type { Overriding } from "./overrides/open-overrides.js";
@@ -46,7 +46,7 @@ export async function forget(
     let deleted = 0;
     // The ids of calls with `once` are in rows whose keys begin with that of the bucket. Other rows
     // may stand between them: "Ann|1" between "ann|1" and "ann|2", by the rules of a language.
-    const prefix = name.startsWith(MARKER_PREFIX) ? markerKey(storedKey!) : undefined;
+    const prefix = sideRowsOf(name)?.keyStart?.(storedKey!);
     let after = prefix === undefined ? rowId(name, storedKey!, -1) : undefined;
     for (;;) {
       const page = await bound(() => list!.call(store, name, after, PAGE, prefix));

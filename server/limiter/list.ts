@@ -1,6 +1,6 @@
 /** Pages through the buckets of a limit, one item per key, for an administrator's view. */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { slotBucket } from "../../core/rows/slot.js";
+import { rowsPerKey } from "../../core/rows/kinds.js";
 import { LIST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type { LimitPage, ListOptions } from "./limiter-types.js";
 import { listDenied } from "./list-denied.js";
@@ -27,20 +27,20 @@ export async function list(
 ): Promise<LimitPage> {
   rejectUnknownOptions(options, LIST_OPTIONS, "list()");
   const { config: inline, after, count = DEFAULT_COUNT, denied = false } = options;
-  const slots = context.slots?.get(name);
-  if (slots !== undefined && (inline !== undefined || denied)) throw noTokens(name);
-  const config = slots === undefined ? configOf(context.configs, name, inline) : slotBucket(slots);
+  const config = context.slots?.get(name) ?? configOf(context.configs, name, inline);
+  const isSlots = config.kind === "concurrency";
+  if (isSlots && (inline !== undefined || denied)) throw noTokens(name);
   if (!Number.isSafeInteger(count) || count < 1 || count > MAX_COUNT) {
     throw new RateLimitConfigError("count", count, `a whole number from 1 to ${MAX_COUNT}`);
   }
   if (typeof denied !== "boolean") throw new RateLimitConfigError("denied", denied, "a boolean");
-  if (denied) return listDenied(context, name, { config, inline, after, count });
+  if (denied && !isSlots) return listDenied(context, name, { config, inline, after, count });
   const last = after === undefined ? undefined : keyOfCursor(after);
   // One more than the page has, to learn whether there is another page.
-  const keys = await listKeys(context, name, last, count + 1, slots?.slots ?? config.shards ?? 1);
+  const keys = await listKeys(context, name, last, count + 1, rowsPerKey(config));
   const shown = keys.slice(0, count);
   const next = keys.length > count ? cursorOf(shown.at(-1)!) : undefined;
-  if (slots !== undefined) return { items: await readSlotItems(context, name, shown, slots), next };
+  if (isSlots) return { items: await readSlotItems(context, name, shown, config), next };
   const limits = shown.map((key) => limitOf(context, name, key, { config, inline }));
   return { items: await readItems(context, limits), next };
 }

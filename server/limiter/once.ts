@@ -2,15 +2,8 @@
  * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
-import {
-  answerAgain,
-  isMarked,
-  markerConfig,
-  markerKey,
-  markerOf,
-  ONCE_ROWS,
-} from "../../core/rows/marker.js";
-import { sideName, validateSideName } from "../../core/rows/side-rows.js";
+import { answerAgain, isMarked, markerKey, markerOf, MARKERS } from "../../core/rows/marker.js";
+import { fullAfter, sideName, validateSideName } from "../../core/rows/side-rows.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { kindOf, MAX_KEY_LENGTH, problemOf } from "../../core/validate-key.js";
@@ -44,7 +37,7 @@ export function createMarkers(
   return (limit, id, action = "take") => {
     const { name, config, rows, onceFor = defaultFor } = limit;
     if ((config.shards ?? 1) > 1) throw sharded(limit, id);
-    validateSideName(ONCE_ROWS, name, "once");
+    validateSideName(MARKERS, name, "once");
     const problem = problemOf(id);
     if (problem !== undefined) throw invalid(problem, id);
     const key = markerKey(rows[0].key, toStoredKey(id));
@@ -63,7 +56,7 @@ export function createMarkers(
 export function markerRow(name: string, key: string, onceFor: number, action: MarkedAction): RowId {
   // The ids of the two are apart by the shard. Every text can be an id.
   const shard = action === "take" ? 0 : 1;
-  return rowId(sideName(ONCE_ROWS, name), key, shard, markerConfig(onceFor));
+  return rowId(sideName(MARKERS, name), key, shard, fullAfter(onceFor));
 }
 
 /** The claim, if its id was not charged before. If it was, the answer of then. */

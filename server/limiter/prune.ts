@@ -1,24 +1,23 @@
 /** Deletes the rows of limits that are full again. A missing row means a full limit. */
-import { type Bucket, shardConfig } from "../../core/config.js";
+import type { Bucket } from "../../core/config.js";
+import type { ConcurrencyConfig } from "../../core/limit-config.js";
+import { ownConfig, SIDE_ROWS } from "../../core/rows/kinds.js";
+import { sideName, validateSideName } from "../../core/rows/side-rows.js";
 import { validateConfig } from "../../core/validate-config.js";
-import { ONCE_ROWS } from "../../core/rows/marker.js";
-import { type SideRows, sideName, validateSideName } from "../../core/rows/side-rows.js";
-import { STRIKE_ROWS } from "../../core/rows/strikes.js";
 import type { PruneOptions } from "./limiter-options.js";
 import type { Overriding } from "./overrides/open-overrides.js";
 import { pruneByList } from "../store/prune-by-list.js";
 import { type Decision, type PruneTerms, type RateLimitStore, rowId } from "../store/store.js";
 import { unsupported } from "./unsupported.js";
 
-/** The features that keep rows beside those of a limit. */
-const SIDE_ROWS: readonly SideRows[] = [ONCE_ROWS, STRIKE_ROWS];
-
 /** How long a row must have been full, ms, because the clocks of other servers may be behind. */
 const SKEW = 60_000;
 
 export interface PruneContext {
   store: RateLimitStore;
+  /** Of tokens. */
   configs: ReadonlyMap<string, Bucket>;
+  slotConfigs: ReadonlyMap<string, ConcurrencyConfig>;
   /** How long ids are remembered where a limit does not say it, ms. */
   onceFor: number;
   clock(): number;
@@ -30,11 +29,15 @@ export interface PruneContext {
 
 /** @returns how many rows were deleted. */
 export async function prune(
-  { store, configs, onceFor, clock, bound, overriding }: PruneContext,
+  { store, configs, slotConfigs, onceFor, clock, bound, overriding }: PruneContext,
   options: PruneOptions,
 ): Promise<number> {
-  const all = allConfigs(configs, options);
-  const parts = partsOf((await overriding?.allConfigs(all)) ?? all, onceFor);
+  const ofTokens = allConfigs(configs, options);
+  const all = new Map<string, readonly (Bucket | ConcurrencyConfig)[]>(
+    (await overriding?.allConfigs(ofTokens)) ?? ofTokens,
+  );
+  for (const [name, config] of slotConfigs) all.set(name, [config, ...(all.get(name) ?? [])]);
+  const parts = partsOf(all, onceFor);
   const [name] = parts.keys();
   if (name === undefined) return 0;
   if (clock === store.clock) {
@@ -69,7 +72,7 @@ export function checkPrune(
 }
 
 /** @throws RateLimitConfigError for a name that leaves too little room for that of its side rows. */
-export function validateSideNames(name: string, config: Bucket): void {
+export function validateSideNames(name: string, config: Bucket | ConcurrencyConfig): void {
   for (const rows of SIDE_ROWS) {
     const option = rows.optionOf(config);
     if (option !== undefined) validateSideName(rows, name, option);
@@ -102,12 +105,12 @@ function allConfigs(
 
 /** The parts of these configs, and the configs of the rows beside those of the limits. */
 function partsOf(
-  byName: ReadonlyMap<string, readonly Bucket[]>,
+  byName: ReadonlyMap<string, readonly (Bucket | ConcurrencyConfig)[]>,
   onceFor: number,
 ): PruneTerms["configs"] {
   const parts = new Map<string, readonly Bucket[]>();
   for (const [name, all] of byName) {
-    parts.set(name, all.map(shardConfig));
+    parts.set(name, all.map(ownConfig));
     for (const rows of SIDE_ROWS) {
       const full = all.flatMap((config) => rows.configOf(config, onceFor) ?? []);
       if (full.length > 0) parts.set(sideName(rows, name), full);

@@ -5,7 +5,7 @@ import { mostHeld } from "../../core/count.js";
 import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/rows/credits.js";
 import { sideName } from "../../core/rows/side-rows.js";
-import { STRIKE_ROWS, strikesConfig } from "../../core/rows/strikes.js";
+import { STRIKES, strikesConfig } from "../../core/rows/strikes.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
 import { withStart } from "../../core/phase.js";
@@ -218,5 +218,5 @@ export function resolveLimit(
 /** The row of a limit, and the one that counts its closings. `undefined` where they are not counted. */
 function countedRows(row: RowId, config: Bucket): readonly [RowId, RowId] | undefined {
   const counting = strikesConfig(config);
-  return counting && [row, rowId(sideName(STRIKE_ROWS, row.name), row.key, 0, counting)];
+  return counting && [row, rowId(sideName(STRIKES, row.name), row.key, 0, counting)];
 }

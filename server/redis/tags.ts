@@ -5,7 +5,7 @@
  */
 import { hash } from "../../core/hash.js";
 import { keySlot } from "./key-slot.js";
-import { bucketKeyOf, MARKER_PREFIX } from "../../core/rows/marker.js";
+import { bucketKeyOf, MARKERS } from "../../core/rows/marker.js";
 import { rowKey, type RowId } from "../store/store.js";
 
 const SLOTS = 16_384;
@@ -51,7 +51,7 @@ export function createTags(prefix: string, count: number): Tags {
 
 /** A marker of `once` is in the slot of its bucket, because one decision writes both. */
 function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
-  return name.startsWith(MARKER_PREFIX) ? bucketKeyOf(key) : key;
+  return name.startsWith(MARKERS.prefix) ? bucketKeyOf(key) : key;
 }
 
 /** The tags: texts whose slots are as near as possible to the middle of equal parts of all slots. */

@@ -3,6 +3,7 @@
  * lost in a restart. Every decision runs within one tick, so each one is atomic.
  */
 import type { RateLimitState } from "../../core/calculate.js";
+import { RESERVED_PREFIX } from "../../core/rows/side-rows.js";
 import { memoryOverrides } from "./memory-overrides.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
 import { isFullRow } from "./is-full-row.js";
@@ -76,7 +77,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       return;
     }
     // Rows beside those of limits may be of an instant to come: a count of closings is.
-    if (!row.name.startsWith("trpc-rate-limit:")) latest = Math.max(latest, next.ts);
+    if (!row.name.startsWith(RESERVED_PREFIX)) latest = Math.max(latest, next.ts);
     if (existing !== undefined) {
       existing.row = row;
       existing.state = next;

@@ -1,8 +1,7 @@
 /** What a limiter has besides its tokens: the limits of slots that it names. */
-import type { Bucket, ShownConfig } from "../../../core/config.js";
+import type { ShownConfig } from "../../../core/config.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
-import { lineName, seatBucket, validateLineName } from "../../../core/rows/seat.js";
-import { MOST_SLOT_TTL, slotBucket, ttlOf } from "../../../core/rows/slot.js";
+import { ttlOf } from "../../../core/rows/slot.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import type { createOperations } from "../operations.js";
@@ -15,13 +14,11 @@ export type Slots = ReturnType<typeof createSlots>;
 
 /**
  * @param toStoredKey what `createStoredKey` returned.
- * @throws RateLimitConfigError when a name is too long.
  */
 export function createSlots(
   configs: ReadonlyMap<string, ConcurrencyConfig>,
   toStoredKey: (key: string | undefined) => string | undefined,
 ) {
-  for (const name of configs.keys()) validateLineName(name);
   const resolve = createSlotsResolver(configs, toStoredKey);
   const has = (name: string) => configs.has(name);
 
@@ -47,19 +44,6 @@ export function createSlots(
       const { slots } = resolve(name, options);
       const period = ttlOf(slots);
       return { kind: "fixed window", rate: slots.slots, period, start: 0, slots: slots.slots };
-    },
-
-    /**
-     * By the names of rows, when they are full: those of the slots and of their lines, too. A call may
-     * have a config with a longer `ttl` than the limit, so a slot is pruned after the longest one.
-     */
-    withRows(tokens: ReadonlyMap<string, Bucket>): ReadonlyMap<string, Bucket> {
-      const all = new Map(tokens);
-      for (const [name, config] of configs) {
-        const longest = { ...config, ttl: MOST_SLOT_TTL };
-        all.set(name, slotBucket(longest)).set(lineName(name), seatBucket(config));
-      }
-      return all;
     },
   };
 }

@@ -3,7 +3,8 @@ import type { RateLimitState } from "../../../core/calculate.js";
 import type { Bucket } from "../../../core/config.js";
 import type { ConcurrencyConfig, FixedWindowConfig } from "../../../core/limit-config.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
-import { lineName, MAX_SEATS, seatBucket, seatTtlOf } from "../../../core/rows/seat.js";
+import { MAX_SEATS, seatBucket, SEATS, seatTtlOf } from "../../../core/rows/seat.js";
+import { sideName } from "../../../core/rows/side-rows.js";
 import { slotBucket, slotsConfig, ttlOf } from "../../../core/rows/slot.js";
 import { validateConfig } from "../../../core/validate-config.js";
 import { rowId, type RowId } from "../../store/store.js";
@@ -85,7 +86,7 @@ export function resolve(
     rows: rowsOf(name, config.slots, bucket),
     // They take 100 times as much of the heap as one slot, so no limit keeps them.
     get seats() {
-      return rowsOf(lineName(name), MAX_SEATS, seatBucket(config));
+      return rowsOf(sideName(SEATS, name), MAX_SEATS, seatBucket(config));
     },
     seatTtl: seatTtlOf(ttl),
     seen: [],

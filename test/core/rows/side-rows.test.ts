@@ -1,17 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
-import { MARKER_PREFIX, ONCE_ROWS } from "../../../core/rows/marker.js";
-import { prefixOf } from "../../../core/rows/side-rows.js";
 
 const bucket = { kind: "token bucket", rate: 5, period: MINUTE } as const;
 const make = (name: string, config: object) => () =>
   createRateLimiter({ store: memoryStore(), limits: { [name]: { ...bucket, ...config } } });
 
 describe("rows beside those of a limit", () => {
-  it("have a name that a store recognises", () => {
-    expect(prefixOf(ONCE_ROWS.feature)).toBe(MARKER_PREFIX);
-  });
-
   it("need a name of their limit that leaves room for theirs", async () => {
     expect(make("n".repeat(191), {})).not.toThrow();
     expect(make("n".repeat(167), { blockFor: [1, 2] })).not.toThrow();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keySlot } from "../../../server/redis/key-slot.js";
 import { createTags } from "../../../server/redis/tags.js";
-import { markerKey, MARKER_PREFIX } from "../../../core/rows/marker.js";
+import { markerKey, MARKERS } from "../../../core/rows/marker.js";
 import { rowId } from "../../../server/store/store.js";
 
 const rowOf = (name: string, key: string, shard = 0) => rowId(name, key, shard);
@@ -34,7 +34,7 @@ describe("the tags of keys in Redis", () => {
     }
     // Where the markers of its ids are, too, because one decision writes them.
     for (const key of ["", "user 1", "a|b", "a\\", "a\\|b", "|"]) {
-      const marker = slotOf(`${MARKER_PREFIX}a`, markerKey(key, "id|1"));
+      const marker = slotOf(`${MARKERS.prefix}a`, markerKey(key, "id|1"));
       expect(marker).toBe(slotOf("a", key));
     }
     const all = Array.from({ length: 200 }, (_, i) => slotOf("a", `user ${i}`));

@@ -1,0 +1,40 @@
+/**
+ * All kinds of rows. `prune`, `list` and `forget` go by these lists, so a new kind is found by them.
+ *
+ * | kind       | name                              | rows of a key            | file         |
+ * | ---------- | --------------------------------- | ------------------------ | ------------ |
+ * | bucket     | that of its limit                 | one per shard            | `block.ts`  |
+ * | credits    | that of its limit                 | one                      | `credits.ts` |
+ * | slot       | that of its limit                 | one per slot             | `slot.ts`    |
+ * | marker     | `trpc-rate-limit:once:` + limit   | two per id at most       | `marker.ts`  |
+ * | strikes    | `trpc-rate-limit:strikes:` + limit | one                      | `strikes.ts` |
+ * | seat       | `trpc-rate-limit:line:` + limit   | up to 100                | `seat.ts`    |
+ */
+import { type Bucket, shardConfig } from "../config.js";
+import type { ConcurrencyConfig } from "../limit-config.js";
+import { MARKERS } from "./marker.js";
+import { SEATS } from "./seat.js";
+import type { SideRows } from "./side-rows.js";
+import { MOST_SLOT_TTL, slotBucket } from "./slot.js";
+import { STRIKES } from "./strikes.js";
+
+export const SIDE_ROWS: readonly SideRows[] = [MARKERS, STRIKES, SEATS];
+
+/** The kind of the rows of this name; `undefined` where they are those of a limit itself. */
+export function sideRowsOf(name: string): SideRows | undefined {
+  return SIDE_ROWS.find(({ prefix }) => name.startsWith(prefix));
+}
+
+/**
+ * When the own rows of a limit are full. A call may have a config with a longer `ttl` than the limit, so
+ * a slot is full after the longest one.
+ */
+export function ownConfig(config: Bucket | ConcurrencyConfig): Bucket {
+  if (config.kind !== "concurrency") return shardConfig(config);
+  return slotBucket({ ...config, ttl: MOST_SLOT_TTL });
+}
+
+/** The most rows that a limit has of its own for one key. */
+export function rowsPerKey(config: Bucket | ConcurrencyConfig): number {
+  return config.kind === "concurrency" ? config.slots : (config.shards ?? 1);
+}
