@@ -4,7 +4,8 @@
  * row until the next grant, because a denied call writes nothing else.
  */
 import { heldAt, type RateLimitState, stateAt } from "./calculate.js";
-import { type Bucket, shortestBlock, toleranceOf } from "./config.js";
+import { type Bucket, shortestBlock } from "./config.js";
+import { closedMark, isInDebt } from "./rows/bucket.js";
 import { windowAfter, windowAt, windowsSince } from "./windows.js";
 
 /**
@@ -45,19 +46,4 @@ export function closedState(
 export function isClosed(existing: RateLimitState | null, config: Bucket, now: number): boolean {
   if (config.blockFor === undefined || !isInDebt(existing, config)) return false;
   return stateAt(existing!, config, now).value <= 0;
-}
-
-/** Whether the row was left in debt. A difference by rounding is no debt, see `toleranceOf`. */
-function isInDebt(existing: RateLimitState | null, config: Bucket): boolean {
-  if (existing === null) return false;
-  const { value } = existing;
-  return value < -toleranceOf(config) || value === -closedMark(config);
-}
-
-/**
- * A debt that tells a closed window from an empty one, where the block ends with the window. It is
- * too small to change a sum with `rate`.
- */
-function closedMark({ rate }: Bucket): number {
-  return rate * 2 ** -64;
 }

@@ -1,14 +1,14 @@
 /**
  * All kinds of rows. `prune`, `list` and `forget` go by these lists, so a new kind is found by them.
  *
- * | kind       | name                              | rows of a key            | file         |
- * | ---------- | --------------------------------- | ------------------------ | ------------ |
- * | bucket     | that of its limit                 | one per shard            | `block.ts`  |
- * | credits    | that of its limit                 | one                      | `credits.ts` |
- * | slot       | that of its limit                 | one per slot             | `slot.ts`    |
- * | marker     | `trpc-rate-limit:once:` + limit   | two per id at most       | `marker.ts`  |
- * | strikes    | `trpc-rate-limit:strikes:` + limit | one                      | `strikes.ts` |
- * | seat       | `trpc-rate-limit:line:` + limit   | up to 100                | `seat.ts`    |
+ * | kind    | name                               | rows of a key    | file         |
+ * | ------- | ---------------------------------- | ---------------- | ------------ |
+ * | bucket  | that of its limit                  | one per shard    | `bucket.ts`  |
+ * | credits | that of its limit                  | one              | `credits.ts` |
+ * | slot    | that of its limit                  | one per slot     | `slot.ts`    |
+ * | marker  | `trpc-rate-limit:once:` + limit    | up to two per id | `marker.ts`  |
+ * | strikes | `trpc-rate-limit:strikes:` + limit | one              | `strikes.ts` |
+ * | seat    | `trpc-rate-limit:line:` + limit    | up to 100        | `seat.ts`    |
  */
 import { type Bucket, shardConfig } from "../config.js";
 import type { ConcurrencyConfig } from "../limit-config.js";

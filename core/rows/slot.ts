@@ -1,15 +1,16 @@
 /**
  * Slots: how many calls may run at a time. A slot is a row of two numbers, like a bucket of one token
  * that is full again after its `ttl`. Its holder writes the row again and again, so the row only fills
- * when the holder has died.
+ * when the holder has died. It has the name of its limit.
  *
  * - `ts`: when the holder last wrote the row. The slot is free a `ttl` later.
- * - `value`: minus the sum of three numbers.
- *   - A tiny one is the nonce of the holder. It tells two holders of one instant apart.
- *   - The `ttl` of the holder in units of 1024 ms, and {@link OF_TTL}. So callers whose config has
- *     another one wait for the holder's. A slot that was handed over in line lacks this part, and so
- *     do rows of older versions. Their `ttl` is that of the reader.
- *   - 1024 where callers wait in line.
+ * - `value`: minus the sum of three numbers. Each has bits of its own, 51 together. A double holds 53,
+ *   so the sum is exact, and no part of it can be taken for another.
+ *   - 2^-40 to 2^-21: the nonce of the holder. It tells two holders of one instant apart.
+ *   - 2^-10 to 2^9: the `ttl` of the holder in units of 1024 ms, and {@link OF_TTL}, together at most
+ *     602. So callers whose config has another one wait for the holder's. A slot that was handed over
+ *     in line lacks this part, and so do rows of older versions. Their `ttl` is that of the reader.
+ *   - 2^10, which is 1024: callers wait in line.
  *
  * The second and the third make the bucket take longer to fill than any `ttl`. So a statement that takes
  * tokens by itself never takes the slot of a dead holder, nor that of those who wait. Such a slot is
@@ -28,7 +29,7 @@ export const MOST_SLOT_TTL = 600_000;
 
 /** Nonces are whole, from 1 to this. */
 export const MAX_NONCE = 2 ** 20 - 1;
-/** The value of one nonce. A nonce and all that is added to it is still exact in a double. */
+/** The value of one nonce. */
 const UNIT = 2 ** -40;
 const IN_LINE = 1024;
 /** The value of a ms of the `ttl`. */

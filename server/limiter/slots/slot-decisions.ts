@@ -23,7 +23,7 @@ import type { SlotsLimit } from "./slots-limit.js";
 export interface Holder {
   /** The index of the slot. */
   shard: number;
-  /** What it has written to its row. Where callers wait in line, the row has 1024 less. */
+  /** What it has written to its row. Where callers wait in line, the row has `inLine` of it. */
   value: number;
   /** The instants at which it may have written its row, epoch ms. The row has one of them. */
   writtenAt: number[];
