@@ -52,7 +52,7 @@ export function markerOf({ value }: { value: number }, now: number): RateLimitSt
 }
 
 /** Whether a marker still says that its id was charged. A clock that is behind changes nothing. */
-export function isMarked(
+export function wasCharged(
   marker: RateLimitState | null | undefined,
   onceFor: number,
   now: number,

@@ -2,7 +2,7 @@
  * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
-import { answerAgain, isMarked, markerKey, markerOf, MARKERS } from "../../core/rows/marker.js";
+import { answerAgain, markerKey, markerOf, MARKERS, wasCharged } from "../../core/rows/marker.js";
 import { fullAfter, sideName, validateSideName } from "../../core/rows/side-rows.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
@@ -72,7 +72,7 @@ export function once<TAnswer extends RateLimitResult | undefined>(
       // As it was before this call, because two claims of it may be for the same bucket.
       const known = draft.readStored(marker.row);
       // The row tells only where its windows begin.
-      if (isMarked(known, marker.onceFor, now)) {
+      if (wasCharged(known, marker.onceFor, now)) {
         return answerAgain(known, draft.peek(row), part, now);
       }
       const before = draft.writes;

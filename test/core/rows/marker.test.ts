@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decideRateLimit } from "../../../core/decide.js";
-import { answerAgain, isMarked, markerOf } from "../../../core/rows/marker.js";
+import { answerAgain, markerOf, wasCharged } from "../../../core/rows/marker.js";
 import { DAY } from "../../../core/durations.js";
 import { anyCall } from "../arbitraries.js";
 import { cases } from "../../support/cases.js";
@@ -30,8 +30,8 @@ it("is the first answer again, and the wait of a reservation ends at the same in
 
 it("is remembered for onceFor, whatever the clocks of other processes say", () => {
   const marker = markerOf({ value: 3 }, 1000);
-  expect(isMarked(marker, 500, 0)).toBe(true);
-  expect(isMarked(marker, 500, 1499)).toBe(true);
-  expect(isMarked(marker, 500, 1500)).toBe(false);
-  expect(isMarked(null, 500, 1000)).toBe(false);
+  expect(wasCharged(marker, 500, 0)).toBe(true);
+  expect(wasCharged(marker, 500, 1499)).toBe(true);
+  expect(wasCharged(marker, 500, 1500)).toBe(false);
+  expect(wasCharged(null, 500, 1000)).toBe(false);
 });

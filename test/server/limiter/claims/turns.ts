@@ -4,7 +4,7 @@
  */
 import { heldAt, type RateLimitState, shortestWait } from "../../../../core/calculate.js";
 import { decideRateLimit, type RateLimitResult } from "../../../../core/decide.js";
-import { answerAgain, isMarked, markerOf } from "../../../../core/rows/marker.js";
+import { answerAgain, markerOf, wasCharged } from "../../../../core/rows/marker.js";
 import { decideShardPair } from "../../../../core/shards.js";
 import { sharesOf } from "../../../../core/shares.js";
 import { toleranceOf } from "../../../../core/config.js";
@@ -48,7 +48,7 @@ export function takeOnce(of: Rows, stored: Rows, wanted: Wanted, now: number): R
   const { limit, marker, count, rows } = wanted;
   if (marker === undefined) return takeTokens(of, wanted, now);
   const known = stored.get(rowKey(marker.row));
-  if (isMarked(known, marker.onceFor, now)) {
+  if (wasCharged(known, marker.onceFor, now)) {
     return answerAgain(known, of.get(rowKey(rows[0]!)), limit.part, now);
   }
   const result = takeTokens(of, wanted, now);
