@@ -2,7 +2,7 @@
 import type { Time } from "./clocks.js";
 import type { Entry } from "./limit-entry.js";
 import type { Update } from "./notify-watchers.js";
-import { type Debit, NEVER } from "./reported-debits.js";
+import { type Debit, UNCHARGED } from "./reported-debits.js";
 
 export interface DebitOptions {
   timeOf(entry: Entry): Time;
@@ -50,14 +50,14 @@ export function createDebits(options: DebitOptions) {
   return (entry: Entry, count: number): ((isCharged?: boolean) => void) => {
     const { now, offset, uncertainty } = timeOf(entry);
     const at = now + offset;
-    const debit: Debit = { at, earliest: at - uncertainty, count, chargedAt: NEVER };
+    const debit: Debit = { at, earliest: at - uncertainty, count, chargedAt: UNCHARGED };
     let timer: ReturnType<typeof setTimeout> | undefined;
     const askLater = (ms: number) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         if (!entry.debits.has(debit) || !isFollowed(entry)) return;
         // The call may have been charged, and still run: a later snapshot would not show that.
-        if (debit.chargedAt === NEVER && !debit.isDoubtful) return;
+        if (debit.chargedAt === UNCHARGED && !debit.isDoubtful) return;
         ask(entry);
         askLater(Math.min(Math.max(2 * ms, REPORT_TIMEOUT), LAST_TIMEOUT));
       }, ms);

@@ -3,7 +3,7 @@ import { validateCount } from "../core/count.js";
 import type { RateLimitSnapshot } from "../core/snapshot.js";
 import type { Time } from "./clocks.js";
 import { availableAt, predictStatus, refillsAt, remainingAt, take } from "./prediction.js";
-import { type Debit, NEVER, openDebits } from "./reported-debits.js";
+import { type Debit, UNCHARGED, openDebits } from "./reported-debits.js";
 import type { SeenConfigs } from "./stream-config.js";
 import type { RateLimitItem, RateLimitStatus } from "./types.js";
 
@@ -86,7 +86,7 @@ export class Entry implements SeenConfigs {
     for (const debit of this.debits) {
       // A debit from the future is dropped: its clock was set back since.
       if (!open.has(debit) || debit.earliest > latest) this.#drop(debit);
-      else if (debit.chargedAt < NEVER) isUnconfirmed = true;
+      else if (debit.chargedAt < UNCHARGED) isUnconfirmed = true;
     }
     this.#forget();
     return isUnconfirmed;

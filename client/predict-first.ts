@@ -50,7 +50,7 @@ export function predictFirst<TName extends string>(
   if (split && typeof count === "number" && count > 0) {
     return predictSplit(limits, names, count, at);
   }
-  let soonest: FirstPrediction<TName> = NEVER;
+  let soonest: FirstPrediction<TName> = NO_WAIT_HELPS;
   for (const name of names) {
     const wanted = (typeof count === "number" ? count : count[name]) ?? 1;
     const checked = limits[name].check(at, wanted);
@@ -65,7 +65,10 @@ export function predictFirst<TName extends string>(
 }
 
 const OK: RateLimitStatus = { ok: true, retryAt: undefined };
-const NEVER: FirstPrediction<never> = { status: { ok: false, retryAt: Infinity }, paid: [] };
+const NO_WAIT_HELPS: FirstPrediction<never> = {
+  status: { ok: false, retryAt: Infinity },
+  paid: [],
+};
 
 function predictSplit<TName extends string>(
   limits: { readonly [TLimit in TName]: PredictableLimit },
@@ -90,7 +93,7 @@ function predictSplit<TName extends string>(
   if (now) return { status: OK, paid: paidBy(now) };
   const perMs = checks.reduce((sum, { config }) => sum + config.rate / longestPeriod(config), 0);
   const wait = firstWhole(Math.ceil(1 / perMs), (ms) => sharesAt(at + ms) !== undefined);
-  if (wait === Infinity) return NEVER;
+  if (wait === Infinity) return NO_WAIT_HELPS;
   const paid = paidBy(sharesAt(at + wait)!);
   // Less than a ms before that, on the server's clock, each of them has its part.
   const ends = paid.map(({ name, count: part }) => limits[name].check(at, part)!.retryAt ?? at);

@@ -4,7 +4,7 @@ import type { RateLimitSnapshot } from "../core/snapshot.js";
 import { take } from "./prediction.js";
 
 /** The `chargedAt` of a call that is not known to have been charged. */
-export const NEVER = Number.MAX_SAFE_INTEGER;
+export const UNCHARGED = Number.MAX_SAFE_INTEGER;
 
 /** Tokens that a call is assumed to have taken. */
 export interface Debit {
@@ -14,7 +14,7 @@ export interface Debit {
   earliest: number;
   count: number;
   /**
-   * The sequence number of the answer that the call was charged, and {@link NEVER} before: the
+   * The sequence number of the answer that the call was charged, and {@link UNCHARGED} before: the
    * answers to later questions include the charge.
    */
   chargedAt: number;
@@ -63,7 +63,7 @@ export function openDebits(
     const { at, earliest, count, chargedAt } = debit;
     if (now < earliest) return true;
     debit.isDoubtful = true;
-    if (!expected) return chargedAt === NEVER && at > now;
+    if (!expected) return chargedAt === UNCHARGED && at > now;
     const after = take(expected, at, count);
     const isIncluded = askedAt > chargedAt || value <= held(after) + SLACK * count;
     if (isIncluded) expected = after;

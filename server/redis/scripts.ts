@@ -12,7 +12,7 @@ export const KEEP = 60_000;
 /** How long the reply to a mark is kept, ms. */
 const KEEP_REPLY = 30_000;
 /** The largest instant that Redis takes, and a little less. */
-const NEVER = 9e15;
+const LAST_INSTANT = 9e15;
 
 /** Looking up a global takes longer than calling it. */
 const HEAD = `
@@ -32,7 +32,7 @@ local function load(s)
   return value, ts, stays
 end
 local function save(key, row, stays)
-  if stays >= ${NEVER} then call('SET', key, row)
+  if stays >= ${LAST_INSTANT} then call('SET', key, row)
   else call('SET', key, row, 'PXAT', format('%d', ceil(stays))) end
 end
 local rows
@@ -120,7 +120,7 @@ for i = 1, count do
     else
       stays = max(stays, needed + ${KEEP})
       local row = pack('<ddd', value, ts, stays)
-      if stays >= ${NEVER} then call('SET', KEYS[i], row)
+      if stays >= ${LAST_INSTANT} then call('SET', KEYS[i], row)
       else call('SET', KEYS[i], row, 'PXAT', format('%d', ceil(stays))) end
     end
     reply[i + 1] = ts == now and format('%.17g', value) or format('%.17g/%.17g', value, ts)
@@ -169,7 +169,7 @@ while at <= #ARGV do
         if keep then save(key, pack('<ddd', 0, 0, 0) .. hold, till)
         elseif stays > 0 or holder then call('DEL', key) end
       elseif holder or value ~= ARGV[from] or ts ~= ARGV[from + 1] then
-        local until_ = lasts == '' and ${NEVER} or clock + tonumber(lasts)
+        local until_ = lasts == '' and ${LAST_INSTANT} or clock + tonumber(lasts)
         stays = max(stays, until_)
         save(key, pack('<ddd', tonumber(value), tonumber(ts), stays) .. hold, max(stays, till))
       end

@@ -14,7 +14,10 @@ export interface OverrideRow {
   key: string;
   /** What counts instead of the limit's config: JSON, at most {@link MAX_RULE} characters, ASCII. */
   rule: string;
-  /** When it ends, epoch ms; {@link NEVER} for never. */
+  /**
+   * When it ends, epoch ms; `MAX_RETRY_AFTER` for never. A number, because not every driver can send a
+   * null.
+   */
   until: number;
   /** When it was set, epoch ms. */
   setAt: number;
@@ -22,9 +25,6 @@ export interface OverrideRow {
 
 /** The longest `rule`. The column is that long where the database wants a bound. */
 export const MAX_RULE = 1000;
-
-/** `until` of an override that does not end. A number, because not every driver can send a null. */
-export const NEVER = 8e15;
 
 /** The name of the table beside a table of limits, in the style of that name. */
 export function overridesName(limits: string): string {

@@ -1,16 +1,16 @@
 /** The table of overrides, which is optional. */
+import { MAX_RETRY_AFTER } from "../../core/config.js";
 import type { OverrideRow, OverrideTable } from "../../server/store/override-table.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { skipTest, type TestRunner } from "../test-runner.js";
 import { ALONE } from "./sharing.js";
 
-/** The longest `rule`, and the `until` of an override that does not end. */
+/** The longest `rule`. */
 const MAX_RULE = 1000;
-const NEVER = 8e15;
 const NONE = "this store has no overrides";
 
 function row(key: string, more: Partial<OverrideRow> = {}): OverrideRow {
-  return { name: "contract", key, rule: '{"times":2}', until: NEVER, setAt: 1, ...more };
+  return { name: "contract", key, rule: '{"times":2}', until: MAX_RETRY_AFTER, setAt: 1, ...more };
 }
 
 /** Keys that some databases take for the same, and characters that some cannot send. */

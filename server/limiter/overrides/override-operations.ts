@@ -1,10 +1,10 @@
 /** `limiter.overrides`: sets, reads and clears what the table says. */
-import type { Bucket } from "../../../core/config.js";
+import { type Bucket, MAX_RETRY_AFTER } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { KeyOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
-import { NEVER, type OverrideTable } from "../../store/override-table.js";
+import type { OverrideTable } from "../../store/override-table.js";
 import type { Call } from "../../store/store.js";
 import type { KnownOverrides } from "./known-overrides.js";
 import { overrideOf, ruleText, validateRule, validateUntil } from "./override-rule.js";
@@ -54,7 +54,7 @@ export function createOverrideOperations(options: OverrideOperationsOptions): Ra
       validateUntil(of.until, now);
       const rule = ruleText(validateRule(of, configs.get(name)!, name));
       // Later ones would be written with an exponent, which not every store reads.
-      const until = Math.min(of.until ?? NEVER, NEVER);
+      const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
       await change(options, (call) => table.write({ name, key, rule, until, setAt: now }, call));
     },
     async get(name, of = {}) {

@@ -1,9 +1,9 @@
 /** What an override says, in the table and in memory, and the config that it makes of another one. */
-import { capacityOf, type Bucket, MAX_RETRY_AFTER } from "../../../core/config.js";
+import { capacityOf, type Bucket, isNever, MAX_RETRY_AFTER } from "../../../core/config.js";
 import { isCredits } from "../../../core/rows/credits.js";
 import { describe, RateLimitConfigError } from "../../../core/errors.js";
 import { validateConfig } from "../../../core/validate-config.js";
-import { MAX_RULE, NEVER, type OverrideRow } from "../../store/override-table.js";
+import { MAX_RULE, type OverrideRow } from "../../store/override-table.js";
 import type { OverrideRule, RateLimitOverride } from "./override-types.js";
 
 const KINDS = ["config", "times", "unlimited", "blocked"] as const;
@@ -110,7 +110,7 @@ export function overrideOf(row: OverrideRow): RateLimitOverride | undefined {
     ...rule,
     name,
     key: key === "" ? undefined : key,
-    until: until >= NEVER ? undefined : until,
+    until: isNever(until) ? undefined : until,
     setAt,
   };
 }
