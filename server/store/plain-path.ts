@@ -33,10 +33,21 @@ export function mayBePlain(config: Bucket): boolean {
   return (typeof config.period === "number" || config.windows !== undefined) && isInRange(config);
 }
 
+/** The least rate and the most tokens that SQL calculates with. */
+const LEAST_RATE = 2 ** -64;
+const MOST_TOKENS = 2 ** 128;
+/** Above every capacity that SQL calculates with, and below what `prune` leaves alone. */
+export const FILLS_EVERY_ROW = 2 ** 160;
+/**
+ * The refill of a row that a statement must not take from: so little that no take passes, and its calls
+ * are decided by `core`. Row and terms hold less than 2^154, and are far from overflow.
+ */
+export const REFUSED_REFILL = -(2 ** 200);
+
 function isInRange(config: Bucket): boolean {
   const { rate } = config;
   const largest = Math.max(rate, capacityOf(config), reservableOf(config));
-  return rate >= 2 ** -64 && largest <= 2 ** 128;
+  return rate >= LEAST_RATE && largest <= MOST_TOKENS;
 }
 
 interface Tokens {

@@ -130,7 +130,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a statement takes from a row of an earlier month as from one of this month",
     file: "store/sql/current-window.ts",
-    from: "rate: REFUSED",
+    from: "rate: REFUSED_REFILL",
     to: "rate: 0",
   },
   {

@@ -4,13 +4,8 @@
  */
 import { capacityOf, type PeriodicConfig, type WindowBucket } from "../../../core/config.js";
 import { windowAt } from "../../../core/windows.js";
+import { REFUSED_REFILL } from "../plain-path.js";
 import type { TakeLine, TakeTerms } from "../row-access.js";
-
-/**
- * What a row of an earlier window would be refilled with: so little that no take passes, and its calls
- * are decided by `core`. Row and terms hold less than 2^154, and are far from overflow.
- */
-const REFUSED = -(2 ** 200);
 
 /** The lines as statements can take them. */
 export function periodicLines(
@@ -42,5 +37,5 @@ export function currentWindowTerms(
   const window = config as WindowBucket;
   const period = now - windowAt(window, now) + 1;
   const capacity = capacityOf(config);
-  return { config: { kind: "fixed window", rate: REFUSED, period, capacity }, floor };
+  return { config: { kind: "fixed window", rate: REFUSED_REFILL, period, capacity }, floor };
 }

@@ -6,13 +6,11 @@
  * On D1 both are one batch, which is a transaction. Without a batch, a full row is there for a
  * moment. It is still exact: if a call takes from that row first, the second statement leaves it.
  */
+import { FILLS_EVERY_ROW } from "../plain-path.js";
 import type { Write } from "../plan-writes.js";
 import type { Dialect } from "./dialect.js";
 import { idsOf } from "./sql.js";
 import { removeParam, upsertParam } from "./sqlite-text.js";
-
-/** Above every capacity that SQL calculates with, and below what `prune` leaves alone. */
-const FULL = 2 ** 160;
 
 /**
  * @param upsert writes groups, each with a guard over all of its rows.
@@ -27,7 +25,7 @@ export function sqliteWriteAtOnce(
     const filled = writes.map((write): Write => {
       const { row, was, next } = write;
       return was !== null && next === null
-        ? { row, was, next: { value: FULL, ts: was.ts } }
+        ? { row, was, next: { value: FILLS_EVERY_ROW, ts: was.ts } }
         : write;
     });
     const full = filled
