@@ -43,7 +43,9 @@ async function openDatabase(
   const { prisma } = database;
   const quote = (name: string) => (provider === "mysql" ? `\`${name}\`` : `"${name}"`);
   if (table !== undefined) {
-    await prisma.$executeRawUnsafe(`DROP TABLE ${quote("RateLimit")}`);
+    for (const name of ["RateLimit", "RateLimitOverride"]) {
+      await prisma.$executeRawUnsafe(`DROP TABLE ${quote(name)}`);
+    }
     for (const statement of table) await prisma.$executeRawUnsafe(statement);
   }
   if (hasMoreColumns) {
