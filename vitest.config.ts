@@ -130,8 +130,11 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
       globalSetup,
     },
   },
-  package: { test: { ...timeouts, include: aroundTheCode, globalSetup } },
-  cli: { test: { ...timeouts, include: ["test/cli/**/*.test.ts"], globalSetup } },
+  // Its tests write tests of the documentation into folders of their own, and run them there.
+  package: { test: { ...timeouts, include: aroundTheCode, exclude: installed, globalSetup } },
+  cli: {
+    test: { ...timeouts, include: ["test/cli/**/*.test.ts"], exclude: installed, globalSetup },
+  },
   // The demo's own code. `npm run test:e2e` runs them, too.
   demo: { test: { ...timeouts, include: demo, globalSetup } },
   // What `npm test` runs on one database, on all others.
