@@ -4,7 +4,7 @@ import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js
 import { changeDigest } from "../changes/change-digest.js";
 import { notify } from "../report/notify.js";
 import type { Leases } from "../leases/leases.js";
-import type { Decision, RowId } from "../store/store.js";
+import type { RowId } from "../store/store.js";
 import type { Answers } from "./answers/asked.js";
 import type { WaitingCall } from "./answers/block.js";
 import type { RememberedDenials } from "./answers/remembered-denials.js";
@@ -38,12 +38,6 @@ export interface Telling {
 export interface Context extends Answers, Telling {
   resolve(name: string, options: KeyOptions): ResolvedLimit;
   markerFor: MarkerFor;
-  /** `ask`, for the callers that have no object of their own. */
-  submit<TResult>(
-    decision: Decision<TResult>,
-    done: (result: TResult) => void,
-    failed: (error: unknown) => void,
-  ): void;
   /** Absent in transactions: what they decide on is not committed yet. */
   denials: RememberedDenials | undefined;
   /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */

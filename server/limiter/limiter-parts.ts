@@ -136,7 +136,6 @@ function contextOf({ resolve, markerFor }: Parts, answers: Answers, telling: Tel
     ...telling,
     resolve,
     markerFor,
-    submit: (decision, done, failed) => answers.ask({ decision, done, failed }),
     denials: undefined,
     leases: undefined,
   };

@@ -37,7 +37,7 @@ interface Denial {
 }
 
 /** A bucket with a denial, or with calls on their way that may become one. */
-interface Bucket {
+interface AskedBucket {
   readonly id: string;
   readonly digest: string | undefined;
   /** Of the denial and of the calls on their way. */
@@ -66,10 +66,10 @@ export function fromMemory(
 export class RememberedDenials {
   /** Whether any call was ever sent whose denial is to be remembered. */
   isInUse = false;
-  private readonly buckets = new Map<string, Bucket>();
-  private readonly byDigest = new Map<string, Bucket>();
+  private readonly buckets = new Map<string, AskedBucket>();
+  private readonly byDigest = new Map<string, AskedBucket>();
   /** Those with a denial, in the order in which the denials came. */
-  private readonly denied = new Set<Bucket>();
+  private readonly denied = new Set<AskedBucket>();
   private unsubscribe: (() => void) | undefined;
 
   constructor(private readonly channel: Pick<ChangeChannel, "subscribe"> | undefined) {}
@@ -143,7 +143,7 @@ export class RememberedDenials {
   }
 
   /** A call is about to be sent. */
-  private ask({ name, key, config, rows: [row] }: ResolvedLimit): Bucket {
+  private ask({ name, key, config, rows: [row] }: ResolvedLimit): AskedBucket {
     this.isInUse = true;
     const id = idOf(row);
     let bucket = this.buckets.get(id);
@@ -161,7 +161,7 @@ export class RememberedDenials {
   }
 
   /** The call has been answered, or has failed. */
-  private end(bucket: Bucket, { config }: ResolvedLimit): void {
+  private end(bucket: AskedBucket, { config }: ResolvedLimit): void {
     bucket.asking--;
     // Under another config, the row may hold more than calls with that of the bucket expect.
     if (!sameConfig(bucket.config, config)) this.change(bucket);
@@ -169,12 +169,12 @@ export class RememberedDenials {
   }
 
   /** A denial that was decided before this, and is answered after it, is not remembered. */
-  private change(bucket: Bucket): void {
+  private change(bucket: AskedBucket): void {
     bucket.changes++;
     this.forget(bucket);
   }
 
-  private remember(bucket: Bucket, denial: Denial): void {
+  private remember(bucket: AskedBucket, denial: Denial): void {
     this.denied.delete(bucket);
     bucket.denial = denial;
     this.denied.add(bucket);
@@ -183,20 +183,20 @@ export class RememberedDenials {
     this.forgetExpired(2);
   }
 
-  private forget(bucket: Bucket): void {
+  private forget(bucket: AskedBucket): void {
     bucket.denial = undefined;
     this.denied.delete(bucket);
     this.dropIfIdle(bucket);
   }
 
-  private dropIfIdle(bucket: Bucket): void {
+  private dropIfIdle(bucket: AskedBucket): void {
     const { id, digest, asking, denial } = bucket;
     if (asking > 0 || denial !== undefined || this.buckets.get(id) !== bucket) return;
     this.buckets.delete(id);
     if (digest !== undefined && this.byDigest.get(digest) === bucket) this.byDigest.delete(digest);
   }
 
-  private oldest(): Bucket | undefined {
+  private oldest(): AskedBucket | undefined {
     for (const bucket of this.denied) return bucket;
     return undefined;
   }
