@@ -3,9 +3,10 @@
  * tokens by itself, on the lock of the row. On the general path, the decision runs here, and what it
  * writes is guarded.
  *
- * The conditions on the numbers of a call and on the way of a batch are in this file. Three more are
- * elsewhere, because they are about a kind of decision or of a store:
+ * The conditions on the numbers of a call are in this file. Others are elsewhere, because they are about
+ * the way of a batch, about a kind of decision, or about a kind of store:
  *
+ * - What is known of the row, and of earlier tries (`group-commit/ways/ways.ts`).
  * - A decision without `plain` never takes this path: one of several claims, such as `limitAll`, and one
  *   with `once` (`ClaimDecision` in `limiter/draft.ts`).
  * - A call that enters a slot does so where it believes a slot to be free (`EnterClaim` in
@@ -13,8 +14,7 @@
  * - A call on rows that an override has fixed asks no store (`limiter/overrides/override-limit.ts`).
  */
 import { capacityOf, type PeriodicConfig, type Bucket, reservableOf } from "../../core/config.js";
-import type { BatchEvent } from "./batch-event.js";
-import type { Decision, RowId } from "./store.js";
+import type { RowId } from "./store.js";
 
 /**
  * Whether SQL can calculate the formulas of `core` for this config. They have to stay clear of
@@ -77,25 +77,3 @@ export function canTakePlainly(tokens: Tokens): boolean {
 export function canChargePlainly({ limit, rows, count, floor }: Tokens): boolean {
   return limit.isPlain && rows.length === 1 && count > 0 && capacityOf(limit.part) - count >= floor;
 }
-
-/**
- * The way of a call.
- *
- * @param hasTake whether the database has a statement for the plain path.
- * @param detour the way on which it has to be decided again, after a first try. `"take"` begins anew.
- * @param isSpent whether the row is known to have no tokens. A denial then costs one read.
- */
-export function wayOf(
-  { plain, rows }: Decision<unknown>,
-  serializable: boolean,
-  hasTake: boolean,
-  detour: Way | undefined,
-  isSpent: (row: RowId, clock: () => number) => boolean,
-): Way {
-  if (serializable) return "lock";
-  if (detour !== undefined && detour !== "take") return detour;
-  if (plain === undefined || !hasTake) return "decide";
-  return isSpent(rows[0]!, plain.clock) ? "decide" : "take";
-}
-
-type Way = BatchEvent["way"];

@@ -59,7 +59,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "calls that have timed out stay in the queue",
-    file: "store/group-commit/batch-queue.ts",
+    file: "store/group-commit/next-batch.ts",
     from: "if (!job.expired) return true;",
     to: "return true;",
   },

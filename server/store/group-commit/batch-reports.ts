@@ -1,12 +1,12 @@
 /** Reports batches to the listeners of a store. Without listeners, it makes no events. */
 import type { BatchEvent, BatchListener } from "../batch-event.js";
 import type { Batch } from "./batch.js";
-import type { BatchOutcome } from "./commit-general.js";
+import type { Outcome } from "./ways/way.js";
 
 export interface BatchReports {
   subscribe(listener: BatchListener): () => void;
   /** @param duration ms from the dispatch of the batch to its answer. */
-  answered(batch: Batch, outcome: BatchOutcome, duration: number): void;
+  answered(batch: Batch, outcome: Outcome, duration: number): void;
   /**
    * The table cannot be used, so no batch was dispatched, and all waiting calls were rejected.
    *
@@ -27,9 +27,9 @@ export function createBatchReports(): BatchReports {
       listeners.add(own);
       return () => void listeners.delete(own);
     },
-    answered({ way, jobs, rows }, { conflicts, failed }, duration) {
+    answered({ way, jobs, ids }, { conflicts, failed }, duration) {
       if (listeners.size === 0) return;
-      report({ way, calls: jobs.length, rows: rows.size, duration, conflicts, failed });
+      report({ way: way.name, calls: jobs.length, rows: ids.length, duration, conflicts, failed });
     },
     unprepared(calls, duration) {
       if (listeners.size === 0) return;

@@ -10,8 +10,9 @@
 const REMEMBERED = 10_000;
 
 export interface RowHistory {
-  isSpent(id: string, clock: () => number): boolean;
-  /** @param until when the row will have tokens again, epoch ms, if no other call changes it. */
+  /** When the row will have tokens again, epoch ms; `undefined` if it has some, as far as is known. */
+  spentUntil(id: string): number | undefined;
+  /** @param until `Infinity` if that is not known. Another call may change it. */
   spent(id: string, until: number): void;
   written(id: string): void;
 }
@@ -19,10 +20,7 @@ export interface RowHistory {
 export function createRowHistory(remembered: number = REMEMBERED): RowHistory {
   const rows = new Map<string, number>();
   return {
-    isSpent(id, clock) {
-      const until = rows.get(id);
-      return until !== undefined && (until === Infinity || clock() < until);
-    },
+    spentUntil: (id) => rows.get(id),
     written: (id) => void rows.delete(id),
     spent(id, until) {
       rows.delete(id);

@@ -1,15 +1,15 @@
 /** The plain path of group commit: the database takes the tokens inside one statement. */
 import { describe, expect, it } from "vitest";
-import type { RateLimitState } from "../../../../core/calculate.js";
-import { takeTokens } from "../../../../core/decide.js";
-import { createGroupCommit } from "../../../../server/store/group-commit/group-commit.js";
+import type { RateLimitState } from "../../../../../core/calculate.js";
+import { takeTokens } from "../../../../../core/decide.js";
+import { createGroupCommit } from "../../../../../server/store/group-commit/group-commit.js";
 import {
   type Decision,
   type PlainTake,
   type RowId,
   rowKey,
-} from "../../../../server/store/store.js";
-import { createFakeDatabase, row } from "../sql/fake-database.js";
+} from "../../../../../server/store/store.js";
+import { createFakeDatabase, row } from "../../sql/fake-database.js";
 
 const fixedClock = () => 1e12;
 

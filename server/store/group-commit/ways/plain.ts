@@ -1,0 +1,195 @@
+/**
+ * The plain path: one statement takes the tokens of many calls on many rows. It decides while it
+ * holds the lock of each row, so it needs no guard and no retry.
+ *
+ * The calls of one row form a line that is taken whole or not at all. A line that was not taken
+ * goes the general way: each of its calls runs its own `decide`, and some of them may still be
+ * granted.
+ */
+import { type RateLimitState, waitFor } from "../../../../core/calculate.js";
+import { capacityOf } from "../../../../core/config.js";
+import { takeTokens } from "../../../../core/decide.js";
+import type { RowAccess, TakeTerms } from "../../row-access.js";
+import { type PlainTake, rowKey, type RowId } from "../../store.js";
+import { isSameTerms } from "../../take-terms.js";
+import { Batch, type Job } from "../batch.js";
+import type { RowHistory } from "../row-history.js";
+import { type Outcome, outcomeOfError, type Way } from "./way.js";
+
+/** The calls of one batch on one row. Their tokens are taken together or not at all. */
+class Line {
+  readonly jobs: Job[] = [];
+  readonly takes: PlainTake<unknown>[] = [];
+  /** The sum of their counts. */
+  total = 0;
+
+  /** @param terms of all calls. Their config has the `start` of this row. */
+  constructor(
+    readonly row: RowId,
+    readonly id: string,
+    readonly terms: TakeTerms,
+  ) {}
+
+  add(job: Job, take: PlainTake<unknown>): void {
+    this.jobs.push(job);
+    this.takes.push(take);
+    this.total += take.count;
+  }
+}
+
+export class PlainBatch extends Batch {
+  readonly lines: Line[] = [];
+  /** By `rowKey`, if there are several. */
+  #byId: Map<string, Line> | undefined;
+
+  /**
+   * @param clock of all calls.
+   * @param now its time, epoch ms.
+   */
+  constructor(
+    way: Way,
+    readonly clock: () => number,
+    readonly now: number,
+  ) {
+    super(way);
+  }
+
+  /** The line of a row, if there is one. */
+  lineOf(id: string): Line | undefined {
+    const { lines } = this;
+    if (lines.length < 2) return lines[0]?.id === id ? lines[0] : undefined;
+    this.#byId ??= new Map(lines.map((line) => [line.id, line]));
+    return this.#byId.get(id);
+  }
+
+  /** The line for a call that begins one. */
+  addLine(row: RowId, id: string, terms: TakeTerms): Line {
+    const line = new Line(row, id, terms);
+    this.lines.push(line);
+    this.ids.push(id);
+    this.#byId?.set(id, line);
+    return line;
+  }
+}
+
+export class PlainWay implements Way {
+  readonly name = "take";
+
+  constructor(
+    private readonly access: RowAccess,
+    private readonly history: RowHistory,
+  ) {}
+
+  begin(job: Job): PlainBatch | undefined {
+    const { plain, rows } = job.decision;
+    const now = timeOf(plain!.clock);
+    // Databases and JavaScript treat NaN differently, and a clock may throw. Leave both to `decide`.
+    if (now === undefined) return undefined;
+    const batch = new PlainBatch(this, plain!.clock, now);
+    const row = rows[0]!;
+    const line = batch.addLine(row, rowKey(row), plain!);
+    line.add(job, plain!);
+    batch.jobs.push(job);
+    return batch;
+  }
+
+  /**
+   * Not for a call with other terms than those of its row, or of the batch if the statement does not
+   * mix them. Nor for one that would make the line larger than a full bucket, because the whole line
+   * would then be denied.
+   */
+  join(batch: PlainBatch, job: Job, way: Way, maxRows: number): boolean {
+    if (way !== this) return false;
+    const { plain, rows } = job.decision;
+    const row = rows[0]!;
+    const id = rowKey(row);
+    let line = batch.lineOf(id);
+    if (line === undefined && batch.ids.length >= maxRows) return false;
+    if (!this.#fits(batch, plain!, line)) return false;
+    if (line === undefined) line = batch.addLine(row, id, plain!);
+    else if (capacityOf(plain!.config) - (line.total + plain!.count) < plain!.floor) return false;
+    line.add(job, plain!);
+    batch.jobs.push(job);
+    return true;
+  }
+
+  /** Whether a call has the terms of its row, and of the batch if the statement does not mix them. */
+  sharesTerms(batch: PlainBatch, { decision: { plain, rows } }: Job): boolean {
+    return this.#fits(batch, plain!, batch.lineOf(rowKey(rows[0]!)));
+  }
+
+  async carryOut(batch: PlainBatch, isHurried: boolean): Promise<Outcome> {
+    const { now } = batch;
+    // Lock in the same order in every process, so that two statements cannot wait for each other.
+    if (batch.lines.length > 1) batch.lines.sort((a, b) => (a.id < b.id ? -1 : 1));
+    let taken: Map<string, RateLimitState>;
+    try {
+      taken = await this.access.take!(
+        batch.lines.map(({ row, terms, total }) => ({
+          row,
+          terms,
+          total,
+          fresh: takeTokens(null, terms.config, now, total, terms.floor)!,
+        })),
+        {
+          now,
+          mayWait: !isHurried,
+          isWanted: () => !batch.jobs.some(({ expired }) => expired),
+        },
+      );
+    } catch (error) {
+      return outcomeOfError(batch, this.access, error, "decide");
+    }
+    const again: Job[] = [];
+    for (const line of batch.lines) {
+      const next = taken.get(line.id);
+      if (next === undefined) again.push(...line.jobs);
+      this.#note(line, next, now);
+    }
+    const answer = () => {
+      for (const line of batch.lines) answerLine(line, taken.get(line.id), now);
+    };
+    return { again, nextWay: "decide", conflicts: 0, failed: false, answer };
+  }
+
+  /** @param line of the row of the take, if there is one. */
+  #fits(batch: PlainBatch, take: PlainTake<unknown>, line: Line | undefined): boolean {
+    if (batch.clock !== take.clock) return false;
+    const like = line ?? (this.access.mixesTerms ? undefined : batch.lines[0]);
+    return like === undefined || isSameTerms(like.terms, take);
+  }
+
+  /** Notes whether the row has tokens for a next call. */
+  #note({ id, terms, takes }: Line, next: RateLimitState | undefined, now: number): void {
+    if (next === undefined) return this.history.spent(id, Infinity);
+    const { config, floor } = terms;
+    // Assume that the next call wants as many tokens as the last one.
+    const { count } = takes.at(-1)!;
+    if (next.value - count >= floor) this.history.written(id);
+    else this.history.spent(id, now + waitFor(next, config, now, count, floor));
+  }
+}
+
+function answerLine(
+  { jobs, takes, total }: Line,
+  next: RateLimitState | undefined,
+  now: number,
+): void {
+  if (next === undefined) return;
+  let sum = 0;
+  for (let index = 0; index < jobs.length; index++) {
+    const take = takes[index]!;
+    sum += take.count;
+    jobs[index]!.resolve(take.granted(next, total - sum, now));
+  }
+}
+
+/** The time of a clock; `undefined` if it throws, or tells no number. */
+export function timeOf(clock: () => number): number | undefined {
+  try {
+    const now = clock();
+    return Number.isFinite(now) ? now : undefined;
+  } catch {
+    return undefined;
+  }
+}

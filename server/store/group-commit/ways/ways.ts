@@ -1,0 +1,93 @@
+/**
+ * Which way a call goes. A plain take goes the plain way, unless its row is known to have no tokens: a
+ * denial then costs one read. What is not plain is decided here. A call that was not decided goes on
+ * the way that its last batch has said.
+ */
+import type { RowAccess } from "../../row-access.js";
+import { rowKey } from "../../store.js";
+import type { Batch, Job } from "../batch.js";
+import type { RowHistory } from "../row-history.js";
+import { GuardedWay, LockedWay, ReadWay } from "./general.js";
+import { PlainWay, timeOf } from "./plain.js";
+import type { Outcome, Way } from "./way.js";
+
+/** The state of a call that has to be decided again. */
+interface Detour {
+  /** The plain way begins anew. */
+  way: Way;
+  /** The number of conflicts in a row. */
+  conflicts: number;
+  /** Whether it could not lock its rows in time. */
+  isHeld: boolean;
+}
+
+export class Ways {
+  readonly take: PlainWay;
+  readonly read: ReadWay;
+  readonly decide: GuardedWay;
+  readonly lock: LockedWay;
+  readonly #detours = new Map<Job, Detour>();
+
+  constructor(
+    private readonly access: RowAccess,
+    private readonly history: RowHistory,
+  ) {
+    this.take = new PlainWay(access, history);
+    this.read = new ReadWay(access, history);
+    this.decide = new GuardedWay(access, history);
+    this.lock = new LockedWay(access, history);
+  }
+
+  /** The way of a call that may write. */
+  of(job: Job): Way {
+    const { access } = this;
+    if (access.serializable) return this.lock;
+    const way = this.#detours.size > 0 ? this.#detours.get(job)?.way : undefined;
+    if (way !== undefined && way !== this.take) return way;
+    const { plain, rows } = job.decision;
+    if (plain === undefined || access.take === undefined) return this.decide;
+    const until = this.history.spentUntil(rowKey(rows[0]!));
+    if (until === undefined) return this.take;
+    return until === Infinity || timeOf(plain.clock)! < until ? this.decide : this.take;
+  }
+
+  /** A batch with this call. */
+  begin(way: Way, job: Job): Batch {
+    const batch = way.begin(job);
+    if (batch !== undefined) return batch;
+    this.#detours.set(job, { way: this.decide, conflicts: 0, isHeld: false });
+    return this.decide.begin(job);
+  }
+
+  /** Whether the call has waited in vain for a row that another transaction holds. */
+  isHeld(job: Job): boolean {
+    return this.#detours.get(job)?.isHeld ?? false;
+  }
+
+  forget(job: Job): void {
+    if (this.#detours.size > 0) this.#detours.delete(job);
+  }
+
+  /**
+   * Remembers on which way the calls of a batch are decided again.
+   *
+   * @returns the conflicts in a row that they have met; 0 if this was none.
+   */
+  finish({ jobs, way }: Batch, { again, nextWay, conflicts: lost }: Outcome): number {
+    const conflicts = lost > 0 ? 1 + this.#mostConflicts(again) : 0;
+    if (this.#detours.size > 0) for (const job of jobs) this.#detours.delete(job);
+    if (again.length === 0 || way === this.read) return conflicts;
+    const isHeld = way === this.lock && nextWay === "lock";
+    const detour = { way: this[nextWay], conflicts, isHeld };
+    for (const job of again) this.#detours.set(job, detour);
+    return conflicts;
+  }
+
+  /** The highest number of conflicts in a row among these calls. */
+  #mostConflicts(jobs: readonly Job[]): number {
+    let most = 0;
+    if (this.#detours.size === 0) return most;
+    for (const job of jobs) most = Math.max(most, this.#detours.get(job)?.conflicts ?? 0);
+    return most;
+  }
+}

@@ -1,0 +1,192 @@
+/** The table at the head of `flights.ts`, row by row. */
+import { describe, expect, it } from "vitest";
+import { GeneralBatch } from "../../../../server/store/group-commit/batch.js";
+import { Flights } from "../../../../server/store/group-commit/flights.js";
+import type { Way, WayName } from "../../../../server/store/group-commit/ways/way.js";
+import type { Decision } from "../../../../server/store/store.js";
+import { row } from "../sql/fake-database.js";
+
+const decision = (...keys: string[]): Decision<undefined> => ({
+  rows: keys.map(row),
+  decide: () => ({ result: undefined }),
+});
+
+/** A batch of one call on these rows. */
+function batchOf(name: WayName, ...keys: string[]): GeneralBatch {
+  const batch = new GeneralBatch({ name } as Way);
+  batch.add({ decision: decision(...keys), expired: false, resolve() {}, reject() {} });
+  return batch;
+}
+
+const open = (serializable = false) => new Flights({ maxInFlight: 2, serializable });
+
+describe("a batch", () => {
+  it("keeps its rows busy from its dispatch to its answer", () => {
+    const flights = open();
+    const batch = batchOf("decide", "a", "b");
+    expect(batch.place).toBe("queued");
+    flights.start(batch, 0);
+    expect([batch.place, flights.busy.size, flights.isIdle]).toEqual(["in flight", 2, false]);
+    flights.end(batch, 5);
+    expect([batch.place, flights.busy.size, flights.isIdle]).toEqual(["answered", 0, true]);
+  });
+
+  it("keeps no row busy if it only reads", () => {
+    const flights = open();
+    flights.start(batchOf("read", "a"), 0);
+    expect([flights.busy.size, flights.isReading, flights.isIdle]).toEqual([0, true, false]);
+  });
+
+  it("leaves room for another one until the bound of those in flight", () => {
+    const flights = open();
+    flights.start(batchOf("decide", "a"), 0);
+    expect(flights.hasRoom).toBe(true);
+    flights.start(batchOf("decide", "b"), 0);
+    expect(flights.hasRoom).toBe(false);
+  });
+
+  it("is set aside after 50 ms if it locks its rows, which stay busy", () => {
+    const flights = open();
+    const [locking, guarded] = [batchOf("lock", "a"), batchOf("decide", "b")];
+    for (const each of [locking, guarded]) flights.start(each, 0);
+    flights.look(49);
+    expect(locking.place).toBe("in flight");
+    flights.look(50);
+    expect([locking.place, guarded.place]).toEqual(["aside", "in flight"]);
+    expect([[...flights.busy].length, [...flights.awaited].length]).toEqual([2, 1]);
+    expect(flights.hasRoom).toBe(true);
+    flights.end(locking, 60);
+    expect([flights.busy.size, flights.awaited.size]).toEqual([1, 0]);
+  });
+
+  it("is set aside at once if it is expected to wait", () => {
+    const flights = open();
+    const batch = batchOf("lock", "a");
+    batch.waits = true;
+    flights.start(batch, 0);
+    expect([batch.place, flights.isLocking]).toEqual(["aside", false]);
+  });
+
+  it("finds three places aside, of which the last one is for a batch that has just begun to wait", () => {
+    const flights = open();
+    const batches = ["a", "b", "c", "d"].map((key) => batchOf("lock", key));
+    const seen = batches.map((batch, i) => {
+      const { mayWait } = flights;
+      flights.start(batch, 100 * i);
+      flights.look(100 * i + 50);
+      return [mayWait, batch.place, flights.isHurried(batch)];
+    });
+    expect(seen).toEqual([
+      [true, "aside", false],
+      [true, "aside", false],
+      [false, "aside", true],
+      [false, "in flight", true],
+    ]);
+  });
+
+  it("is never set aside in a Serializable transaction", () => {
+    const flights = open(true);
+    const batch = batchOf("lock", "a");
+    flights.start(batch, 0);
+    flights.look(4999);
+    expect([batch.place, flights.mayWait]).toEqual(["in flight", false]);
+  });
+
+  it.each([
+    ["take", ["a"], 100],
+    ["take", ["a", "b"], 5000],
+    ["decide", ["a"], 5000],
+    ["read", ["a"], 5000],
+  ] as const)("of the way %s on the rows %j has stalled after %i ms", (way, keys, ms) => {
+    const flights = open();
+    const batch = batchOf(way, ...keys);
+    flights.start(batch, 0);
+    flights.look(ms - 1);
+    expect(batch.place).toBe("in flight");
+    flights.look(ms);
+    expect([batch.place, flights.busy.size, flights.hasRoom]).toEqual(["stalled", 0, true]);
+  });
+
+  it("stalls after 5 s also where it was set aside, which frees its rows", () => {
+    const flights = open();
+    const batch = batchOf("lock", "a");
+    flights.start(batch, 0);
+    flights.look(50);
+    flights.look(5000);
+    expect([batch.place, flights.busy.size, flights.awaited.size]).toEqual(["stalled", 0, 0]);
+  });
+
+  it("does not free the rows of the batch that came after it when it is answered at last", () => {
+    const flights = open();
+    const [late, next] = [batchOf("take", "a"), batchOf("take", "a")];
+    flights.start(late, 0);
+    flights.look(100);
+    flights.start(next, 100);
+    flights.end(late, 110);
+    expect([late.place, flights.busy.size]).toEqual(["answered", 1]);
+  });
+
+  it("stays in flight while two others have stalled, until the database was silent for 10 s", () => {
+    const flights = open();
+    const [first, second, third] = ["a", "b", "c"].map((key) => batchOf("take", key)) as [
+      GeneralBatch,
+      GeneralBatch,
+      GeneralBatch,
+    ];
+    for (const each of [first, second]) flights.start(each, 0);
+    flights.look(100);
+    flights.start(third, 100);
+    flights.look(9999);
+    expect([first, second, third].map(({ place }) => place)).toEqual([
+      "stalled",
+      "stalled",
+      "in flight",
+    ]);
+    flights.look(10_000);
+    expect([first, second, third].map(({ place }) => place)).toEqual([
+      "given up",
+      "stalled",
+      "stalled",
+    ]);
+  });
+
+  it("is given up only where fewer than two are, and each waits for twice as long", () => {
+    const flights = open();
+    const batches = Array.from({ length: 6 }, (_, i) => batchOf("take", `${i}`));
+    const places = () => batches.map(({ place }) => place);
+    for (const batch of batches.slice(0, 2)) flights.start(batch, 0);
+    flights.look(100);
+    for (const batch of batches.slice(2, 4)) flights.start(batch, 100);
+    flights.look(10_000);
+    flights.look(29_999);
+    expect(places().filter((place) => place === "given up")).toHaveLength(1);
+    flights.look(30_000);
+    expect(places().filter((place) => place === "given up")).toHaveLength(2);
+    for (const batch of batches.slice(4)) flights.start(batch, 30_000);
+    flights.look(1e9);
+    expect(places()).toEqual([
+      "given up",
+      "given up",
+      "stalled",
+      "stalled",
+      "in flight",
+      "in flight",
+    ]);
+    expect(flights.hasRoom).toBe(false);
+  });
+});
+
+it("says that something has waited once a batch has no answer that is not new", () => {
+  const flights = open();
+  flights.start(batchOf("take", "a"), 0);
+  expect([flights.hasWaited(49), flights.hasWaited(50)]).toEqual([false, true]);
+});
+
+it("hurries a take while others wait for rows", () => {
+  const flights = open();
+  const take = batchOf("take", "b");
+  expect(flights.isHurried(take)).toBe(false);
+  flights.start(batchOf("lock", "a"), 0);
+  flights.look(50);
+  expect(flights.isHurried(take)).toBe(true);
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { createRowHistory } from "../../../../../server/store/group-commit/row-history.js";
+import { Ways } from "../../../../../server/store/group-commit/ways/ways.js";
+import type { WayName } from "../../../../../server/store/group-commit/ways/way.js";
+import { UnsentError } from "../../../../../server/store/row-access.js";
+import { type RowId, rowKey, type Submission } from "../../../../../server/store/store.js";
+import { createFakeDatabase, row, type FakeDatabaseOptions } from "../../sql/fake-database.js";
+
+interface Call extends Submission<unknown> {
+  expired: boolean;
+  answer: unknown;
+}
+
+/** Takes 1 from each row. */
+function take(...rows: RowId[]): Call {
+  const call: Call = {
+    decision: {
+      rows,
+      decide(states) {
+        const values = states.map((state) => state?.value ?? 100);
+        return { result: values, writes: values.map((value) => ({ value: value - 1, ts: 1 })) };
+      },
+    },
+    expired: false,
+    answer: undefined,
+    resolve: (result) => void (call.answer = result),
+    reject: (error) => void (call.answer = error),
+  };
+  return call;
+}
+
+/** Reads the rows, and writes nothing. */
+function look(...rows: RowId[]): Call {
+  const decide = () => ({ result: "looked" });
+  return Object.assign(take(...rows), { decision: { rows, decide } });
+}
+
+function open(options: FakeDatabaseOptions = {}) {
+  const database = createFakeDatabase({ hasLocks: true, ...options });
+  const ways = new Ways(database.access, createRowHistory());
+  /** Carries out a batch of these calls. */
+  async function run(name: Exclude<WayName, "take">, ...calls: Call[]) {
+    const way = ways[name];
+    const batch = way.begin(calls[0]!);
+    for (const call of calls.slice(1)) batch.add(call);
+    const outcome = await way.carryOut(batch, false);
+    outcome.answer();
+    return outcome;
+  }
+  return { ...database, ways, run };
+}
+
+const [a, b] = ["a", "b"].map(row) as [RowId, RowId];
+
+it("decides the calls of a batch one after the other, and writes once", async () => {
+  const { run, counts, rows } = open();
+  const calls = [take(a), take(a), take(a, b)];
+  expect(await run("decide", ...calls)).toMatchObject({ again: [], conflicts: 0, failed: false });
+  expect(calls.map(({ answer }) => answer)).toEqual([[100], [99], [98, 100]]);
+  expect([counts.writes, rows.get(rowKey(a))!.value]).toEqual([1, 97]);
+});
+
+describe("after a guarded write has lost", () => {
+  it("locks the rows of its calls, if the database can", async () => {
+    const { run, takeElsewhere, rows } = open({ beforeWrite: () => takeElsewhere(a) });
+    rows.set(rowKey(a), { value: 100, ts: 0 });
+    const [lost, kept] = [take(a), take(b)];
+    const outcome = await run("decide", lost, kept);
+    expect(outcome).toMatchObject({ again: [lost], nextWay: "lock", conflicts: 1 });
+    expect([lost.answer, kept.answer]).toEqual([undefined, [100]]);
+  });
+
+  it("decides them again where it cannot", async () => {
+    const { run, takeElsewhere, rows } = open({
+      hasLocks: false,
+      beforeWrite: () => takeElsewhere(a),
+    });
+    rows.set(rowKey(a), { value: 100, ts: 0 });
+    expect(await run("decide", take(a))).toMatchObject({ nextWay: "decide", conflicts: 1 });
+  });
+
+  it("begins anew if only new rows were lost, which exist now", async () => {
+    const { run, takeElsewhere } = open({ beforeWrite: () => takeElsewhere(a) });
+    expect(await run("decide", take(a))).toMatchObject({ nextWay: "take", conflicts: 1 });
+  });
+});
+
+it("decides a call again that has locked nothing, because one of its rows does not exist", async () => {
+  const { run, rows } = open();
+  rows.set(rowKey(a), { value: 100, ts: 0 });
+  const call = look(a, b);
+  expect(await run("lock", call)).toMatchObject({ again: [call], nextWay: "decide" });
+});
+
+it("tells of an error of the database to all calls, and of a conflict to none", async () => {
+  const { run, access } = open({ beforeRead: () => Promise.reject(new Error("gone")) });
+  const call = take(a);
+  expect(await run("decide", call)).toMatchObject({ again: [], failed: true });
+  expect(String(call.answer)).toBe("Error: gone");
+  access.isConflict = () => true;
+  const other = take(a);
+  expect(await run("read", other)).toMatchObject({
+    again: [other],
+    nextWay: "read",
+    failed: false,
+  });
+  expect(other.answer).toBeUndefined();
+});
+
+it("tries a batch again that was not sent, on the same way", async () => {
+  const { run } = open({ beforeRead: () => Promise.reject(new UnsentError()) });
+  const call = take(a);
+  expect(await run("lock", call)).toMatchObject({ again: [call], nextWay: "lock", conflicts: 0 });
+});
+
+it("takes nothing for a call that has timed out while its row was read", async () => {
+  const late = take(a);
+  const { run, rows } = open({ beforeRead: () => void (late.expired = true) });
+  const other = take(a);
+  await run("decide", late, other);
+  expect([String(late.answer), other.answer]).toEqual([
+    expect.stringContaining("timed out"),
+    [100],
+  ]);
+  expect(rows.get(rowKey(a))!.value).toBe(99);
+});
+
+describe("a batch", () => {
+  const { ways } = open();
+  const joins = (of: "decide" | "lock", call: Call, name: WayName, maxRows = 256) => {
+    const batch = ways[of].begin(take(a));
+    return ways[of].join(batch, call, ways[name], maxRows);
+  };
+
+  it("of guarded writes takes calls on any rows, and plain ones on its own rows", () => {
+    expect(joins("decide", take(b), "decide")).toBe(true);
+    expect(joins("decide", take(b), "decide", 1)).toBe(false);
+    expect(joins("decide", take(a), "decide", 1)).toBe(true);
+    expect(joins("decide", take(a), "take")).toBe(true);
+    expect(joins("decide", take(b), "take")).toBe(false);
+    expect(joins("decide", take(a), "lock")).toBe(false);
+  });
+
+  it("that locks takes calls that share its rows", () => {
+    expect(joins("lock", take(b), "lock")).toBe(false);
+    expect(joins("lock", take(a, b), "lock")).toBe(true);
+    expect(joins("lock", take(a, b), "decide")).toBe(false);
+    expect(joins("lock", take(a), "take")).toBe(true);
+  });
+});
