@@ -19,7 +19,7 @@ const outages = [
   "test/server/limiter/answers/when-store-fails.test.ts",
   "test/server/store/drivers/{connections,pool-errors}.test.ts",
   "test/server/store/sql/{lock-turns,mysql.locks,prune}.test.ts",
-  "test/server/store/transaction-runner.failure.test.ts",
+  "test/server/store/transactions/owned-by-store.failure.test.ts",
   "test/server/trpc/run-limited.transaction-outage.test.ts",
 ];
 /** Several processes, with kills and jumping clocks, and simulations: minutes for all cores. */
@@ -46,7 +46,7 @@ const oneStore = [
   "test/server/store/drivers/{d1,durable,mysql,prisma,prisma-6,prisma-pool}.test.ts",
   "test/server/store/drivers/sqlite-libsql.*.test.ts",
   "test/server/store/sql/{database-errors.real,dialect.few-reads,mysql,mysql.*,sqlite}.test.ts",
-  "test/server/store/transaction-runner.bounds.test.ts",
+  "test/server/store/transactions/owned-by-store.bounds.test.ts",
 ];
 /** What users meet around the code: pages, types, the site, and hosts other than tRPC's own. */
 const aroundTheCode = [
@@ -181,7 +181,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/histories/history.test.ts",
         "test/scenarios/{give-back-bounds,skewed-clocks}.test.ts",
         "test/server/store/sql/prune.test.ts",
-        "test/server/store/transaction-runner.test.ts",
+        "test/server/store/transactions/owned-by-store.test.ts",
         "test/server/limiter/{acquire,auto-prune,choose-shards.plain,forget,hash-key}.test.ts",
         "test/server/limiter/{limit-all,list,refund}.test.ts",
       ],

@@ -152,13 +152,33 @@ const RULES: readonly Rule[] = [
     mayType: [],
   },
   {
+    // Knows a connection by its type only.
+    folder: "server/store/transactions",
+    may: ["core", "server/runtime", "server/timers", STORE],
+    mayType: ["server/store/sql/driver"],
+  },
+  {
     folder: "server/store/sql",
-    may: ["core", "server/runtime", "server/timers", STORE, "server/store/group-commit"],
+    may: [
+      "core",
+      "server/runtime",
+      "server/timers",
+      STORE,
+      "server/store/group-commit",
+      "server/store/transactions",
+    ],
     mayType: [],
   },
   {
     folder: "server/store/drivers",
-    may: ["core", "server/runtime", "server/timers", STORE, "server/store/sql"],
+    may: [
+      "core",
+      "server/runtime",
+      "server/timers",
+      STORE,
+      "server/store/sql",
+      "server/store/transactions",
+    ],
     mayType: [],
   },
   { folder: "example-app", may: EXAMPLE_PACKAGES, mayType: [] },

@@ -116,7 +116,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a conflict inside a transaction is not retried",
-    file: "store/transaction-runner.ts",
+    file: "store/transactions/owned-by-store.ts",
     from: "if (conflict !== undefined) throw conflict.error;",
     to: "",
   },

@@ -1,7 +1,7 @@
 /** Transactions on one connection of a client of Bun, which begins and ends them by itself. */
 import { startTimer } from "../../timers/timer.js";
 import type { TransactionDriver } from "../sql/driver.js";
-import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
 import type { BunSqlExecutor, BunSqlReserved } from "./bun-sql-client.js";
 import type { BunSqlConnections } from "./bun-sql-connections.js";
 import type { ReadOnlyConnections } from "./read-only.js";

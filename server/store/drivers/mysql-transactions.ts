@@ -5,7 +5,7 @@ import type { Connections } from "./connections.js";
 import type { MysqlConnectionLike } from "./mysql-client.js";
 import { releaseMysql } from "./mysql-connections.js";
 import type { ReadOnlyConnections } from "./read-only.js";
-import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
 import { LEVELS } from "./transaction-levels.js";
 
 export function createMysqlTransactions(

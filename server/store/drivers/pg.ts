@@ -34,7 +34,7 @@ import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "./pool-errors.js";
 import { createReadOnlyConnections, type ReadOnlyConnections } from "./read-only.js";
 import { ROLLED_BACK } from "./run-bounded.js";
-import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
 import { LEVELS } from "./transaction-levels.js";
 
 /** How statements are sent through `pg`. */

@@ -13,7 +13,7 @@ import type {
   Prisma8Queryable,
   Prisma8TransactionOf,
 } from "./prisma-8-client.js";
-import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
 import { LEVELS } from "./transaction-levels.js";
 
 /** The kinds of databases, by their name in a contract. */

@@ -5,10 +5,10 @@
  */
 import { startTimer } from "../../timers/timer.js";
 import { UnsentError } from "../row-access.js";
-import { createSemaphore } from "../semaphore.js";
+import { createSemaphore } from "../transactions/semaphore.js";
 import type { DriverTransactionOptions } from "../sql/driver.js";
 import { SqliteBusyError } from "./sqlite-errors.js";
-import { MAX_WAIT, TIMEOUT } from "../transaction-defaults.js";
+import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
 
 /** How long a statement waits for its turn before it counts as a conflict, ms. */
 const STATEMENT_WAIT = 10_000;

@@ -7,9 +7,9 @@ import { createGroupCommit } from "../group-commit/group-commit.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
 import { retryConflicts } from "../retry-conflicts.js";
 import type { RateLimitStore, RowId } from "../store.js";
-import { createTransactionRunner } from "../transaction-runner.js";
-import { createUsing } from "../using.js";
-import { createTransactionStore, type TransactionStore } from "../transaction-store.js";
+import { createTransactionRunner } from "../transactions/owned-by-store.js";
+import { createUsing } from "../transactions/owned-by-caller.js";
+import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
 import { CheckedTable } from "./checked-table.js";
 import { isPerhapsReadOnly } from "./database-errors.js";
 import {
@@ -29,7 +29,7 @@ import { pruneSql } from "./prune.js";
 import { sqlite } from "./sqlite.js";
 import type { TableName } from "./sql.js";
 import { storeError } from "./store-error.js";
-import { createTransactionGate } from "./transaction-gate.js";
+import { createTransactionGate } from "../transactions/after-the-end.js";
 import { writeGroups } from "./write-groups.js";
 
 export interface SqlStoreOptions {

@@ -3,16 +3,16 @@
  * calls. It retries conflicts, bounds everything that it waits for, and tells errors of the store
  * from errors of the application.
  */
-import { RateLimitStoreError } from "../../core/errors.js";
-import { requestsOwnIo } from "../runtime/requests-own-io.js";
-import { startTimer } from "../timers/timer.js";
-import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
-import type { RowAccess } from "./row-access.js";
+import { RateLimitStoreError } from "../../../core/errors.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { startTimer } from "../../timers/timer.js";
+import { retryConflicts, WriteConflictError } from "../retry-conflicts.js";
+import type { RowAccess } from "../row-access.js";
 import { createRowLines } from "./row-lines.js";
 import { createSemaphore } from "./semaphore.js";
-import type { TransactionStore } from "./transaction-store.js";
-import { MAX_WAIT, TIMEOUT } from "./transaction-defaults.js";
-import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "./store.js";
+import type { TransactionStore } from "./decisions-inside.js";
+import { MAX_WAIT, TIMEOUT } from "./time-limits.js";
+import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
 
 /** The most transactions of a store at a time. Each one keeps a connection. */
 const MAX_OPEN = 8;

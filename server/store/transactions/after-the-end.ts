@@ -3,7 +3,7 @@
  * transaction ends, and MySQL rolls back by itself at a deadlock. A statement that came after that
  * would be committed on its own.
  */
-import type { SqlConnection } from "./driver.js";
+import type { SqlConnection } from "../sql/driver.js";
 
 export interface TransactionGate {
   readonly connection: SqlConnection;

@@ -1,8 +1,13 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, DAY, type MysqlPoolLike, mysqlStore } from "../../../server/index.js";
-import { isWriteConflict } from "../../../server/store/sql/database-errors.js";
-import { createMysql, mysqlUrl } from "../../support/database.js";
-import { connectMariadb, connectMysql2 } from "../../support/open-mysql.js";
+import {
+  createRateLimiter,
+  DAY,
+  type MysqlPoolLike,
+  mysqlStore,
+} from "../../../../server/index.js";
+import { isWriteConflict } from "../../../../server/store/sql/database-errors.js";
+import { createMysql, mysqlUrl } from "../../../support/database.js";
+import { connectMariadb, connectMysql2 } from "../../../support/open-mysql.js";
 
 const config = { kind: "fixed window", rate: 20, period: DAY, start: 0 } as const;
 const limits = { left: config, right: config, posts: config, comments: config } as const;

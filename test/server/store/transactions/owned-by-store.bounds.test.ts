@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, DAY } from "../../../server/index.js";
-import { createMysql, createPostgres, mysqlUrl } from "../../support/database.js";
-import { openStore } from "../../support/open-store.js";
+import { createRateLimiter, DAY } from "../../../../server/index.js";
+import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
+import { openStore } from "../../../support/open-store.js";
 
 const limits = { many: { kind: "token bucket", rate: 1000, period: DAY } } as const;
 

@@ -1,6 +1,6 @@
 /** A semaphore: at most so many holders at a time. Waiting callers are served in order. */
-import { requestsOwnIo } from "../runtime/requests-own-io.js";
-import { startTimer } from "../timers/timer.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { startTimer } from "../../timers/timer.js";
 
 export interface Semaphore {
   /**

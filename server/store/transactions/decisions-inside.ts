@@ -2,10 +2,10 @@
  * Applies decisions inside a transaction that the application owns, one list after the other. It
  * keeps no state of its own, because the transaction may be rolled back.
  */
-import { planWrites } from "./plan-writes.js";
-import type { RowAccess, RowStatements } from "./row-access.js";
-import { type Decision, rowKey, type RateLimitStore, type RowId } from "./store.js";
-import { WriteConflictError } from "./retry-conflicts.js";
+import { planWrites } from "../plan-writes.js";
+import type { RowAccess, RowStatements } from "../row-access.js";
+import { type Decision, rowKey, type RateLimitStore, type RowId } from "../store.js";
+import { WriteConflictError } from "../retry-conflicts.js";
 
 /**
  * The most tries of one list. A try fails when another transaction inserts one of its rows first.

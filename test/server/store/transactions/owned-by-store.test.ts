@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createManualClock } from "../../../core/testing.js";
-import { createRateLimiter, DAY, isRateLimitError, prismaStore } from "../../../server/index.js";
-import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../support/database.js";
-import { stores } from "../../support/stores.js";
+import { createManualClock } from "../../../../core/testing.js";
+import { createRateLimiter, DAY, isRateLimitError, prismaStore } from "../../../../server/index.js";
+import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
+import { stores } from "../../../support/stores.js";
 
 const limits = {
   posts: { kind: "fixed window", rate: 20, period: DAY, start: 0 },

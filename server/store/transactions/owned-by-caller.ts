@@ -1,6 +1,6 @@
 /** Joins transactions that the application owns. */
-import type { RateLimitStore } from "./store.js";
-import type { TransactionStore } from "./transaction-store.js";
+import type { RateLimitStore } from "../store.js";
+import type { TransactionStore } from "./decisions-inside.js";
 
 export interface UsingOptions<TTransaction> {
   join(tx: TTransaction): TransactionStore;

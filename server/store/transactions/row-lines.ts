@@ -4,7 +4,7 @@
  * at the right instant, and others wait for seconds.
  */
 import { createSemaphore, type Semaphore } from "./semaphore.js";
-import { rowKey, type RowId } from "./store.js";
+import { rowKey, type RowId } from "../store.js";
 
 export interface RowLines {
   /** Whether a transaction is at the head of the row's line, or waits in it. */

@@ -1,14 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, DAY, prismaStore, RateLimitStoreError } from "../../../server/index.js";
+import {
+  createRateLimiter,
+  DAY,
+  prismaStore,
+  RateLimitStoreError,
+} from "../../../../server/index.js";
 import {
   createMysql,
   createPostgres,
   mysqlUrl,
   type TestDatabase,
-} from "../../support/database.js";
-import { openStore, type StoreKind } from "../../support/open-store.js";
+} from "../../../support/database.js";
+import { openStore, type StoreKind } from "../../../support/open-store.js";
 
 const limits = { posts: { kind: "fixed window", rate: 20, period: DAY, start: 0 } } as const;
 
