@@ -1,10 +1,14 @@
-/** Retries after conflicts, with full jitter, so that the same calls do not collide again. */
+/**
+ * Retries after conflicts, with full jitter, so that the same calls do not collide again. All that
+ * meets conflicts uses it: transactions, calls of group commit, reads, the writes of `prune`.
+ */
 
 /** The upper bounds of the pauses, ms. They double from the first to the last. */
 const FIRST_PAUSE = 5;
 const LAST_PAUSE = 500;
 
-const RETRY_FOR = 10_000;
+/** How long to retry for, ms, where the caller does not say. */
+export const RETRY_FOR = 10_000;
 
 export interface RetryOptions {
   /** How long to retry for, ms. After that, the last error is thrown. @default 10 s */

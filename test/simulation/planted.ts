@@ -116,8 +116,8 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a conflict inside a transaction is not retried",
-    file: "store/transactions/owned-by-store.ts",
-    from: "if (conflict !== undefined) throw conflict.error;",
+    file: "store/transactions/one-try.ts",
+    from: "if (this.#conflict !== undefined) throw this.#conflict.error;",
     to: "",
   },
   {

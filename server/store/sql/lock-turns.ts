@@ -1,7 +1,8 @@
 /**
  * Turns for the locks of rows, for databases in which the wait for a row outdates the snapshot of a
  * Serializable transaction. A second transaction waits instead. Its lock keeps `using` callers out,
- * and lets the first transaction pass, whose snapshot is taken only then.
+ * and lets the first transaction pass, whose snapshot is taken only then. It is not in
+ * `store/transactions`, because it is made of a dialect's reads, and that room knows no dialect.
  */
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { RowStatements } from "../row-access.js";

@@ -1,4 +1,8 @@
-/** Joins transactions that the application owns. */
+/**
+ * Joins transactions that the application owns, with `using`. Only the application can retry them, so
+ * an error of a call goes to it as it is. After one that has rolled the transaction back, all later
+ * calls are told the same.
+ */
 import type { RateLimitStore } from "../store.js";
 import type { TransactionStore } from "./decisions-inside.js";
 

@@ -1,18 +1,20 @@
 /**
- * Runs the application's function in a Serializable transaction, together with the limits that it
- * calls. It retries conflicts, bounds everything that it waits for, and tells errors of the store
- * from errors of the application.
+ * Transactions that the store owns: it runs the application's function in a Serializable
+ * transaction, together with the limits that it calls. It retries conflicts (`retry-conflicts.ts` says
+ * after which pause), and tells errors of the store from errors of the application.
+ *
+ * After a conflict the transaction stands in line for the rows that it has lost, in this process. After
+ * some more it queues for their locks, in the database.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
-import { startTimer } from "../../timers/timer.js";
-import { retryConflicts, WriteConflictError } from "../retry-conflicts.js";
+import { RETRY_FOR, retryConflicts, WriteConflictError } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
+import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
+import { type Apply, OneTry, type TransactionAccess, type TryOptions } from "./one-try.js";
 import { createRowLines } from "./row-lines.js";
 import { createSemaphore } from "./semaphore.js";
-import type { TransactionStore } from "./decisions-inside.js";
 import { MAX_WAIT, TIMEOUT } from "./time-limits.js";
-import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
 
 /** The most transactions of a store at a time. Each one keeps a connection. */
 const MAX_OPEN = 8;
@@ -20,188 +22,145 @@ const MAX_OPEN = 8;
 const QUEUE_AFTER = 3;
 /** The same for one that stands in line for the rows, so that only other processes can hold them. */
 const QUEUE_AFTER_IN_LINE = 2;
-/** How much longer than the driver this module waits, ms. The driver's own error says more. */
-const GRACE = 1000;
 
-const RETRY_FOR = 10_000;
-
-type Apply = Pick<RateLimitStore, "apply">;
-
-export interface TransactionRunnerOptions<TTransaction> extends Pick<
-  RowAccess,
-  "isConflict" | "wrap"
-> {
-  /** Runs `run` in a Serializable transaction. Rejects with the same error as `run`. */
-  transact<TResult>(
-    run: (tx: TTransaction) => Promise<TResult>,
-    options: Pick<TransactionOptions, "timeout" | "maxWait">,
-  ): Promise<TResult>;
-  /** Prepares a transaction that has begun, before its first statement. */
-  prepare(tx: TTransaction): Promise<void>;
-  /** The limits inside the transaction. @param queued whether to queue for locks */
-  join(tx: TTransaction, queued: boolean): TransactionStore;
-  /**
-   * Queues for the locks of rows, and then joins. It is called before the first statement of the
-   * transaction. Absent if `join` queues. It uses a second connection, so one transaction at a time
-   * calls it.
-   */
-  joinInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<TransactionStore>) | undefined;
-  /** See `RateLimitStore.whyLate`. */
-  whyLate(): string;
+export interface TransactionRunnerOptions<TTransaction>
+  extends TransactionAccess<TTransaction>, Pick<RowAccess, "wrap"> {
   /** The driver's defaults. */
   defaults: Pick<TransactionOptions, "timeout" | "maxWait"> | undefined;
 }
 
+type Run<TTransaction, TResult> = (tx: TTransaction, store: Apply) => Promise<TResult>;
+
 export function createTransactionRunner<TTransaction>(
   options: TransactionRunnerOptions<TTransaction>,
 ): NonNullable<RateLimitStore<TTransaction>["transaction"]> {
-  const { transact, prepare, join, joinInTurn, isConflict, wrap, whyLate, defaults } = options;
-  const open = createSemaphore(MAX_OPEN);
-  const turn = createSemaphore(1);
-  const lines = createRowLines();
-  // A request that was cancelled would stay in its lines for ever.
-  const hasLines = joinInTurn !== undefined && !requestsOwnIo();
-
-  return async <TResult>(
-    run: (tx: TTransaction, store: Apply) => Promise<TResult>,
-    { retryFor = RETRY_FOR, ...given }: TransactionOptions,
-  ): Promise<TResult> => {
-    const { timeout = defaults?.timeout ?? TIMEOUT } = given;
-    const { maxWait = defaults?.maxWait ?? MAX_WAIT } = given;
-    const until = performance.now() + retryFor;
-    /** The rows that the transaction had used when it met its last conflict over them. */
-    let lost: readonly RowId[] = [];
-    let losses = 0;
-    /** The rows whose lines this transaction is at the head of, by `rowKey`. */
-    let inLineFor: ReadonlySet<string> = new Set();
-    let leaveLines = () => {};
-    let thrown: { error: unknown } | undefined;
-
-    /**
-     * Runs the function. After a conflict no call sends a statement: the database may have rolled
-     * the transaction back already. Nor does any call that the function leaves behind.
-     */
-    async function runIn(tx: TTransaction, store: TransactionStore): Promise<TResult> {
-      let conflict: { error: unknown } | undefined;
-      const conflicted = (error: unknown, used: ReadonlyMap<string, RowId>) => {
-        if (conflict !== undefined) return;
-        conflict = { error };
-        losses++;
-        lost = [...used].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-        store.end(error);
-      };
-      try {
-        const result = await run(tx, observed(store, conflicted));
-        await store.settled();
-        // The function has hidden it.
-        if (conflict !== undefined) throw conflict.error;
-        return result;
-      } catch (error) {
-        thrown = { error };
-        throw error;
-      } finally {
-        store.end(new Error("the transaction has ended; await every call inside its function"));
-      }
-    }
-
-    /** @param conflicted is told of a conflict, and of the rows that were used so far. */
-    function observed(
-      store: Apply,
-      conflicted: (error: unknown, used: ReadonlyMap<string, RowId>) => void,
-    ): Apply {
-      const used = new Map<string, RowId>();
-      return {
-        async apply(decisions, call) {
-          const rows = decisions.flatMap((decision) => decision.rows);
-          const mustYield = rows.some((row) => {
-            const id = rowKey(row);
-            return lines.has(row) && !inLineFor.has(id) && !used.has(id);
-          });
-          for (const row of rows) used.set(rowKey(row), row);
-          try {
-            if (mustYield) throw new WriteConflictError();
-            return await store.apply(decisions, call);
-          } catch (error) {
-            if (isConflict(error)) conflicted(error, used);
-            throw error;
-          }
-        },
-      };
-    }
-
-    /** One try. The driver bounds it too, but not if its connection has gone silent. */
-    async function attempt(queued: boolean) {
-      let markBegun = () => {};
-      const begun = new Promise<void>((resolve) => (markBegun = resolve));
-      let isLate = false;
-      thrown = undefined;
-      const work = transact(async (tx) => {
-        if (isLate) throw new WriteConflictError();
-        markBegun();
-        await prepare(tx);
-        const inTurn = queued ? await joinInTurn?.(tx, lost) : undefined;
-        return runIn(tx, inTurn ?? join(tx, queued));
-      }, given);
-      const late = (message: string, why: () => string) => () => {
-        isLate = true;
-        return new RateLimitStoreError(message + why());
-      };
-      await within(
-        Promise.race([begun, work]),
-        maxWait + GRACE,
-        late(`the rate limit store did not begin a transaction within ${maxWait} ms`, whyLate),
-      );
-      const lateEnd = late(
-        `the transaction of the rate limit store took longer than ${timeout} ms`,
-        () => "",
-      );
-      return within(work, timeout + GRACE, lateEnd);
-    }
-
-    /** Stands in line for the rows that it has lost, over all of its tries. */
-    async function enterLines() {
-      // The database has lines of its own, and the next transaction in it is ready sooner.
-      if (!hasLines) return;
-      if (lost.every((row) => inLineFor.has(rowKey(row)))) return;
-      leaveLines();
-      leaveLines = () => {};
-      inLineFor = new Set();
-      leaveLines = await lines.enter(lost, until - performance.now(), () => {
-        return new WriteConflictError();
-      });
-      inLineFor = new Set(lost.map(rowKey));
-    }
-
-    async function attemptInTurn() {
-      await enterLines();
-      const close = await open.acquire(until - performance.now(), () => {
-        return new RateLimitStoreError(`${MAX_OPEN} transactions were open for ${retryFor} ms`);
-      });
-      return attemptQueued().finally(close);
-    }
-
-    async function attemptQueued() {
-      const queued = losses >= (inLineFor.size > 0 ? QUEUE_AFTER_IN_LINE : QUEUE_AFTER);
-      if (!queued || joinInTurn === undefined) return attempt(queued);
-      const leave = await turn.acquire(until - performance.now(), () => new WriteConflictError());
-      return attempt(queued).finally(leave);
-    }
-
-    try {
-      return await retryConflicts(attemptInTurn, { retryFor, isConflict });
-    } catch (error) {
-      const isOwn = error instanceof RateLimitStoreError || thrown?.error === error;
-      throw isOwn && !isConflict(error) ? error : wrap(error);
-    } finally {
-      leaveLines();
-    }
+  const queues = createQueues(options);
+  return async (run, { retryFor = RETRY_FOR, ...given }) => {
+    const { timeout = options.defaults?.timeout ?? TIMEOUT } = given;
+    const { maxWait = options.defaults?.maxWait ?? MAX_WAIT } = given;
+    return new OwnedTransaction(options, queues, run, {
+      given,
+      timeout,
+      maxWait,
+      retryFor,
+    }).result();
   };
 }
 
-/** Rejects with the error of `late` if `work` takes longer than `ms`. */
-function within<TResult>(work: Promise<TResult>, ms: number, late: () => Error): Promise<TResult> {
-  return new Promise((resolve, reject) => {
-    const timer = startTimer(() => reject(late()), ms);
-    work.then(resolve, reject).finally(() => timer.stop());
-  });
+/** What the transactions of a store wait for in this process. */
+type Queues = ReturnType<typeof createQueues>;
+
+function createQueues({ joinInTurn }: Pick<TransactionAccess<never>, "joinInTurn">) {
+  return {
+    open: createSemaphore(MAX_OPEN),
+    /** For `joinInTurn`. */
+    turn: createSemaphore(1),
+    lines: createRowLines(),
+    // Where `join` queues, the database has lines of its own, and the next transaction in it is ready
+    // sooner. A request that was cancelled would stay in its lines for ever.
+    hasLines: joinInTurn !== undefined && !requestsOwnIo(),
+  };
+}
+
+interface Bounds extends Pick<TryOptions, "given" | "timeout" | "maxWait"> {
+  retryFor: number;
+}
+
+/** All tries of one transaction. */
+class OwnedTransaction<TTransaction, TResult> {
+  readonly #options: TransactionRunnerOptions<TTransaction>;
+  readonly #queues: Queues;
+  readonly #run: Run<TTransaction, TResult>;
+  readonly #bounds: Bounds;
+  readonly #until: number;
+  #lastTry: OneTry<TTransaction, TResult> | undefined;
+  /** The rows that the transaction had used when it met its last conflict over them. */
+  #lost: readonly RowId[] = [];
+  #losses = 0;
+  /** The rows whose lines this transaction is at the head of, by `rowKey`. */
+  #inLineFor: ReadonlySet<string> = new Set();
+  #leaveLines = () => {};
+
+  constructor(
+    options: TransactionRunnerOptions<TTransaction>,
+    queues: Queues,
+    run: Run<TTransaction, TResult>,
+    bounds: Bounds,
+  ) {
+    this.#options = options;
+    this.#queues = queues;
+    this.#run = run;
+    this.#bounds = bounds;
+    this.#until = performance.now() + bounds.retryFor;
+  }
+
+  async result(): Promise<TResult> {
+    const { isConflict, wrap } = this.#options;
+    const { retryFor } = this.#bounds;
+    try {
+      return await retryConflicts(() => this.#tryInLine(), { retryFor, isConflict });
+    } catch (error) {
+      const isOwn = error instanceof RateLimitStoreError || this.#lastTry?.thrown?.error === error;
+      throw isOwn && !isConflict(error) ? error : wrap(error);
+    } finally {
+      this.#leaveLines();
+    }
+  }
+
+  async #tryInLine(): Promise<TResult> {
+    if (this.#queues.hasLines) await this.#enterLines();
+    const close = await this.#queues.open.acquire(this.#left(), () => {
+      const { retryFor } = this.#bounds;
+      return new RateLimitStoreError(`${MAX_OPEN} transactions were open for ${retryFor} ms`);
+    });
+    return this.#tryInTurn().finally(close);
+  }
+
+  /** Stands in line for the rows that it has lost, over all of its tries. */
+  async #enterLines(): Promise<void> {
+    const lost = this.#lost;
+    if (lost.every((row) => this.#inLineFor.has(rowKey(row)))) return;
+    this.#leaveLines();
+    this.#leaveLines = () => {};
+    this.#inLineFor = new Set();
+    const late = () => new WriteConflictError();
+    this.#leaveLines = await this.#queues.lines.enter(lost, this.#left(), late);
+    this.#inLineFor = new Set(lost.map(rowKey));
+  }
+
+  async #tryInTurn(): Promise<TResult> {
+    const isInLine = this.#inLineFor.size > 0;
+    const queued = this.#losses >= (isInLine ? QUEUE_AFTER_IN_LINE : QUEUE_AFTER);
+    if (!queued || this.#options.joinInTurn === undefined) return this.#try(queued);
+    const leave = await this.#queues.turn.acquire(this.#left(), () => new WriteConflictError());
+    return this.#try(queued).finally(leave);
+  }
+
+  async #try(queued: boolean): Promise<TResult> {
+    const { lines } = this.#queues;
+    const oneTry = new OneTry<TTransaction, TResult>(
+      this.#options,
+      {
+        ...this.#bounds,
+        queued,
+        lost: this.#lost,
+        mustYield: (row) => lines.has(row) && !this.#inLineFor.has(rowKey(row)),
+      },
+      this.#run,
+    );
+    this.#lastTry = oneTry;
+    try {
+      return await oneTry.result();
+    } finally {
+      if (oneTry.lost !== undefined) {
+        this.#losses++;
+        this.#lost = oneTry.lost;
+      }
+    }
+  }
+
+  /** For how long it may still wait, ms. */
+  #left(): number {
+    return this.#until - performance.now();
+  }
 }

@@ -1,0 +1,152 @@
+/**
+ * One try of a transaction that the store owns: begins it, runs the application's function in it, and
+ * ends it. It waits for nothing without a bound. After a conflict no call sends a statement: the
+ * database may have rolled the transaction back already. Nor does any call that the function leaves
+ * behind.
+ */
+import { RateLimitStoreError } from "../../../core/errors.js";
+import { WriteConflictError } from "../retry-conflicts.js";
+import type { RowAccess } from "../row-access.js";
+import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
+import type { TransactionStore } from "./decisions-inside.js";
+import { within } from "./time-limits.js";
+
+/** How much longer than the driver a try waits, ms. The driver's own error says more. */
+const GRACE = 1000;
+
+/** The limits that the application's function calls. */
+export type Apply = Pick<RateLimitStore, "apply">;
+
+/** How the store begins transactions, and joins them. */
+export interface TransactionAccess<TTransaction> extends Pick<RowAccess, "isConflict"> {
+  /** Runs `run` in a Serializable transaction. Rejects with the same error as `run`. */
+  transact<TResult>(
+    run: (tx: TTransaction) => Promise<TResult>,
+    options: Pick<TransactionOptions, "timeout" | "maxWait">,
+  ): Promise<TResult>;
+  /** Prepares a transaction that has begun, before its first statement. */
+  prepare(tx: TTransaction): Promise<void>;
+  /** The limits inside the transaction. @param queued whether to queue for locks */
+  join(tx: TTransaction, queued: boolean): TransactionStore;
+  /**
+   * Queues for the locks of rows, and then joins. It is called before the first statement of the
+   * transaction. Absent if `join` queues. It uses a second connection, so one transaction at a time
+   * calls it.
+   */
+  joinInTurn: ((tx: TTransaction, rows: readonly RowId[]) => Promise<TransactionStore>) | undefined;
+  /** See `RateLimitStore.whyLate`. */
+  whyLate(): string;
+}
+
+export interface TryOptions {
+  /** What the application has given. The driver has defaults of its own. */
+  given: Pick<TransactionOptions, "timeout" | "maxWait">;
+  timeout: number;
+  maxWait: number;
+  /** Whether to queue for locks. */
+  queued: boolean;
+  /** The rows that the transaction has lost before. */
+  lost: readonly RowId[];
+  /** Whether the row is the turn of another transaction. */
+  mustYield(row: RowId): boolean;
+}
+
+export class OneTry<TTransaction, TResult> {
+  /** What the function has thrown, or the conflict that it has hidden. */
+  thrown: { error: unknown } | undefined;
+  /** The rows that the function had used when it met a conflict over them. */
+  lost: readonly RowId[] | undefined;
+  readonly #access: TransactionAccess<TTransaction>;
+  readonly #options: TryOptions;
+  readonly #run: (tx: TTransaction, store: Apply) => Promise<TResult>;
+  /** The rows that the function has used so far, by `rowKey`. */
+  readonly #used = new Map<string, RowId>();
+  #conflict: { error: unknown } | undefined;
+  #isLate = false;
+
+  constructor(
+    access: TransactionAccess<TTransaction>,
+    options: TryOptions,
+    run: (tx: TTransaction, store: Apply) => Promise<TResult>,
+  ) {
+    this.#access = access;
+    this.#options = options;
+    this.#run = run;
+  }
+
+  /** The driver bounds a try too, but not if its connection has gone silent. */
+  async result(): Promise<TResult> {
+    const { given, maxWait, timeout } = this.#options;
+    let markBegun = () => {};
+    const begun = new Promise<void>((resolve) => (markBegun = resolve));
+    const work = this.#access.transact((tx) => this.#runFrom(tx, markBegun), given);
+    await within(Promise.race([begun, work]), maxWait + GRACE, () =>
+      this.#late(
+        `the rate limit store did not begin a transaction within ${maxWait} ms` +
+          this.#access.whyLate(),
+      ),
+    );
+    return within(work, timeout + GRACE, () =>
+      this.#late(`the transaction of the rate limit store took longer than ${timeout} ms`),
+    );
+  }
+
+  #late(message: string): RateLimitStoreError {
+    this.#isLate = true;
+    return new RateLimitStoreError(message);
+  }
+
+  async #runFrom(tx: TTransaction, markBegun: () => void): Promise<TResult> {
+    // The connection has come too late.
+    if (this.#isLate) throw new WriteConflictError();
+    markBegun();
+    const { prepare, join, joinInTurn } = this.#access;
+    const { queued, lost } = this.#options;
+    await prepare(tx);
+    const inTurn = queued ? await joinInTurn?.(tx, lost) : undefined;
+    return this.#runIn(tx, inTurn ?? join(tx, queued));
+  }
+
+  async #runIn(tx: TTransaction, store: TransactionStore): Promise<TResult> {
+    try {
+      const result = await this.#run(tx, this.#observed(store));
+      await store.settled();
+      // The function has hidden it.
+      if (this.#conflict !== undefined) throw this.#conflict.error;
+      return result;
+    } catch (error) {
+      this.thrown = { error };
+      throw error;
+    } finally {
+      store.end(new Error("the transaction has ended; await every call inside its function"));
+    }
+  }
+
+  /** Notes the rows that are used, and a conflict over them. */
+  #observed(store: TransactionStore): Apply {
+    const used = this.#used;
+    return {
+      apply: async (decisions, call) => {
+        const rows = decisions.flatMap((decision) => decision.rows);
+        const mustYield = rows.some(
+          (row) => this.#options.mustYield(row) && !used.has(rowKey(row)),
+        );
+        for (const row of rows) used.set(rowKey(row), row);
+        try {
+          if (mustYield) throw new WriteConflictError();
+          return await store.apply(decisions, call);
+        } catch (error) {
+          if (this.#access.isConflict(error)) this.#noteConflict(store, error);
+          throw error;
+        }
+      },
+    };
+  }
+
+  #noteConflict(store: TransactionStore, error: unknown): void {
+    if (this.#conflict !== undefined) return;
+    this.#conflict = { error };
+    this.lost = [...this.#used].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    store.end(error);
+  }
+}
