@@ -17,7 +17,7 @@ const outages = [
   "test/scenarios/{far-database,outage,silent-connections}.test.ts",
   "test/server/limiter/{answers/deadline.busy,limit-cache}.test.ts",
   "test/server/limiter/answers/when-store-fails.test.ts",
-  "test/server/store/drivers/{connections,pool-errors}.test.ts",
+  "test/server/store/drivers/pools/{connections,pool-errors}.test.ts",
   "test/server/store/sql/{lock-turns,mysql.locks,prune}.test.ts",
   "test/server/store/transactions/owned-by-store.failure.test.ts",
   "test/server/trpc/run-limited.transaction-outage.test.ts",

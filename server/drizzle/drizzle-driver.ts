@@ -5,7 +5,7 @@ import {
   type BunSqlLike,
   checkBunSql,
 } from "../store/drivers/bun-sql-client.js";
-import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
+import { checkNotAborted, runBounded } from "../store/drivers/pools/bounded-transactions.js";
 import { NoTransactionsError } from "../store/sql/dialect.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
 import { type DrizzleParts, ON_BUN_SQL } from "./drizzle-parts.js";

@@ -1,6 +1,6 @@
 /** Runs the statements of a store through a Kysely instance or one of its transactions. */
 import { CompiledQuery, type Kysely, type Transaction } from "kysely";
-import { checkNotAborted, runBounded } from "../store/drivers/run-bounded.js";
+import { checkNotAborted, runBounded } from "../store/drivers/pools/bounded-transactions.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
 
 export function kyselyDriver<TDatabase>(

@@ -53,7 +53,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a call that has timed out is sent all the same",
-    file: "store/drivers/connections.ts",
+    file: "store/drivers/pools/connections.ts",
     from: "if (isWanted !== undefined && !isWanted())",
     to: "if (isWanted !== undefined && isWanted === null)",
   },
@@ -98,13 +98,13 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "each statement leaves a listener behind",
-    file: "store/drivers/connections.ts",
+    file: "store/drivers/pools/connections.ts",
     from: '    pool.removeListener(client, "error", ignore);',
     to: "",
   },
   {
     defect: "a silent connection is never destroyed",
-    file: "store/drivers/connections.ts",
+    file: "store/drivers/pools/connections.ts",
     from: "pool.release(client, error);\n      // Not every",
     to: "// Not every",
   },

@@ -1,6 +1,6 @@
 /** The connections of a client of Bun for PostgreSQL or MySQL. */
 import type { BunSqlLike, BunSqlOptions, BunSqlReserved } from "./bun-sql-client.js";
-import { type Connections, createConnections } from "./connections.js";
+import { type Connections, createConnections } from "./pools/connections.js";
 import { isMysqlAnswer } from "./mysql-connections.js";
 import { isPgAnswer } from "./pg-connections.js";
 

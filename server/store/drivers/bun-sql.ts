@@ -4,7 +4,7 @@ import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js"
 import type { BunSqlExecutor, BunSqlLike, BunSqlResult } from "./bun-sql-client.js";
 import { createBunSqlConnections } from "./bun-sql-connections.js";
 import { createBunSqlTransactions } from "./bun-sql-transactions.js";
-import { createReadOnlyConnections } from "./read-only.js";
+import { createReadOnlyConnections } from "./pools/read-only-connections.js";
 
 export type BunSqlDialect = "postgresql" | "mysql";
 

@@ -13,7 +13,7 @@ import {
   checkBunSql,
   isBunSql,
 } from "./bun-sql-client.js";
-import { checkMysqlPool } from "./check-pool.js";
+import { checkMysqlPool } from "./pools/check-pool.js";
 import type {
   ConnectionInternals,
   MysqlCallbackPoolLike,
@@ -25,7 +25,7 @@ import type {
 } from "./mysql-client.js";
 import { createMysqlConnections } from "./mysql-connections.js";
 import { createMysqlTransactions } from "./mysql-transactions.js";
-import { createReadOnlyConnections } from "./read-only.js";
+import { createReadOnlyConnections } from "./pools/read-only-connections.js";
 
 /** How statements are sent through `mysql2` or `mariadb`. */
 export interface MysqlDriverOptions {

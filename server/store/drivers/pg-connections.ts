@@ -1,5 +1,5 @@
 /** The connections of a `pg.Pool`. */
-import { type Connections, createConnections } from "./connections.js";
+import { type Connections, createConnections } from "./pools/connections.js";
 import { isReadOnly } from "../sql/database-errors.js";
 import type { PgClientLike, PgPoolLike } from "./pg-client.js";
 

@@ -15,7 +15,7 @@ import {
   checkBunSql,
   isBunSql,
 } from "./bun-sql-client.js";
-import { checkPgPool } from "./check-pool.js";
+import { checkPgPool } from "./pools/check-pool.js";
 import {
   checkNotInTransaction,
   isPgClient,
@@ -31,11 +31,14 @@ import { pgDatabaseOf } from "./pg-database.js";
 import { createPgConnections } from "./pg-connections.js";
 import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
 import { queryNamedIfDirect } from "./pg-direct.js";
-import { listenToClients, listenToPool } from "./pool-errors.js";
-import { createReadOnlyConnections, type ReadOnlyConnections } from "./read-only.js";
-import { ROLLED_BACK } from "./run-bounded.js";
+import { listenToClients, listenToPool } from "./pools/pool-errors.js";
+import {
+  createReadOnlyConnections,
+  type ReadOnlyConnections,
+} from "./pools/read-only-connections.js";
+import { ROLLED_BACK } from "./pools/bounded-transactions.js";
 import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
-import { LEVELS } from "./transaction-levels.js";
+import { LEVELS } from "./pools/transaction-levels.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {

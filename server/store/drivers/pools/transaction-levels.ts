@@ -1,4 +1,4 @@
-import type { DriverTransactionOptions } from "../sql/driver.js";
+import type { DriverTransactionOptions } from "../../sql/driver.js";
 
 /** The isolation levels in SQL. */
 export const LEVELS: Record<DriverTransactionOptions["isolationLevel"], string> = {

@@ -3,7 +3,7 @@
  * rolled back at its end, and not earlier: the library would give its connection back to the pool,
  * and statements that the application still sends would run outside of the transaction.
  */
-import { TIMEOUT } from "../transactions/time-limits.js";
+import { TIMEOUT } from "../../transactions/time-limits.js";
 
 /** PostgreSQL answers so to all statements of a transaction after one of them has failed. */
 const ABORTED = "25P02";

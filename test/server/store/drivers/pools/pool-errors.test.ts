@@ -3,10 +3,10 @@ import { EventEmitter } from "node:events";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { listenToPool } from "../../../../server/store/drivers/pool-errors.js";
-import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
+import { listenToPool } from "../../../../../server/store/drivers/pools/pool-errors.js";
+import { createMysql, createPostgres, mysqlUrl } from "../../../../support/database.js";
 
-const PROCESS = fileURLToPath(new URL("../../../support/lose-connections.ts", import.meta.url));
+const PROCESS = fileURLToPath(new URL("../../../../support/lose-connections.ts", import.meta.url));
 
 /** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql.test.ts` reports. */
 const kinds = [

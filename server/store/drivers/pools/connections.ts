@@ -2,10 +2,10 @@
  * Borrows connections of a pool, and destroys those that no longer answer, so that the pool opens
  * others. After a failover without a word to its clients, connections stay open for ever.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import { isOutsideOfRequests } from "../../runtime/requests-own-io.js";
-import { startTimer, type Timer } from "../../timers/timer.js";
-import { UnsentError } from "../row-access.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { isOutsideOfRequests } from "../../../runtime/requests-own-io.js";
+import { startTimer, type Timer } from "../../../timers/timer.js";
+import { UnsentError } from "../../row-access.js";
 
 /**
  * A connection whose statement has no answer after this time, ms, is destroyed. The statement may

@@ -1,5 +1,5 @@
 /** Connections to a server that accepts no writes any more, such as a primary that was replaced. */
-import { isReadOnly } from "../sql/database-errors.js";
+import { isReadOnly } from "../../sql/database-errors.js";
 
 export interface ReadOnlyConnections {
   /** Notes an error of a statement, which the application may hide, and passes it on. */
