@@ -107,15 +107,15 @@ export {
   pgStore,
   type PgStoreOptions,
   type PgTransactionOf,
-} from "./store/drivers/pg.js";
+} from "./store/drivers/pg/pg-store.js";
 export type {
   PgClientLike,
   PgConnectionOf,
   PgPoolLike,
   PgSingleClientLike,
   PgQueryable,
-} from "./store/drivers/pg-client.js";
-export type { PgHttpLike } from "./store/drivers/pg-http.js";
+} from "./store/drivers/pg/pg-client.js";
+export type { PgHttpLike } from "./store/drivers/pg/pg-http.js";
 export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
 export type {
   Prisma8Like,

@@ -8,8 +8,8 @@ import type {
 import { sqliteConnection } from "../../server/store/drivers/sqlite-connection.js";
 import { mysqlDriver } from "../../server/store/drivers/mysql.js";
 import type { MysqlPoolLike } from "../../server/store/drivers/mysql-client.js";
-import { pgDriver } from "../../server/store/drivers/pg.js";
-import type { PgPoolLike } from "../../server/store/drivers/pg-client.js";
+import { pgDriver } from "../../server/store/drivers/pg/pg-store.js";
+import type { PgPoolLike } from "../../server/store/drivers/pg/pg-client.js";
 import type { SqlConnection, SqlRow } from "../../server/store/sql/driver.js";
 import { CliError } from "../cli-error.js";
 import type { DatabaseUrl } from "./database-url.js";

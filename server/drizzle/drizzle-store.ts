@@ -5,11 +5,11 @@
 import { RateLimitConfigError } from "../../core/errors.js";
 import { createD1Store } from "../store/drivers/d1.js";
 import { isD1 } from "../store/drivers/d1-client.js";
-import { pgDriver } from "../store/drivers/pg.js";
+import { pgDriver } from "../store/drivers/pg/pg-store.js";
 import { listenToClients, listenToPool } from "../store/drivers/pools/pool-errors.js";
 import type { LibsqlClientLike, SqliteDatabaseLike } from "../store/drivers/sqlite-clients.js";
 import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
-import type { PgPoolLike } from "../store/drivers/pg-client.js";
+import type { PgPoolLike } from "../store/drivers/pg/pg-client.js";
 import type { RateLimitStore } from "../store/store.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
 import { LIMITS, OVERRIDES, type TableShape } from "../store/sql/check-table.js";

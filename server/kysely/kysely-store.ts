@@ -4,8 +4,8 @@
  */
 import type { Generated, Kysely } from "kysely";
 import { RateLimitConfigError } from "../../core/errors.js";
-import { pgDriver } from "../store/drivers/pg.js";
-import type { PgPoolLike } from "../store/drivers/pg-client.js";
+import { pgDriver } from "../store/drivers/pg/pg-store.js";
+import type { PgPoolLike } from "../store/drivers/pg/pg-client.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
 import type { DialectName } from "../store/sql/driver.js";
 import { type SqlStoreOptions, tableOf } from "../store/sql-store.js";

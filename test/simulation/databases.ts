@@ -1,6 +1,6 @@
 /** The databases that a simulation can have: the model of each, and a pool and a store on it. */
 import type { RateLimitStore } from "../../server/index.js";
-import type { PgClientLike } from "../../server/store/drivers/pg-client.js";
+import type { PgClientLike } from "../../server/store/drivers/pg/pg-client.js";
 import type { ModelServer } from "./model/server.js";
 import { MysqlServer } from "./model/mysql.js";
 import { PostgresqlServer } from "./model/postgresql.js";

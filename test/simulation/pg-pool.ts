@@ -4,7 +4,7 @@ import type {
   PgPoolLike,
   PgQuery,
   PgResult,
-} from "../../server/store/drivers/pg-client.js";
+} from "../../server/store/drivers/pg/pg-client.js";
 import { Events } from "./events.js";
 import type { Link, Network } from "./network.js";
 import type { Process } from "./process.js";

@@ -83,7 +83,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a read-only connection stays in the pool",
-    file: "store/drivers/pg-connections.ts",
+    file: "store/drivers/pg/pg-connections.ts",
     from: " && !isReadOnly(error)",
     to: "",
     database: "postgresql",
@@ -91,7 +91,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "nobody listens to the pool",
-    file: "store/drivers/pg.ts",
+    file: "store/drivers/pg/pg-store.ts",
     from: "onPoolError: listenToPool(pool),",
     to: "",
     database: "postgresql",
@@ -147,7 +147,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a connection of a late transaction is not given back",
-    file: "store/drivers/pg.ts",
+    file: "store/drivers/pg/pg-store.ts",
     from: "        client.release(readOnly.has(client));\n        return result;",
     to: "        return result;",
   },

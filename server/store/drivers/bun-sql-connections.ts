@@ -2,7 +2,7 @@
 import type { BunSqlLike, BunSqlOptions, BunSqlReserved } from "./bun-sql-client.js";
 import { type Connections, createConnections } from "./pools/connections.js";
 import { isMysqlAnswer } from "./mysql-connections.js";
-import { isPgAnswer } from "./pg-connections.js";
+import { isPgAnswer } from "./pg/pg-connections.js";
 
 /** The size of a pool that does not tell, as Bun documents it. */
 const MAX = 10;

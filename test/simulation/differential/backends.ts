@@ -2,7 +2,7 @@
 import mysql2 from "mysql2/promise";
 import pg from "pg";
 import { mysqlDriver } from "../../../server/store/drivers/mysql.js";
-import { pgDriver } from "../../../server/store/drivers/pg.js";
+import { pgDriver } from "../../../server/store/drivers/pg/pg-store.js";
 import type { DatabaseClock } from "../../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../../server/store/sql/dialect.js";
 import { mysql } from "../../../server/store/sql/mysql.js";

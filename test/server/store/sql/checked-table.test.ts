@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../server/index.js";
 import { mysqlDriver } from "../../../../server/store/drivers/mysql.js";
-import { pgDriver } from "../../../../server/store/drivers/pg.js";
+import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
 import type { SqlDriver } from "../../../../server/store/sql/driver.js";
 import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
 import { connectMysql2 } from "../../../support/open-mysql.js";

@@ -4,7 +4,7 @@
  * for few rows has to look rows up by the primary key.
  */
 import { expect, it } from "vitest";
-import { pgDriver } from "../../../../server/store/drivers/pg.js";
+import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
 import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
 import { inside } from "../../../../server/store/sql/dialect.js";
 import { postgresql } from "../../../../server/store/sql/postgresql.js";

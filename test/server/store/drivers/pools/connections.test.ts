@@ -1,8 +1,8 @@
 /** Which errors close a connection of a pool, and which ones keep it. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, DAY, mysqlStore, pgStore } from "../../../../../server/index.js";
-import type { PgClientLike } from "../../../../../server/store/drivers/pg-client.js";
-import { createPgConnections } from "../../../../../server/store/drivers/pg-connections.js";
+import type { PgClientLike } from "../../../../../server/store/drivers/pg/pg-client.js";
+import { createPgConnections } from "../../../../../server/store/drivers/pg/pg-connections.js";
 import { createMysql, createPostgres, mysqlUrl } from "../../../../support/database.js";
 import { connectPool } from "../../../../support/connect-pool.js";
 import { connectMysql2 } from "../../../../support/open-mysql.js";

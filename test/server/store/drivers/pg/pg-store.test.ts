@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, MINUTE, pgStore } from "../../../../server/index.js";
-import { pgDriver } from "../../../../server/store/drivers/pg.js";
-import { createPostgres } from "../../../support/database.js";
-import { connectPool } from "../../../support/open-store.js";
+import { createManualClock } from "../../../../../core/testing.js";
+import { createRateLimiter, MINUTE, pgStore } from "../../../../../server/index.js";
+import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
+import { createPostgres } from "../../../../support/database.js";
+import { connectPool } from "../../../../support/open-store.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 10, period: MINUTE },

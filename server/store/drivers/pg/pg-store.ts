@@ -2,20 +2,20 @@
  * PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. A client
  * of Bun has a driver of its own.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import { startTimer } from "../../timers/timer.js";
-import { UnsentError } from "../row-access.js";
-import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../sql/driver.js";
-import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
-import type { RateLimitStore } from "../store.js";
-import { bunSqlDriver } from "./bun-sql.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { startTimer } from "../../../timers/timer.js";
+import { UnsentError } from "../../row-access.js";
+import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../../sql/driver.js";
+import { sqlStore, type SqlStoreOptions } from "../../sql-store.js";
+import type { RateLimitStore } from "../../store.js";
+import { bunSqlDriver } from "../bun-sql.js";
 import {
   type BunSqlLike,
   type BunSqlTransactionOf,
   checkBunSql,
   isBunSql,
-} from "./bun-sql-client.js";
-import { checkPgPool } from "./pools/check-pool.js";
+} from "../bun-sql-client.js";
+import { checkPgPool } from "../pools/check-pool.js";
 import {
   checkNotInTransaction,
   isPgClient,
@@ -31,14 +31,14 @@ import { pgDatabaseOf } from "./pg-database.js";
 import { createPgConnections } from "./pg-connections.js";
 import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
 import { queryNamedIfDirect } from "./pg-direct.js";
-import { listenToClients, listenToPool } from "./pools/pool-errors.js";
+import { listenToClients, listenToPool } from "../pools/pool-errors.js";
 import {
   createReadOnlyConnections,
   type ReadOnlyConnections,
-} from "./pools/read-only-connections.js";
-import { ROLLED_BACK } from "./pools/bounded-transactions.js";
-import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
-import { LEVELS } from "./pools/transaction-levels.js";
+} from "../pools/read-only-connections.js";
+import { ROLLED_BACK } from "../pools/bounded-transactions.js";
+import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
+import { LEVELS } from "../pools/transaction-levels.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {

@@ -2,8 +2,8 @@
  * PostgreSQL over HTTP, by `neon()` of `@neondatabase/serverless`. Each statement is a request, and
  * there are no interactive transactions. The package imports none of it.
  */
-import type { SqlDriver, SqlRow } from "../sql/driver.js";
-import { NoTransactionsError } from "../sql/dialect.js";
+import type { SqlDriver, SqlRow } from "../../sql/driver.js";
+import { NoTransactionsError } from "../../sql/dialect.js";
 
 /** The function that `neon(url)` returns. */
 export interface PgHttpLike {
