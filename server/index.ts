@@ -87,7 +87,7 @@ export {
   mysqlStore,
   type MysqlStoreOptions,
   type MysqlTransactionOf,
-} from "./store/drivers/mysql.js";
+} from "./store/drivers/mysql/mysql-store.js";
 export type {
   MysqlCallbackPoolLike,
   MysqlConnectionLike,
@@ -95,7 +95,7 @@ export type {
   MysqlPoolLike,
   MysqlQuery,
   MysqlQueryable,
-} from "./store/drivers/mysql-client.js";
+} from "./store/drivers/mysql/mysql-client.js";
 export type {
   BunSqlExecutor,
   BunSqlLike,

@@ -6,8 +6,8 @@ import type {
   SqliteDatabaseLike,
 } from "../../server/store/drivers/sqlite-clients.js";
 import { sqliteConnection } from "../../server/store/drivers/sqlite-connection.js";
-import { mysqlDriver } from "../../server/store/drivers/mysql.js";
-import type { MysqlPoolLike } from "../../server/store/drivers/mysql-client.js";
+import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-store.js";
+import type { MysqlPoolLike } from "../../server/store/drivers/mysql/mysql-client.js";
 import { pgDriver } from "../../server/store/drivers/pg/pg-store.js";
 import type { PgPoolLike } from "../../server/store/drivers/pg/pg-client.js";
 import type { SqlConnection, SqlRow } from "../../server/store/sql/driver.js";

@@ -3,7 +3,7 @@ import type {
   MysqlConnectionLike,
   MysqlQuery,
   PoolInternals,
-} from "../../server/store/drivers/mysql-client.js";
+} from "../../server/store/drivers/mysql/mysql-client.js";
 import { Events } from "./events.js";
 import type { Answer } from "./model/server.js";
 import type { Link, Network } from "./network.js";

@@ -1,7 +1,7 @@
 /** The databases whose models are compared with them. */
 import mysql2 from "mysql2/promise";
 import pg from "pg";
-import { mysqlDriver } from "../../../server/store/drivers/mysql.js";
+import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-store.js";
 import { pgDriver } from "../../../server/store/drivers/pg/pg-store.js";
 import type { DatabaseClock } from "../../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../../server/store/sql/dialect.js";

@@ -1,7 +1,7 @@
 import * as mariadbCallback from "mariadb/callback";
 import mysql2Callback from "mysql2";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
+import { createManualClock } from "../../../../../core/testing.js";
 import {
   createRateLimiter,
   MINUTE,
@@ -9,10 +9,10 @@ import {
   type MysqlQueryable,
   mysqlStore,
   RateLimitStoreError,
-} from "../../../../server/index.js";
-import { mysqlDriver } from "../../../../server/store/drivers/mysql.js";
-import { createMysql, mysqlUrl } from "../../../support/database.js";
-import { connectMariadb, connectMysql2 } from "../../../support/open-mysql.js";
+} from "../../../../../server/index.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import { createMysql, mysqlUrl } from "../../../../support/database.js";
+import { connectMariadb, connectMysql2 } from "../../../../support/open-mysql.js";
 
 const limits = {
   few: { kind: "token bucket", rate: 10, period: MINUTE },

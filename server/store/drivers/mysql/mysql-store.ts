@@ -2,18 +2,18 @@
  * MySQL and MariaDB through `mysql2` or `mariadb`, without an ORM, on the application's own pool. A
  * client of Bun has a driver of its own.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../sql/driver.js";
-import { sqlStore, type SqlStoreOptions } from "../sql-store.js";
-import type { RateLimitStore } from "../store.js";
-import { bunSqlDriver } from "./bun-sql.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../../sql/driver.js";
+import { sqlStore, type SqlStoreOptions } from "../../sql-store.js";
+import type { RateLimitStore } from "../../store.js";
+import { bunSqlDriver } from "../bun-sql.js";
 import {
   type BunSqlLike,
   type BunSqlTransactionOf,
   checkBunSql,
   isBunSql,
-} from "./bun-sql-client.js";
-import { checkMysqlPool } from "./pools/check-pool.js";
+} from "../bun-sql-client.js";
+import { checkMysqlPool } from "../pools/check-pool.js";
 import type {
   ConnectionInternals,
   MysqlCallbackPoolLike,
@@ -25,7 +25,7 @@ import type {
 } from "./mysql-client.js";
 import { createMysqlConnections } from "./mysql-connections.js";
 import { createMysqlTransactions } from "./mysql-transactions.js";
-import { createReadOnlyConnections } from "./pools/read-only-connections.js";
+import { createReadOnlyConnections } from "../pools/read-only-connections.js";
 
 /** How statements are sent through `mysql2` or `mariadb`. */
 export interface MysqlDriverOptions {

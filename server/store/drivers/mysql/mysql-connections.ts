@@ -1,6 +1,6 @@
 /** The connections of a pool of `mysql2/promise` or `mariadb`. */
-import { isReadOnly } from "../sql/database-errors.js";
-import { type Connections, createConnections } from "./pools/connections.js";
+import { isReadOnly } from "../../sql/database-errors.js";
+import { type Connections, createConnections } from "../pools/connections.js";
 import type {
   ConnectionInternals,
   MysqlConnectionLike,

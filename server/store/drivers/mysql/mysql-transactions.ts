@@ -1,12 +1,12 @@
 /** Transactions on one connection of a pool of `mysql2/promise` or `mariadb`. */
-import { startTimer } from "../../timers/timer.js";
-import type { TransactionDriver } from "../sql/driver.js";
-import type { Connections } from "./pools/connections.js";
+import { startTimer } from "../../../timers/timer.js";
+import type { TransactionDriver } from "../../sql/driver.js";
+import type { Connections } from "../pools/connections.js";
 import type { MysqlConnectionLike } from "./mysql-client.js";
 import { releaseMysql } from "./mysql-connections.js";
-import type { ReadOnlyConnections } from "./pools/read-only-connections.js";
-import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
-import { LEVELS } from "./pools/transaction-levels.js";
+import type { ReadOnlyConnections } from "../pools/read-only-connections.js";
+import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
+import { LEVELS } from "../pools/transaction-levels.js";
 
 export function createMysqlTransactions(
   { borrow, forget }: Pick<Connections<MysqlConnectionLike>, "borrow" | "forget">,
