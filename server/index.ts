@@ -101,7 +101,7 @@ export type {
   BunSqlLike,
   BunSqlReserved,
   BunSqlTransactionOf,
-} from "./store/drivers/bun-sql-client.js";
+} from "./store/drivers/bun-sql/bun-sql-client.js";
 export {
   type PgDriverOptions,
   pgStore,

@@ -1,10 +1,10 @@
 /** Runs the statements of a store through a Drizzle database or one of its transactions. */
-import { bunSqlDriver } from "../store/drivers/bun-sql.js";
+import { bunSqlDriver } from "../store/drivers/bun-sql/bun-sql-driver.js";
 import {
   type BunSqlExecutor,
   type BunSqlLike,
   checkBunSql,
-} from "../store/drivers/bun-sql-client.js";
+} from "../store/drivers/bun-sql/bun-sql-client.js";
 import { checkNotAborted, runBounded } from "../store/drivers/pools/bounded-transactions.js";
 import { NoTransactionsError } from "../store/sql/dialect.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";

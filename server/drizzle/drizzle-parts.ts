@@ -3,7 +3,7 @@
  * `entityKind`, a symbol that all copies and drivers of `drizzle-orm` share.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { isBunSql } from "../store/drivers/bun-sql-client.js";
+import { isBunSql } from "../store/drivers/bun-sql/bun-sql-client.js";
 import { isD1 } from "../store/drivers/d1-client.js";
 import type { DialectName } from "../store/sql/driver.js";
 import { entityKind } from "./drizzle-symbols.js";

@@ -4,7 +4,7 @@ import { isD1, isD1Session } from "./d1-client.js";
 import { createSqlStore } from "../sql/create-sql-store.js";
 import { sqlStore, type SqlStoreOptions, tableOf } from "../sql-store.js";
 import type { RateLimitStore } from "../store.js";
-import { isBunSql } from "./bun-sql-client.js";
+import { isBunSql } from "./bun-sql/bun-sql-client.js";
 import type {
   LibsqlClientLike,
   SqliteDatabaseLike,

@@ -6,13 +6,13 @@ import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../../sql-store.js";
 import type { RateLimitStore } from "../../store.js";
-import { bunSqlDriver } from "../bun-sql.js";
+import { bunSqlDriver } from "../bun-sql/bun-sql-driver.js";
 import {
   type BunSqlLike,
   type BunSqlTransactionOf,
   checkBunSql,
   isBunSql,
-} from "../bun-sql-client.js";
+} from "../bun-sql/bun-sql-client.js";
 import { checkMysqlPool } from "../pools/check-pool.js";
 import type {
   ConnectionInternals,

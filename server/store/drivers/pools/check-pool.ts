@@ -1,6 +1,6 @@
 /** Tells apart the clients that `pgStore` and `mysqlStore` cannot use, and says what to use instead. */
 import { RateLimitConfigError } from "../../../../core/errors.js";
-import { isPostgresJs } from "../bun-sql-client.js";
+import { isPostgresJs } from "../bun-sql/bun-sql-client.js";
 
 const PG_EXPECTED =
   "a pg.Pool, a pg.Client that is connected, a SQL client of Bun, or the function of neon(url)";

@@ -4,7 +4,7 @@ import mysqlPromise from "mysql2/promise";
 import pg from "pg";
 import postgres from "postgres";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isBunSql } from "../../../../../server/store/drivers/bun-sql-client.js";
+import { isBunSql } from "../../../../../server/store/drivers/bun-sql/bun-sql-client.js";
 import { mysqlStore, pgStore, sqliteStore } from "../../../../../server/index.js";
 
 /** A server that nothing connects to. */

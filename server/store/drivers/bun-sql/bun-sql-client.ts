@@ -2,7 +2,7 @@
  * The parts of Bun's SQL client that a store needs. They are structural types, so the package works
  * with the client of the application, and still runs where there is no Bun.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
 
 /** What a statement resolves with: the rows, and how many of them were written. */
 export interface BunSqlResult {

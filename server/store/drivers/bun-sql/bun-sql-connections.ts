@@ -1,8 +1,8 @@
 /** The connections of a client of Bun for PostgreSQL or MySQL. */
 import type { BunSqlLike, BunSqlOptions, BunSqlReserved } from "./bun-sql-client.js";
-import { type Connections, createConnections } from "./pools/connections.js";
-import { isMysqlAnswer } from "./mysql/mysql-connections.js";
-import { isPgAnswer } from "./pg/pg-connections.js";
+import { type Connections, createConnections } from "../pools/connections.js";
+import { isMysqlAnswer } from "../mysql/mysql-connections.js";
+import { isPgAnswer } from "../pg/pg-connections.js";
 
 /** The size of a pool that does not tell, as Bun documents it. */
 const MAX = 10;

@@ -1,10 +1,10 @@
 /** PostgreSQL, MySQL and MariaDB through Bun's own client, `Bun.sql` or a `new SQL()`. */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
 import type { BunSqlExecutor, BunSqlLike, BunSqlResult } from "./bun-sql-client.js";
 import { createBunSqlConnections } from "./bun-sql-connections.js";
 import { createBunSqlTransactions } from "./bun-sql-transactions.js";
-import { createReadOnlyConnections } from "./pools/read-only-connections.js";
+import { createReadOnlyConnections } from "../pools/read-only-connections.js";
 
 export type BunSqlDialect = "postgresql" | "mysql";
 

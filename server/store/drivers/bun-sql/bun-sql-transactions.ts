@@ -1,12 +1,12 @@
 /** Transactions on one connection of a client of Bun, which begins and ends them by itself. */
-import { startTimer } from "../../timers/timer.js";
-import type { TransactionDriver } from "../sql/driver.js";
-import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
+import { startTimer } from "../../../timers/timer.js";
+import type { TransactionDriver } from "../../sql/driver.js";
+import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
 import type { BunSqlExecutor, BunSqlReserved } from "./bun-sql-client.js";
 import type { BunSqlConnections } from "./bun-sql-connections.js";
-import type { ReadOnlyConnections } from "./pools/read-only-connections.js";
-import { ROLLED_BACK } from "./pools/bounded-transactions.js";
-import { LEVELS } from "./pools/transaction-levels.js";
+import type { ReadOnlyConnections } from "../pools/read-only-connections.js";
+import { ROLLED_BACK } from "../pools/bounded-transactions.js";
+import { LEVELS } from "../pools/transaction-levels.js";
 
 /** After an error, PostgreSQL answers a COMMIT with ROLLBACK. */
 const COMMIT_ROLLED_BACK = "ERR_POSTGRES_COMMIT_ROLLED_BACK";
