@@ -43,7 +43,8 @@ const acrossStores = ["test/scenarios", "test/server"]
 const oneStore = [
   "test/compatibility/rows.test.ts",
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
-  "test/server/store/drivers/{d1,durable,mysql/mysql-store,prisma,prisma-6,prisma-pool}.test.ts",
+  "test/server/store/drivers/{d1,durable,mysql/mysql-store}.test.ts",
+  "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool}.test.ts",
   "test/server/store/drivers/sqlite-libsql.*.test.ts",
   "test/server/store/sql/{database-errors.real,dialect.few-reads,mysql,mysql.*,sqlite}.test.ts",
   "test/server/store/transactions/owned-by-store.bounds.test.ts",

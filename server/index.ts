@@ -116,14 +116,14 @@ export type {
   PgQueryable,
 } from "./store/drivers/pg/pg-client.js";
 export type { PgHttpLike } from "./store/drivers/pg/pg-http.js";
-export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma.js";
+export { prismaStore, type PrismaStoreOptions } from "./store/drivers/prisma/prisma-store.js";
 export type {
   Prisma8Like,
   Prisma8Plan,
   Prisma8Queryable,
   Prisma8TransactionOf,
-} from "./store/drivers/prisma-8-client.js";
-export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma-client.js";
+} from "./store/drivers/prisma/prisma-8-client.js";
+export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma/prisma-client.js";
 export { sqliteStore, type SqliteStoreOptions } from "./store/drivers/sqlite.js";
 export type {
   LibsqlClientLike,

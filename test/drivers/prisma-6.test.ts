@@ -9,8 +9,8 @@ import {
   RateLimitStoreError,
   type RateLimitState,
 } from "../../server/index.js";
-import type { PrismaRaw } from "../../server/store/drivers/prisma-client.js";
-import { prisma6Connection } from "../../server/store/drivers/prisma-6.js";
+import type { PrismaRaw } from "../../server/store/drivers/prisma/prisma-client.js";
+import { prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import { mysql } from "../../server/store/sql/mysql.js";

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, prismaStore, type Prisma8Queryable } from "../../server/index.js";
-import { prisma8Driver } from "../../server/store/drivers/prisma-8.js";
+import { prisma8Driver } from "../../server/store/drivers/prisma/prisma-8.js";
 import { isWriteConflict } from "../../server/store/sql/database-errors.js";
 import { createPostgres } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";

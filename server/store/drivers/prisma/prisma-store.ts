@@ -2,17 +2,17 @@
  * Limits in the application's own database, through its own Prisma client: one row and two numbers
  * per limit and key, in a table that the application migrates with the rest of its schema.
  */
-import { MAX_TIMEOUT } from "../../../core/durations.js";
-import { RateLimitConfigError } from "../../../core/errors.js";
-import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
-import { quotedTable, type TableName } from "../sql/sql.js";
-import { createSqlStore } from "../sql/create-sql-store.js";
-import type { RateLimitStore } from "../store.js";
-import { isD1Busy, withoutTransactions } from "./d1.js";
-import { mysqlDriver, promisePool } from "./mysql/mysql-store.js";
-import type { MysqlCallbackPoolLike, MysqlPoolLike } from "./mysql/mysql-client.js";
-import { pgDriver, type PgDriverOptions } from "./pg/pg-store.js";
-import type { PgPoolLike } from "./pg/pg-client.js";
+import { MAX_TIMEOUT } from "../../../../core/durations.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../../sql/driver.js";
+import { quotedTable, type TableName } from "../../sql/sql.js";
+import { createSqlStore } from "../../sql/create-sql-store.js";
+import type { RateLimitStore } from "../../store.js";
+import { isD1Busy, withoutTransactions } from "../d1.js";
+import { mysqlDriver, promisePool } from "../mysql/mysql-store.js";
+import type { MysqlCallbackPoolLike, MysqlPoolLike } from "../mysql/mysql-client.js";
+import { pgDriver, type PgDriverOptions } from "../pg/pg-store.js";
+import type { PgPoolLike } from "../pg/pg-client.js";
 import { committing, isBefore7, mayCommitTwice, prisma6Connection } from "./prisma-6.js";
 import { isPrisma8, prisma8Driver, prisma8Tables } from "./prisma-8.js";
 import type { Prisma8Like, Prisma8TransactionOf } from "./prisma-8-client.js";

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, MINUTE, prismaStore } from "../../../../server/index.js";
-import { connectPool } from "../../../support/connect-pool.js";
-import { createPostgres } from "../../../support/database.js";
-import { recordStatements } from "../../../support/record-statements.js";
-import { createRustEngine } from "../../../support/rust-engine.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../../../../server/index.js";
+import { connectPool } from "../../../../support/connect-pool.js";
+import { createPostgres } from "../../../../support/database.js";
+import { recordStatements } from "../../../../support/record-statements.js";
+import { createRustEngine } from "../../../../support/rust-engine.js";
 
 const limits = { few: { kind: "token bucket", rate: 10, period: MINUTE } } as const;
 

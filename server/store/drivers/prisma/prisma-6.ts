@@ -3,7 +3,7 @@
  * infinite, and the Rust engine types a number by its value: 3 is an integer and 3.5 is not. So
  * numbers that are not whole are sent as text, with a cast in the statement.
  */
-import type { DialectName, SqlConnection, SqlRow } from "../sql/driver.js";
+import type { DialectName, SqlConnection, SqlRow } from "../../sql/driver.js";
 import type { PrismaRaw } from "./prisma-client.js";
 
 /** Whether a client of this version needs `prisma6Connection`. */

@@ -2,11 +2,11 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { PrismaClient } from "../../../../prisma/generated/postgresql/client.js";
-import { createRateLimiter, MINUTE, prismaStore } from "../../../../server/index.js";
-import type { PrismaStoreOptions } from "../../../../server/index.js";
-import { createPostgres } from "../../../support/database.js";
-import { recordStatements } from "../../../support/record-statements.js";
+import { PrismaClient } from "../../../../../prisma/generated/postgresql/client.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../../../../server/index.js";
+import type { PrismaStoreOptions } from "../../../../../server/index.js";
+import { createPostgres } from "../../../../support/database.js";
+import { recordStatements } from "../../../../support/record-statements.js";
 
 const limits = { few: { kind: "token bucket", rate: 10, period: MINUTE } } as const;
 

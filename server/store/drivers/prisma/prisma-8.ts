@@ -2,10 +2,10 @@
  * Prisma 8, of which there are only release candidates. It has no raw query with a text that is
  * known at run time, so a statement that it has built is sent with another text.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import { startTimer } from "../../timers/timer.js";
-import type { SqlConnection, SqlRow, TransactionDriver } from "../sql/driver.js";
-import type { TableName } from "../sql/sql.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { startTimer } from "../../../timers/timer.js";
+import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
+import type { TableName } from "../../sql/sql.js";
 import type {
   Prisma8Domain,
   Prisma8Like,
@@ -13,8 +13,8 @@ import type {
   Prisma8Queryable,
   Prisma8TransactionOf,
 } from "./prisma-8-client.js";
-import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
-import { LEVELS } from "./pools/transaction-levels.js";
+import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
+import { LEVELS } from "../pools/transaction-levels.js";
 
 /** The kinds of databases, by their name in a contract. */
 const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);

@@ -2,9 +2,9 @@
 import { createClient } from "@libsql/client";
 import { PrismaLibSql } from "@prisma/adapter-libsql";
 import { expect, it, onTestFinished } from "vitest";
-import { PrismaClient } from "../../../../prisma/generated/client/client.js";
-import { createRateLimiter, DAY, prismaStore } from "../../../../server/index.js";
-import { createSqlite } from "../../../support/database.js";
+import { PrismaClient } from "../../../../../prisma/generated/client/client.js";
+import { createRateLimiter, DAY, prismaStore } from "../../../../../server/index.js";
+import { createSqlite } from "../../../../support/database.js";
 
 const limits = { few: { kind: "fixed window", rate: 100, period: DAY } } as const;
 

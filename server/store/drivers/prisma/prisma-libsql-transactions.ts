@@ -10,8 +10,8 @@
  * Without WAL, COMMIT is answered SQLITE_BUSY while another connection reads, and then the adapter
  * keeps the file locked. Neither a ROLLBACK nor `$disconnect` ends that, so the error says what to do.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import { isBusy } from "../sql/database-errors.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { isBusy } from "../../sql/database-errors.js";
 import type { PrismaRaw } from "./prisma-client.js";
 
 const READ =

@@ -7,9 +7,9 @@
  * Rejected: replacing `connect`. A client that is connected already would not call it, and it does
  * not say which one of several clients calls it.
  */
-import type { SqlConnection, SqlDriver } from "../sql/driver.js";
-import { pgDriver, type PgDriverOptions } from "./pg/pg-store.js";
-import type { PgPoolLike } from "./pg/pg-client.js";
+import type { SqlConnection, SqlDriver } from "../../sql/driver.js";
+import { pgDriver, type PgDriverOptions } from "../pg/pg-store.js";
+import type { PgPoolLike } from "../pg/pg-client.js";
 import type { ClientInternals } from "./prisma-client.js";
 
 /** What the adapter and the pool of `pg` have, and their types do not say. */

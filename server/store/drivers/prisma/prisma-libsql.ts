@@ -9,8 +9,8 @@
  * Measured and rejected: an interactive transaction for each write. Its COMMIT fails on such a
  * connection, but the adapter does not roll back then, and the file stays locked.
  */
-import type { SqlConnection } from "../sql/driver.js";
-import { isBusy } from "../sql/database-errors.js";
+import type { SqlConnection } from "../../sql/driver.js";
+import { isBusy } from "../../sql/database-errors.js";
 import type { ClientInternals, PrismaLike } from "./prisma-client.js";
 
 export function isLibsql(adapterName: unknown): boolean {

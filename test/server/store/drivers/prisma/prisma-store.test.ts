@@ -2,17 +2,17 @@ import type * as mariadb from "mariadb";
 import mysql2 from "mysql2";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, MINUTE, prismaStore } from "../../../../server/index.js";
-import type { PrismaStoreOptions } from "../../../../server/index.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../../../../server/index.js";
+import type { PrismaStoreOptions } from "../../../../../server/index.js";
 import {
   connectMysql,
   connectPostgres,
   connectSqlite,
   type MysqlClient,
-} from "../../../support/clients.js";
-import { createMysql, mysqlUrl } from "../../../support/database.js";
-import { connectMariadb, connectMysql2 } from "../../../support/open-mysql.js";
-import { recordStatements } from "../../../support/record-statements.js";
+} from "../../../../support/clients.js";
+import { createMysql, mysqlUrl } from "../../../../support/database.js";
+import { connectMariadb, connectMysql2 } from "../../../../support/open-mysql.js";
+import { recordStatements } from "../../../../support/record-statements.js";
 
 const limits = { few: { kind: "token bucket", rate: 10, period: MINUTE } } as const;
 

@@ -8,8 +8,8 @@
  * back then, and every later statement seems to succeed, inside of a transaction that never ends. No
  * statement tells whether it is in one. So the journal has to be a WAL, in which no COMMIT waits.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import type { SqlConnection } from "../sql/driver.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import type { SqlConnection } from "../../sql/driver.js";
 import type { PrismaRaw } from "./prisma-client.js";
 
 const NEEDS_WAL =
