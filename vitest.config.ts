@@ -18,7 +18,7 @@ const outages = [
   "test/server/limiter/{answers/deadline.busy,limit-cache}.test.ts",
   "test/server/limiter/answers/when-store-fails.test.ts",
   "test/server/store/drivers/pools/{connections,pool-errors}.test.ts",
-  "test/server/store/sql/{lock-turns,mysql.locks,prune}.test.ts",
+  "test/server/store/sql/{lock-turns,prune,mysql/mysql.locks}.test.ts",
   "test/server/store/transactions/owned-by-store.failure.test.ts",
   "test/server/trpc/run-limited.transaction-outage.test.ts",
 ];
@@ -46,7 +46,8 @@ const oneStore = [
   "test/server/store/drivers/{d1,durable,mysql/mysql-store}.test.ts",
   "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool}.test.ts",
   "test/server/store/drivers/sqlite-libsql.*.test.ts",
-  "test/server/store/sql/{database-errors.real,dialect.few-reads,mysql,mysql.*,sqlite}.test.ts",
+  "test/server/store/sql/{database-errors.real,dialect.few-reads}.test.ts",
+  "test/server/store/sql/{mysql/mysql,mysql/mysql.*,sqlite/sqlite}.test.ts",
   "test/server/store/transactions/owned-by-store.bounds.test.ts",
 ];
 /** What users meet around the code: pages, types, the site, and hosts other than tRPC's own. */
@@ -146,7 +147,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
       include: [
         ...acrossStores,
         ...oneStore,
-        "test/server/store/sql/{formula.differential,postgresql}.test.ts",
+        "test/server/store/sql/{formula.differential,postgresql/postgresql}.test.ts",
       ],
       exclude: [...histories, ...outages],
       env: { TEST_STORES: "databases" },

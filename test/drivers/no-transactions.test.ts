@@ -13,7 +13,7 @@ import {
 import { pgDriver } from "../../server/store/drivers/pg/pg-store.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { SqlDriver } from "../../server/store/sql/driver.js";
-import { postgresql } from "../../server/store/sql/postgresql.js";
+import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";
 import { createPostgres, createSqlite } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
 import { recordStatements } from "../support/record-statements.js";

@@ -13,9 +13,9 @@ import type { PrismaRaw } from "../../server/store/drivers/prisma/prisma-client.
 import { prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
 import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
-import { mysql } from "../../server/store/sql/mysql.js";
-import { postgresql } from "../../server/store/sql/postgresql.js";
-import { sqlite } from "../../server/store/sql/sqlite.js";
+import { mysql } from "../../server/store/sql/mysql/mysql.js";
+import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";
+import { sqlite } from "../../server/store/sql/sqlite/sqlite.js";
 import type { Decision } from "../../server/store/store.js";
 import {
   createMysql,

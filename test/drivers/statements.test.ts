@@ -21,7 +21,7 @@ const databases: [name: string, create: () => Promise<TestDatabase>][] = [
   ["SQLite", createSqlite],
   ["PostgreSQL", () => createPostgres()],
 ];
-// Without it, `test/server/store/sql/mysql.test.ts` reports a skipped test.
+// Without it, `test/server/store/sql/mysql/mysql.test.ts` reports a skipped test.
 if (mysqlUrl !== undefined) databases.push(["MySQL or MariaDB", () => createMysql()]);
 
 const limits = {

@@ -61,7 +61,7 @@ const callers = [1, 3, 6];
 /** A short timeout, for tests with outages. */
 const shortTimeout = { callers, timeout: 1000 };
 const toPostgres = checksOthers ? (["pg and prisma"] as const) : (["postgresql", "pg"] as const);
-/** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql.test.ts` reports. */
+/** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql/mysql.test.ts` reports. */
 const throughProxies = [
   ...toPostgres.map((kind) => ({ kind, create: () => createPostgres() })),
   ...(checksOthers || redisUrl === undefined ? [] : [redis]),

@@ -54,7 +54,7 @@ const scenarios: Scenario[] = [
 const databases: { name: string; create: () => Promise<TestDatabase> }[] = [
   { name: "PostgreSQL", create: () => createPostgres() },
 ];
-// `test/server/store/sql/mysql.test.ts` says so if it is missing.
+// `test/server/store/sql/mysql/mysql.test.ts` says so if it is missing.
 if (mysqlUrl !== undefined) databases.push({ name: "MariaDB", create: () => createMysql() });
 
 let file: string;

@@ -16,7 +16,7 @@ import { startSilentProxy } from "../support/silent-proxy.js";
 const limits = { few: { kind: "fixed window", rate: 1000, period: DAY, start: 0 } } as const;
 const CONNECTIONS = 10;
 
-/** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql.test.ts` reports. */
+/** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql/mysql.test.ts` reports. */
 const kinds = (["pg", "mysql2", "mariadb"] as const).filter(
   (kind) => kind === "pg" || mysqlUrl !== undefined,
 );

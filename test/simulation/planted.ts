@@ -110,7 +110,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a group is written if one of its rows is as it was",
-    file: "store/sql/postgresql.ts",
+    file: "store/sql/postgresql/postgresql.ts",
     from: "const isWhole = groups.length === writes.length;",
     to: "const isWhole = true;",
   },
@@ -123,7 +123,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "all rows of a statement are charged by the terms of the first one",
     database: "postgresql",
-    file: "store/sql/postgresql-take-each.ts",
+    file: "store/sql/postgresql/take-each.ts",
     from: "places.map((place) => place + 1)",
     to: "places.map(() => 1)",
   },

@@ -94,7 +94,7 @@ export async function createMysql(
 
 /**
  * Every store that several processes can share. MySQL is included if TEST_MYSQL_URL is set.
- * Otherwise `test/server/store/sql/mysql.test.ts` reports a skipped test.
+ * Otherwise `test/server/store/sql/mysql/mysql.test.ts` reports a skipped test.
  */
 export const sharedDatabases: {
   name: string;

@@ -1,6 +1,6 @@
 /**
  * Opens a new store of each kind, for tests that run on all of them. MySQL is included if
- * TEST_MYSQL_URL is set, and Redis if one answers. Otherwise `test/server/store/sql/mysql.test.ts`
+ * TEST_MYSQL_URL is set, and Redis if one answers. Otherwise `test/server/store/sql/mysql/mysql.test.ts`
  * and `test/server/redis/redis-store.test.ts` report a skipped test.
  */
 import { memoryStore, type RateLimitStore } from "../../server/index.js";

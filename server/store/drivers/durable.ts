@@ -10,7 +10,7 @@ import { pruneSql } from "../sql/prune.js";
 import { overridesBeside, sqlOverrideTable } from "../sql/override-table.js";
 import { tableOf } from "../sql-store.js";
 import { quotedTable } from "../sql/sql.js";
-import { sqlite } from "../sql/sqlite.js";
+import { sqlite } from "../sql/sqlite/sqlite.js";
 import { isMissingTable, storeError } from "../sql/store-error.js";
 import { type Call, expiredError, type RateLimitStore } from "../store.js";
 import { isD1 } from "./d1-client.js";

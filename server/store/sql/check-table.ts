@@ -7,7 +7,7 @@
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
 import { checkEngine, REPORT, VERSION } from "./engine.js";
-import { BACKSLASH, checkSettings, SETTING_COLUMNS } from "./mysql-settings.js";
+import { BACKSLASH, checkSettings, SETTING_COLUMNS } from "./mysql/settings.js";
 import { quotedTable, type TableName } from "./sql.js";
 import { TableError } from "./table-error.js";
 

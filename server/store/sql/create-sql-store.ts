@@ -22,11 +22,11 @@ import {
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
 import { knownTable } from "./known-table.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
-import { mysql } from "./mysql.js";
-import { postgresql } from "./postgresql.js";
+import { mysql } from "./mysql/mysql.js";
+import { postgresql } from "./postgresql/postgresql.js";
 import { sqlOverrideTable } from "./override-table.js";
 import { pruneSql } from "./prune.js";
-import { sqlite } from "./sqlite.js";
+import { sqlite } from "./sqlite/sqlite.js";
 import type { TableName } from "./sql.js";
 import { storeError } from "./store-error.js";
 import { createTransactionGate } from "../transactions/after-the-end.js";

@@ -6,8 +6,8 @@ import { checkTable, OVERRIDES } from "./check-table.js";
 import type { DatabaseClock } from "./database-clock.js";
 import type { DialectName, SqlConnection } from "./driver.js";
 import { isCockroach } from "./engine.js";
-import { shownText, storedText } from "./mysql-text.js";
-import { shownBits, shownState } from "./postgresql-text.js";
+import { shownText, storedText } from "./mysql/text.js";
+import { shownBits, shownState } from "./postgresql/text.js";
 import { quoted, quotedTable, type TableName } from "./sql.js";
 import { isMissingTable, storeError } from "./store-error.js";
 

@@ -16,7 +16,7 @@ import type { PruneTerms, RateLimitStore } from "../store.js";
 import type { Connection } from "./dialect.js";
 import type { DialectName } from "./driver.js";
 import { heldSql } from "./formula.js";
-import { jsonTable, storedText, TEXT } from "./mysql-text.js";
+import { jsonTable, storedText, TEXT } from "./mysql/text.js";
 import { quoted, quotedTable, type TableName } from "./sql.js";
 
 /** The keys of a name that are above `after`, up to and including `last`. */

@@ -1,6 +1,6 @@
 /** A decision whose numbers are no longer finite fails alone, on every store. */
 import { expect, it } from "vitest";
-import { scaled } from "../../../server/store/sql/sqlite-text.js";
+import { scaled } from "../../../server/store/sql/sqlite/text.js";
 import { storesAndRedis } from "../../support/stores.js";
 
 const wrong = [

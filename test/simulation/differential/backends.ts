@@ -5,8 +5,8 @@ import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-store.js"
 import { pgDriver } from "../../../server/store/drivers/pg/pg-store.js";
 import type { DatabaseClock } from "../../../server/store/sql/database-clock.js";
 import type { CreateDialect } from "../../../server/store/sql/dialect.js";
-import { mysql } from "../../../server/store/sql/mysql.js";
-import { postgresql } from "../../../server/store/sql/postgresql.js";
+import { mysql } from "../../../server/store/sql/mysql/mysql.js";
+import { postgresql } from "../../../server/store/sql/postgresql/postgresql.js";
 import { MysqlServer } from "../model/mysql.js";
 import { PostgresqlServer } from "../model/postgresql.js";
 import type { ModelServer } from "../model/server.js";

@@ -7,9 +7,9 @@ import {
   isWriteConflict,
 } from "../../../../server/store/sql/database-errors.js";
 import type { DialectName } from "../../../../server/store/sql/driver.js";
-import { mysql } from "../../../../server/store/sql/mysql.js";
-import { postgresql } from "../../../../server/store/sql/postgresql.js";
-import { sqlite } from "../../../../server/store/sql/sqlite.js";
+import { mysql } from "../../../../server/store/sql/mysql/mysql.js";
+import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
+import { sqlite } from "../../../../server/store/sql/sqlite/sqlite.js";
 
 const clock = createDatabaseClock();
 const table = { name: "RateLimit" };

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../server/index.js";
 import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
-import { postgresql } from "../../../../server/store/sql/postgresql.js";
+import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import type { DialectName, SqlDriver } from "../../../../server/store/sql/driver.js";
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;

@@ -8,7 +8,7 @@ import { inside } from "../../../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
 import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
 import { lockInTurn } from "../../../../server/store/sql/lock-turns.js";
-import { postgresql } from "../../../../server/store/sql/postgresql.js";
+import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import { rowId } from "../../../../server/store/store.js";
 import { createPostgres } from "../../../support/database.js";
 import { connectPool } from "../../../support/connect-pool.js";

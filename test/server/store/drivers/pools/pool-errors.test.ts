@@ -8,7 +8,7 @@ import { createMysql, createPostgres, mysqlUrl } from "../../../../support/datab
 
 const PROCESS = fileURLToPath(new URL("../../../../support/lose-connections.ts", import.meta.url));
 
-/** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql.test.ts` reports. */
+/** MySQL is left out without TEST_MYSQL_URL, as `test/server/store/sql/mysql/mysql.test.ts` reports. */
 const kinds = [
   "pg",
   "pg that keeps one connection",

@@ -4,13 +4,13 @@
  * for few rows has to look rows up by the primary key.
  */
 import { expect, it } from "vitest";
-import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
-import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
-import { inside } from "../../../../server/store/sql/dialect.js";
-import { postgresql } from "../../../../server/store/sql/postgresql.js";
-import { type RowId, rowId } from "../../../../server/store/store.js";
-import { connectPool } from "../../../support/connect-pool.js";
-import { createPostgres } from "../../../support/database.js";
+import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
+import { createDatabaseClock } from "../../../../../server/store/sql/database-clock.js";
+import { inside } from "../../../../../server/store/sql/dialect.js";
+import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";
+import { type RowId, rowId } from "../../../../../server/store/store.js";
+import { connectPool } from "../../../../support/connect-pool.js";
+import { createPostgres } from "../../../../support/database.js";
 
 const ROWS = 4;
 const was = { value: 5, ts: 1 };

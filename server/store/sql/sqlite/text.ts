@@ -1,6 +1,6 @@
 /** Pieces of SQL that the statements of SQLite share. */
-import type { Write } from "../plan-writes.js";
-import type { RowId } from "../store.js";
+import type { Write } from "../../plan-writes.js";
+import type { RowId } from "../../store.js";
 
 export const ID = `"name", "key", "shard"`;
 export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;

@@ -6,13 +6,13 @@ import {
   MINUTE,
   prismaStore,
   sqlStore,
-} from "../../../../server/index.js";
-import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-store.js";
-import { createMysql, mysqlUrl } from "../../../support/database.js";
-import { mysql8Driver } from "../../../support/mysql-8.js";
-import { connectMysql2 } from "../../../support/open-mysql.js";
-import { openStore } from "../../../support/open-store.js";
-import { describeSqlStore } from "../sql-contract.js";
+} from "../../../../../server/index.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import { createMysql, mysqlUrl } from "../../../../support/database.js";
+import { mysql8Driver } from "../../../../support/mysql-8.js";
+import { connectMysql2 } from "../../../../support/open-mysql.js";
+import { openStore } from "../../../../support/open-store.js";
+import { describeSqlStore } from "../../sql-contract.js";
 
 if (mysqlUrl === undefined) {
   describe("prismaStore on MySQL or MariaDB", () => {

@@ -6,15 +6,15 @@
  * of the lock is about to change them, so the guard would fail after the wait. Neither can
  * deadlock.
  */
-import type { Write } from "../plan-writes.js";
-import { compareLockOrder } from "../store.js";
-import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isWriteConflict } from "./database-errors.js";
-import type { Connection, Dialect } from "./dialect.js";
-import type { SqlConnection } from "./driver.js";
-import { isCockroach, isPostgresql, isYugabyte } from "./engine.js";
-import { postgresqlWriteAtOnce } from "./postgresql-mixed.js";
-import { postgresqlTake } from "./postgresql-take.js";
+import type { Write } from "../../plan-writes.js";
+import { compareLockOrder } from "../../store.js";
+import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { isWriteConflict } from "../database-errors.js";
+import type { Connection, Dialect } from "../dialect.js";
+import type { SqlConnection } from "../driver.js";
+import { isCockroach, isPostgresql, isYugabyte } from "../engine.js";
+import { postgresqlWriteAtOnce } from "./write-at-once.js";
+import { postgresqlTake } from "./take.js";
 import {
   BY_KEY,
   FEW,
@@ -29,8 +29,8 @@ import {
   SHOWN_DOUBLES,
   shownState,
   STATE,
-} from "./postgresql-text.js";
-import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
+} from "./text.js";
+import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "../sql.js";
 
 /** How long a transaction that uses only one row may wait for it, ms; see `LOCK_WAIT`. */
 const LONG_LOCK_WAIT = 900;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { RateLimitStoreError } from "../../../../core/errors.js";
-import { createManualClock } from "../../../../core/testing.js";
-import { createRateLimiter, MINUTE, prismaStore } from "../../../../server/index.js";
-import { createSqlite, intercept } from "../../../support/database.js";
-import { describeSqlStore } from "../sql-contract.js";
+import { RateLimitStoreError } from "../../../../../core/errors.js";
+import { createManualClock } from "../../../../../core/testing.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../../../../server/index.js";
+import { createSqlite, intercept } from "../../../../support/database.js";
+import { describeSqlStore } from "../../sql-contract.js";
 
 describeSqlStore("sqlite", "prismaStore on SQLite", createSqlite);
 

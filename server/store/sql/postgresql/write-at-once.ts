@@ -2,20 +2,11 @@
  * Several kinds of write in one statement, all or nothing, for drivers without transactions. They
  * only run on PostgreSQL itself: other engines refuse two kinds of write on one table.
  */
-import type { Write } from "../plan-writes.js";
-import { rowKey } from "../store.js";
-import { isDivisionByZero } from "./database-errors.js";
-import type { Dialect } from "./dialect.js";
-import {
-  ID,
-  idParams,
-  LOCK_WAIT,
-  of,
-  patience,
-  rowsFrom,
-  SAME_ROW,
-  STATE,
-} from "./postgresql-text.js";
+import type { Write } from "../../plan-writes.js";
+import { rowKey } from "../../store.js";
+import { isDivisionByZero } from "../database-errors.js";
+import type { Dialect } from "../dialect.js";
+import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, SAME_ROW, STATE } from "./text.js";
 
 const ALL = `${ID}, "wasValue", "wasTs", "value", "ts"`;
 const IS_SAME = `${SAME_ROW} AND t."value" = i."wasValue" AND t."ts" = i."wasTs"`;

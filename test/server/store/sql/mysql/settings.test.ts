@@ -4,9 +4,9 @@ import { drizzle } from "drizzle-orm/mysql2";
 import { Kysely, MysqlDialect } from "kysely";
 import mysql2 from "mysql2";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
-import { PrismaClient } from "../../../../prisma/generated/mysql/client.js";
-import { drizzleStore } from "../../../../server/drizzle/index.js";
+import { createManualClock } from "../../../../../core/testing.js";
+import { PrismaClient } from "../../../../../prisma/generated/mysql/client.js";
+import { drizzleStore } from "../../../../../server/drizzle/index.js";
 import {
   createRateLimiter,
   DAY,
@@ -14,12 +14,12 @@ import {
   prismaStore,
   type RateLimitStore,
   sqlStore,
-} from "../../../../server/index.js";
-import { kyselyStore } from "../../../../server/kysely/index.js";
-import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-store.js";
-import type { MysqlPoolLike } from "../../../../server/store/drivers/mysql/mysql-client.js";
-import { createMysql, mysqlUrl } from "../../../support/database.js";
-import { connectMariadb } from "../../../support/open-mysql.js";
+} from "../../../../../server/index.js";
+import { kyselyStore } from "../../../../../server/kysely/index.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import type { MysqlPoolLike } from "../../../../../server/store/drivers/mysql/mysql-client.js";
+import { createMysql, mysqlUrl } from "../../../../support/database.js";
+import { connectMariadb } from "../../../../support/open-mysql.js";
 
 const limits = { send: { kind: "token bucket", rate: 5, period: DAY } } as const;
 

@@ -1,14 +1,14 @@
 /** Batches are smaller than the packets that MySQL and MariaDB take, by default 64 and 16 MB. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, HOUR, type RateLimitStore } from "../../../../server/index.js";
-import { createMysql, mysqlUrl } from "../../../support/database.js";
-import { openStore } from "../../../support/open-store.js";
+import { createRateLimiter, HOUR, type RateLimitStore } from "../../../../../server/index.js";
+import { createMysql, mysqlUrl } from "../../../../support/database.js";
+import { openStore } from "../../../../support/open-store.js";
 
 const limits = { posts: { kind: "token bucket", rate: 20, period: HOUR } } as const;
 /** The longest keys: each takes 764 bytes. */
 const longKey = (i: number) => `${"😀".repeat(93)}${String(i).padStart(5, "0")}`;
 
-// Without a server, `test/server/store/sql/mysql.test.ts` reports a skipped test.
+// Without a server, `test/server/store/sql/mysql/mysql.test.ts` reports a skipped test.
 describe.skipIf(mysqlUrl === undefined)("mysqlStore", () => {
   async function open() {
     const database = await createMysql();

@@ -4,7 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
+import { createManualClock } from "../../../../../core/testing.js";
 import {
   createRateLimiter,
   HOUR,
@@ -12,11 +12,11 @@ import {
   prismaStore,
   type RateLimiter,
   type RateLimitStore,
-} from "../../../../server/index.js";
-import { connectMysql } from "../../../support/clients.js";
-import { createMysql, mysqlUrl } from "../../../support/database.js";
-import { mysql8Store } from "../../../support/mysql-8.js";
-import { connectMysql2 } from "../../../support/open-mysql.js";
+} from "../../../../../server/index.js";
+import { connectMysql } from "../../../../support/clients.js";
+import { createMysql, mysqlUrl } from "../../../../support/database.js";
+import { mysql8Store } from "../../../../support/mysql-8.js";
+import { connectMysql2 } from "../../../../support/open-mysql.js";
 
 const limits = {
   posts: { kind: "token bucket", rate: 20, period: HOUR },
@@ -82,7 +82,7 @@ const clients: [name: string, open: (url: string) => Opened][] = [
   ],
 ];
 
-// Without a server, `test/server/store/sql/mysql.test.ts` reports a skipped test.
+// Without a server, `test/server/store/sql/mysql/mysql.test.ts` reports a skipped test.
 describe.skipIf(mysqlUrl === undefined).each(clients)("on %s, a transaction", (_name, open) => {
   async function setUp() {
     const database = await createMysql();

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { expect, it, onTestFinished } from "vitest";
-import { PrismaClient } from "../../../../prisma/generated/postgresql/client.js";
-import { createRateLimiter, MINUTE, prismaStore } from "../../../../server/index.js";
-import { createPostgres } from "../../../support/database.js";
-import { describeSqlStore, isThorough } from "../sql-contract.js";
+import { PrismaClient } from "../../../../../prisma/generated/postgresql/client.js";
+import { createRateLimiter, MINUTE, prismaStore } from "../../../../../server/index.js";
+import { createPostgres } from "../../../../support/database.js";
+import { describeSqlStore, isThorough } from "../../sql-contract.js";
 
 const create = () => createPostgres();
 

@@ -3,8 +3,8 @@
  * compares bytes, but pads the shorter string with spaces. So a mark is appended to a string that
  * ends in a space, or in the mark itself.
  */
-import type { RowId } from "../store.js";
-import type { SqlRow } from "./driver.js";
+import type { RowId } from "../../store.js";
+import type { SqlRow } from "../driver.js";
 
 /** Unit separator: not a space, and unlikely in a key. */
 const MARK = "\u001F";

@@ -2,11 +2,11 @@
  * The plain take of many rows with terms of their own, on PostgreSQL. What follows `ON CONFLICT` sees
  * only the columns of the table, so each row looks its terms up by its name and key.
  */
-import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
-import type { TakeLine } from "../row-access.js";
-import { distinctTerms } from "../take-terms.js";
-import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
-import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./postgresql-text.js";
+import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
+import type { TakeLine } from "../../row-access.js";
+import { distinctTerms } from "../../take-terms.js";
+import { heldSql, type Operands, refilledSql, tsSql } from "../formula.js";
+import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./text.js";
 
 /** Over a row `t` and its terms `c`. */
 const OPERANDS: Operands = {

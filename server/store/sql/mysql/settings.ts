@@ -3,8 +3,8 @@
  * mixed up. The check of the table asks for them in its own statement. It asks one session of a pool,
  * so it sees what all of them have: from the server, `init_connect` or the client's options.
  */
-import type { SqlRow } from "./driver.js";
-import { TableError } from "./table-error.js";
+import type { SqlRow } from "../driver.js";
+import { TableError } from "../table-error.js";
 
 /** A text that a client must not send as two characters. */
 export const BACKSLASH = "\\";

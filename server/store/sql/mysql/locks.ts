@@ -2,8 +2,8 @@
  * What MySQL and MariaDB need beside their statements, so that calls and transactions wait for the
  * locks of their own rows only, and not for long.
  */
-import { rowKey, type RowId } from "../store.js";
-import type { Connection } from "./dialect.js";
+import { rowKey, type RowId } from "../../store.js";
+import type { Connection } from "../dialect.js";
 
 /**
  * Goes before a statement of MariaDB: how long it may wait for one lock. Whole seconds are the unit

@@ -2,28 +2,19 @@
  * The plain take on PostgreSQL. It queues on the lock of each row: `ON CONFLICT DO UPDATE` evaluates
  * its condition on the newest version of the row, with the lock held.
  */
-import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
-import type { RateLimitState } from "../../../core/calculate.js";
-import type { TakeLine, TakeOptions } from "../row-access.js";
-import { rowKey } from "../store.js";
-import { sharedTerms } from "../take-terms.js";
-import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isOutOfRange } from "./database-errors.js";
-import type { Dialect } from "./dialect.js";
-import type { SqlConnection } from "./driver.js";
-import { heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
-import { takeEachParams, takeEachText } from "./postgresql-take-each.js";
-import {
-  ID,
-  idParams,
-  LOCK_WAIT,
-  of,
-  patience,
-  rowsFrom,
-  shownState,
-  STATE,
-} from "./postgresql-text.js";
-import { statesOf } from "./sql.js";
+import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
+import type { RateLimitState } from "../../../../core/calculate.js";
+import type { TakeLine, TakeOptions } from "../../row-access.js";
+import { rowKey } from "../../store.js";
+import { sharedTerms } from "../../take-terms.js";
+import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { isOutOfRange } from "../database-errors.js";
+import type { Dialect } from "../dialect.js";
+import type { SqlConnection } from "../driver.js";
+import { heldSql, type Operands, refilledSql, tsSql } from "../formula.js";
+import { takeEachParams, takeEachText } from "./take-each.js";
+import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, shownState, STATE } from "./text.js";
+import { statesOf } from "../sql.js";
 
 /** The operands over a row `t`. Without casts, which would be a tenth of the time for planning. */
 const OPERANDS: Operands = {

@@ -2,24 +2,16 @@
  * The plain take on MariaDB, which can return the rows that a statement has written: an
  * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked.
  */
-import { capacityOf, type PeriodicConfig } from "../../../core/config.js";
-import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isLockTimeout, isOutOfRange } from "./database-errors.js";
-import type { TakeLine } from "../row-access.js";
-import { sharedKind } from "../take-terms.js";
-import type { Dialect } from "./dialect.js";
-import { type FormulaKind, heldSql, type Operands, refilledSql, tsSql } from "./formula.js";
-import { BRIEFLY } from "./mysql-locks.js";
-import {
-  ID_COLUMNS,
-  idValues,
-  jsonTable,
-  SAME_ROW,
-  shownRows,
-  shownState,
-  STATE,
-} from "./mysql-text.js";
-import { statesOf } from "./sql.js";
+import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
+import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { isLockTimeout, isOutOfRange } from "../database-errors.js";
+import type { TakeLine } from "../../row-access.js";
+import { sharedKind } from "../../take-terms.js";
+import type { Dialect } from "../dialect.js";
+import { type FormulaKind, heldSql, type Operands, refilledSql, tsSql } from "../formula.js";
+import { BRIEFLY } from "./locks.js";
+import { ID_COLUMNS, idValues, jsonTable, SAME_ROW, shownRows, shownState, STATE } from "./text.js";
+import { statesOf } from "../sql.js";
 
 const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now", "isWindow"] as const;
 /** A take's numbers, by name. */

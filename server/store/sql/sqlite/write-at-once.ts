@@ -6,11 +6,11 @@
  * On D1 both are one batch, which is a transaction. Without a batch, a full row is there for a
  * moment. It is still exact: if a call takes from that row first, the second statement leaves it.
  */
-import { FILLS_EVERY_ROW } from "../plain-path.js";
-import type { Write } from "../plan-writes.js";
-import type { Dialect } from "./dialect.js";
-import { idsOf } from "./sql.js";
-import { removeParam, upsertParam } from "./sqlite-text.js";
+import { FILLS_EVERY_ROW } from "../../plain-path.js";
+import type { Write } from "../../plan-writes.js";
+import type { Dialect } from "../dialect.js";
+import { idsOf } from "../sql.js";
+import { removeParam, upsertParam } from "./text.js";
 
 /**
  * @param upsert writes groups, each with a guard over all of its rows.

@@ -1,11 +1,11 @@
 /** The plain take on SQLite: one statement reads the rows, decides, and writes. */
-import { capacityOf } from "../../../core/config.js";
-import { distinctTerms, sharedKind } from "../take-terms.js";
-import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import type { Dialect } from "./dialect.js";
-import { type FormulaKind, heldSql, type Operands, tsSql } from "./formula.js";
-import { statesOf } from "./sql.js";
-import { ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./sqlite-text.js";
+import { capacityOf } from "../../../../core/config.js";
+import { distinctTerms, sharedKind } from "../../take-terms.js";
+import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import type { Dialect } from "../dialect.js";
+import { type FormulaKind, heldSql, type Operands, tsSql } from "../formula.js";
+import { statesOf } from "../sql.js";
+import { ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./text.js";
 
 /** Over a row `t`, its terms `c`, and the time `n` of the take. */
 const OPERANDS: Operands = {

@@ -3,16 +3,16 @@
  * decides and writes is atomic by itself. It needs no transaction, and avoids the busy errors of a
  * read followed by a write when two processes share a file.
  */
-import type { Write } from "../plan-writes.js";
-import { firstWith } from "../store.js";
-import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isBusy, isWriteConflict } from "./database-errors.js";
-import type { Dialect } from "./dialect.js";
-import type { SqlConnection } from "./driver.js";
-import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
-import { sqliteTake } from "./sqlite-take.js";
-import { sqliteWriteAtOnce } from "./sqlite-mixed.js";
-import { ID, idValues, listOf, removeParam, SAME_ROW, SCALES, upsertParam } from "./sqlite-text.js";
+import type { Write } from "../../plan-writes.js";
+import { firstWith } from "../../store.js";
+import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { isBusy, isWriteConflict } from "../database-errors.js";
+import type { Dialect } from "../dialect.js";
+import type { SqlConnection } from "../driver.js";
+import { idsOf, rowIdOf, statesOf, quotedTable, type TableName } from "../sql.js";
+import { sqliteTake } from "./take.js";
+import { sqliteWriteAtOnce } from "./write-at-once.js";
+import { ID, idValues, listOf, removeParam, SAME_ROW, SCALES, upsertParam } from "./text.js";
 
 export function sqlite(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);

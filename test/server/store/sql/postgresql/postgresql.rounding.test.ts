@@ -1,7 +1,7 @@
 /** PostgreSQL and `pg` have settings that round doubles. Limits are exact under all of them. */
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createManualClock } from "../../../../core/testing.js";
+import { createManualClock } from "../../../../../core/testing.js";
 import {
   createRateLimiter,
   DAY,
@@ -9,9 +9,9 @@ import {
   memoryStore,
   pgStore,
   type RateLimitStore,
-} from "../../../../server/index.js";
-import { createPostgres } from "../../../support/database.js";
-import { openStore, type StoreKind } from "../../../support/open-store.js";
+} from "../../../../../server/index.js";
+import { createPostgres } from "../../../../support/database.js";
+import { openStore, type StoreKind } from "../../../../support/open-store.js";
 
 const limits = {
   third: { kind: "token bucket", rate: 1000 / 3, period: DAY, capacity: 100 / 3 },

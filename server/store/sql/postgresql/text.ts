@@ -1,7 +1,7 @@
 /** Pieces of SQL that the statements of PostgreSQL share. */
-import type { RateLimitState } from "../../../core/calculate.js";
-import type { RowId } from "../store.js";
-import type { SqlRow } from "./driver.js";
+import type { RateLimitState } from "../../../../core/calculate.js";
+import type { RowId } from "../../store.js";
+import type { SqlRow } from "../driver.js";
 
 /**
  * How long a single statement may wait for one row, ms. Less than `deadlock_timeout`, so that the

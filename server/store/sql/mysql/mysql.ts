@@ -9,16 +9,16 @@
  * Every statement that may lock finds its rows by the primary key, which has to be forced: of a
  * small table the planner reads all rows, and InnoDB locks what is read.
  */
-import type { RateLimitState } from "../../../core/calculate.js";
-import type { Write, WriteGroup } from "../plan-writes.js";
-import { WriteConflictError } from "../retry-conflicts.js";
-import { compareLockOrder, rowKey, type RowId } from "../store.js";
-import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import { isOutOfRange, isWriteConflict } from "./database-errors.js";
-import type { Connection, Dialect } from "./dialect.js";
-import type { SqlConnection } from "./driver.js";
+import type { RateLimitState } from "../../../../core/calculate.js";
+import type { Write, WriteGroup } from "../../plan-writes.js";
+import { WriteConflictError } from "../../retry-conflicts.js";
+import { compareLockOrder, rowKey, type RowId } from "../../store.js";
+import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { isOutOfRange, isWriteConflict } from "../database-errors.js";
+import type { Connection, Dialect } from "../dialect.js";
+import type { SqlConnection } from "../driver.js";
 import { mariaDbTake } from "./mariadb-take.js";
-import { createSeenRows, waitingBriefly } from "./mysql-locks.js";
+import { createSeenRows, waitingBriefly } from "./locks.js";
 import {
   boundsOf,
   ID,
@@ -31,8 +31,8 @@ import {
   shownText,
   STATE,
   storedText,
-} from "./mysql-text.js";
-import { rowIdOf, statesOf, quotedTable, type TableName } from "./sql.js";
+} from "./text.js";
+import { rowIdOf, statesOf, quotedTable, type TableName } from "../sql.js";
 
 const SHOWN = shownState("t.");
 const IDS = jsonTable(ID_COLUMNS);
