@@ -1,10 +1,10 @@
 /** Whether the table of overrides is there, where the application uses them. */
-import { checkTable, OVERRIDES } from "../../server/store/sql/check-table.js";
-import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { checkTable, OVERRIDES } from "../../server/store/sql/table/check-table.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { overridesBeside } from "../../server/store/sql/override-table.js";
 import type { TableName } from "../../server/store/sql/sql.js";
-import { TableError } from "../../server/store/sql/table-error.js";
+import { TableError } from "../../server/store/sql/table/table-error.js";
 import { findOurTable, findOverridesTable } from "../init/drizzle-schema.js";
 import { findOurModel, findOverridesModel } from "../init/prisma-schema.js";
 import { commandOf, packagedOverridesSql } from "../table-sql.js";

@@ -1,5 +1,5 @@
 /** Rows whose time is ahead of the database's, and the difference of the clocks. */
-import { createDatabaseClock, CLOCK } from "../../server/store/sql/database-clock.js";
+import { createDatabaseClock, CLOCK } from "../../server/store/sql/table/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { quotedTable, type TableName } from "../../server/store/sql/sql.js";
 import { failure, type Finding, ok, warning } from "./finding.js";

@@ -1,8 +1,8 @@
 /** `trpc-rate-limit doctor`: looks for what keeps limits from working, and says what to do. */
-import { checkTable } from "../../server/store/sql/check-table.js";
+import { checkTable } from "../../server/store/sql/table/check-table.js";
 import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine.js";
-import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
-import { TableError } from "../../server/store/sql/table-error.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
+import { TableError } from "../../server/store/sql/table/table-error.js";
 import { checkGrants } from "./check-grants.js";
 import { checkOverrides, overridesOf } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";

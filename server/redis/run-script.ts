@@ -2,7 +2,7 @@
  * Runs the scripts on one server, or on the master of one tag. It learns the time of that server
  * from every reply.
  */
-import type { DatabaseClock } from "../store/sql/database-clock.js";
+import type { DatabaseClock } from "../store/sql/table/database-clock.js";
 import { type Mark, Marks } from "./marks.js";
 import { isNoScript, RedisConflictError, RedisLateError, RedisStoreError } from "./redis-errors.js";
 import type { RedisPort } from "./redis-port.js";

@@ -7,7 +7,7 @@ import { type AnyDrizzle, drizzleDriver } from "../../server/drizzle/drizzle-dri
 import { drizzleParts } from "../../server/drizzle/drizzle-parts.js";
 import { kyselyDriver } from "../../server/kysely/kysely-driver.js";
 import type { Decision } from "../../server/store/store.js";
-import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../server/store/sql/driver.js";
 import { mysql } from "../../server/store/sql/mysql/mysql.js";

@@ -11,7 +11,7 @@ import {
   sqlStore,
 } from "../../server/index.js";
 import { pgDriver } from "../../server/store/drivers/pg/pg-store.js";
-import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { SqlDriver } from "../../server/store/sql/driver.js";
 import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";
 import { createPostgres, createSqlite } from "../support/database.js";

@@ -11,7 +11,7 @@ import {
 } from "../../server/index.js";
 import type { PrismaRaw } from "../../server/store/drivers/prisma/prisma-client.js";
 import { prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
-import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { CreateDialect } from "../../server/store/sql/dialect.js";
 import { mysql } from "../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";

@@ -13,7 +13,7 @@ import { createSpanningAccess } from "../../server/redis/spanning-access.js";
 import { createTags } from "../../server/redis/tags.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { RowStatements } from "../../server/store/row-access.js";
-import { createDatabaseClock } from "../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { Write } from "../../server/store/plan-writes.js";
 import { rowKey } from "../../server/store/store.js";
 import { newPrefix } from "./open-redis-store.js";

@@ -141,7 +141,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "the clock of the process is believed, and not that of the database",
-    file: "store/sql/database-clock.ts",
+    file: "store/sql/table/database-clock.ts",
     from: "offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);",
     to: "offset = Date.now() - receivedAt;",
   },

@@ -3,8 +3,8 @@
  * statement takes no `await`. So decisions run one after the other, in a transaction each.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import { checkTable } from "../sql/check-table.js";
-import { createDatabaseClock } from "../sql/database-clock.js";
+import { checkTable } from "../sql/table/check-table.js";
+import { createDatabaseClock } from "../sql/table/database-clock.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
 import { pruneSql } from "../sql/prune.js";
 import { overridesBeside, sqlOverrideTable } from "../sql/override-table.js";

@@ -9,7 +9,7 @@
  * once more, and are committed. There are few of them: a read, and up to three writes.
  */
 import { WriteConflictError } from "../retry-conflicts.js";
-import { CLOCK_COLUMN } from "../sql/database-clock.js";
+import { CLOCK_COLUMN } from "../sql/table/database-clock.js";
 import type { SqlConnection } from "../sql/driver.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 

@@ -10,7 +10,7 @@ import type { RateLimitStore, RowId } from "../store.js";
 import { createTransactionRunner } from "../transactions/owned-by-store.js";
 import { createUsing } from "../transactions/owned-by-caller.js";
 import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
-import { CheckedTable } from "./checked-table.js";
+import { CheckedTable } from "./table/checked-table.js";
 import { isPerhapsReadOnly } from "./database-errors.js";
 import {
   boundLockWaits,
@@ -20,7 +20,7 @@ import {
   NoTransactionsError,
 } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
-import { knownTable } from "./known-table.js";
+import { knownTable } from "./table/known-table.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
 import { mysql } from "./mysql/mysql.js";
 import { postgresql } from "./postgresql/postgresql.js";

@@ -4,7 +4,7 @@ import type { Write, WriteGroup } from "../plan-writes.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import type { RowId } from "../store.js";
-import type { DatabaseClock } from "./database-clock.js";
+import type { DatabaseClock } from "./table/database-clock.js";
 import type { TableName } from "./sql.js";
 import type { SqlConnection, SqlDriver } from "./driver.js";
 

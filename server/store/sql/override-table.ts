@@ -2,8 +2,8 @@
 import { retryConflicts } from "../retry-conflicts.js";
 import type { Call } from "../call.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
-import { checkTable, OVERRIDES } from "./check-table.js";
-import type { DatabaseClock } from "./database-clock.js";
+import { checkTable, OVERRIDES } from "./table/check-table.js";
+import type { DatabaseClock } from "./table/database-clock.js";
 import type { DialectName, SqlConnection } from "./driver.js";
 import { isCockroach } from "./engine.js";
 import { shownText, storedText } from "./mysql/text.js";

@@ -4,13 +4,13 @@
  * the message is that of the database itself, without the values that it quotes.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
-import { missingTableHint } from "./check-table.js";
+import { missingTableHint } from "./table/check-table.js";
 import { isPoolWait, isTooBusy } from "./database-errors.js";
 import type { DialectName } from "./driver.js";
 import { EngineError } from "./engine.js";
 import { isSetUpError } from "./set-up-errors.js";
 import type { TableName } from "./sql.js";
-import { TableError } from "./table-error.js";
+import { TableError } from "./table/table-error.js";
 
 /** Messages of this kind mean that the table has to be checked again. */
 export function isMissingTable({ message }: Error): boolean {

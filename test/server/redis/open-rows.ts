@@ -4,7 +4,7 @@ import type { RedisPort } from "../../../server/redis/redis-port.js";
 import { RedisRows } from "../../../server/redis/redis-rows.js";
 import { createScriptRunner, scriptShas } from "../../../server/redis/run-script.js";
 import { createTags } from "../../../server/redis/tags.js";
-import { createDatabaseClock } from "../../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../../server/store/sql/table/database-clock.js";
 import { createRedisRows } from "../../support/redis-rows.js";
 
 /** @param change what the scripts are sent through. */

@@ -3,7 +3,7 @@ import mysql2 from "mysql2/promise";
 import pg from "pg";
 import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-store.js";
 import { pgDriver } from "../../../server/store/drivers/pg/pg-store.js";
-import type { DatabaseClock } from "../../../server/store/sql/database-clock.js";
+import type { DatabaseClock } from "../../../server/store/sql/table/database-clock.js";
 import type { CreateDialect } from "../../../server/store/sql/dialect.js";
 import { mysql } from "../../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../../server/store/sql/postgresql/postgresql.js";

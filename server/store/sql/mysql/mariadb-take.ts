@@ -3,7 +3,7 @@
  * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked.
  */
 import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
-import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import { isLockTimeout, isOutOfRange } from "../database-errors.js";
 import type { TakeLine } from "../../row-access.js";
 import { sharedKind } from "../../take-terms.js";

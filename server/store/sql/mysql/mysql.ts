@@ -13,7 +13,7 @@ import type { RateLimitState } from "../../../../core/calculate.js";
 import type { Write, WriteGroup } from "../../plan-writes.js";
 import { WriteConflictError } from "../../retry-conflicts.js";
 import { compareLockOrder, rowKey, type RowId } from "../../store.js";
-import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import { isOutOfRange, isWriteConflict } from "../database-errors.js";
 import type { Connection, Dialect } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";

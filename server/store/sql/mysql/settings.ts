@@ -4,7 +4,7 @@
  * so it sees what all of them have: from the server, `init_connect` or the client's options.
  */
 import type { SqlRow } from "../driver.js";
-import { TableError } from "../table-error.js";
+import { TableError } from "../table/table-error.js";
 
 /** A text that a client must not send as two characters. */
 export const BACKSLASH = "\\";

@@ -8,7 +8,7 @@
  */
 import type { Write } from "../../plan-writes.js";
 import { compareLockOrder } from "../../store.js";
-import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import { isWriteConflict } from "../database-errors.js";
 import type { Connection, Dialect } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";

@@ -7,7 +7,7 @@ import type { RateLimitState } from "../../../../core/calculate.js";
 import type { TakeLine, TakeOptions } from "../../row-access.js";
 import { rowKey } from "../../store.js";
 import { sharedTerms } from "../../take-terms.js";
-import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import { isOutOfRange } from "../database-errors.js";
 import type { Dialect } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";

@@ -5,7 +5,7 @@
  */
 import type { Write } from "../../plan-writes.js";
 import { firstWith } from "../../store.js";
-import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import { isBusy, isWriteConflict } from "../database-errors.js";
 import type { Dialect } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";

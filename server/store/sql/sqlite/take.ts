@@ -1,7 +1,7 @@
 /** The plain take on SQLite: one statement reads the rows, decides, and writes. */
 import { capacityOf } from "../../../../core/config.js";
 import { distinctTerms, sharedKind } from "../../take-terms.js";
-import { CLOCK, type DatabaseClock } from "../database-clock.js";
+import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import type { Dialect } from "../dialect.js";
 import { type FormulaKind, heldSql, type Operands, tsSql } from "../formula.js";
 import { statesOf } from "../sql.js";

@@ -1,6 +1,6 @@
 /** One row for each shape in which drivers and ORMs report a conflict, and rows that look alike. */
 import { describe, expect, it } from "vitest";
-import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import {
   isLockTimeout,
   isOutOfRange,

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../server/index.js";
-import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import type { DialectName, SqlDriver } from "../../../../server/store/sql/driver.js";
 

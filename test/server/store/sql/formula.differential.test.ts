@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import type { MysqlPoolLike } from "../../../../server/index.js";
 import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-store.js";
-import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import type { CreateDialect } from "../../../../server/store/sql/dialect.js";
 import { mysql } from "../../../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";

@@ -6,7 +6,7 @@ import { expect, it, vi } from "vitest";
 import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
 import { inside } from "../../../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
-import { createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import { lockInTurn } from "../../../../server/store/sql/lock-turns.js";
 import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import { rowId } from "../../../../server/store/store.js";

@@ -5,7 +5,7 @@
  */
 import { expect, it } from "vitest";
 import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
-import { createDatabaseClock } from "../../../../../server/store/sql/database-clock.js";
+import { createDatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
 import { inside } from "../../../../../server/store/sql/dialect.js";
 import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";
 import { type RowId, rowId } from "../../../../../server/store/store.js";

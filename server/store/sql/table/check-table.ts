@@ -5,10 +5,10 @@
  * statement that few people know, or not at all. The same statement reads the database's clock.
  */
 import { CLOCK, type DatabaseClock } from "./database-clock.js";
-import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
-import { checkEngine, REPORT, VERSION } from "./engine.js";
-import { BACKSLASH, checkSettings, SETTING_COLUMNS } from "./mysql/settings.js";
-import { quotedTable, type TableName } from "./sql.js";
+import type { DialectName, SqlConnection, SqlRow } from "../driver.js";
+import { checkEngine, REPORT, VERSION } from "../engine.js";
+import { BACKSLASH, checkSettings, SETTING_COLUMNS } from "../mysql/settings.js";
+import { quotedTable, type TableName } from "../sql.js";
 import { TableError } from "./table-error.js";
 
 interface Column {

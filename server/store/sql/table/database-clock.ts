@@ -9,7 +9,7 @@
  * together agree better than a round trip can measure. Between two readings the monotonic clock goes
  * on, which does not jump when the time of this machine is set.
  */
-import type { DialectName, SqlRow } from "./driver.js";
+import type { DialectName, SqlRow } from "../driver.js";
 
 /** The column in which a statement returns the database's time, epoch ms. */
 export const CLOCK_COLUMN = "clock";

@@ -1,13 +1,13 @@
 /** The table of a store. It is checked before its first use, and again after it was lost. */
-import type { RateLimitState } from "../../../core/calculate.js";
-import type { RowId } from "../store.js";
-import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import type { RateLimitState } from "../../../../core/calculate.js";
+import type { RowId } from "../../store.js";
+import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
 import { checkTable, LIMITS } from "./check-table.js";
-import type { Connection, Dialect } from "./dialect.js";
-import type { DialectName, SqlConnection } from "./driver.js";
+import type { Connection, Dialect } from "../dialect.js";
+import type { DialectName, SqlConnection } from "../driver.js";
 import type { KnownTable } from "./known-table.js";
-import type { TableName } from "./sql.js";
-import { isMissingTable } from "./store-error.js";
+import type { TableName } from "../sql.js";
+import { isMissingTable } from "../store-error.js";
 
 interface CheckedTableOptions {
   dialectName: DialectName;

@@ -1,15 +1,15 @@
 /** A store says what is wrong with its table, before the first decision, and finds the right one. */
 import { PrismaPg } from "@prisma/adapter-pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { PrismaClient } from "../../../../prisma/generated/postgresql/client.js";
-import { createRateLimiter, MINUTE, pgStore, prismaStore } from "../../../../server/index.js";
+import { PrismaClient } from "../../../../../prisma/generated/postgresql/client.js";
+import { createRateLimiter, MINUTE, pgStore, prismaStore } from "../../../../../server/index.js";
 import {
   createPostgres,
   createSqlite,
   intercept,
   sharedDatabases,
-} from "../../../support/database.js";
-import { connectPool, openStore } from "../../../support/open-store.js";
+} from "../../../../support/database.js";
+import { connectPool, openStore } from "../../../../support/open-store.js";
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 

@@ -1,11 +1,11 @@
 /** What stores on one table know of it, if they share that. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, MINUTE, sqlStore } from "../../../../server/index.js";
-import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-store.js";
-import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
-import type { SqlDriver } from "../../../../server/store/sql/driver.js";
-import { createMysql, createPostgres, mysqlUrl } from "../../../support/database.js";
-import { connectMysql2 } from "../../../support/open-mysql.js";
+import { createRateLimiter, MINUTE, sqlStore } from "../../../../../server/index.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
+import type { SqlDriver } from "../../../../../server/store/sql/driver.js";
+import { createMysql, createPostgres, mysqlUrl } from "../../../../support/database.js";
+import { connectMysql2 } from "../../../../support/open-mysql.js";
 import pg from "pg";
 
 const limits = { few: { kind: "token bucket", rate: 10, period: MINUTE } } as const;

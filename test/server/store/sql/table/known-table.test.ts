@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { knownTable } from "../../../../server/store/sql/known-table.js";
+import { knownTable } from "../../../../../server/store/sql/table/known-table.js";
 
 afterEach(() => void vi.unstubAllGlobals());
 

@@ -3,10 +3,10 @@
  * store of a process keeps it to itself. The stores of one binding share it, and where a store may
  * live for one request only, all stores of one database: a request does not check the table again.
  */
-import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
 import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
-import type { SqlDriver } from "./driver.js";
-import type { TableName } from "./sql.js";
+import type { SqlDriver } from "../driver.js";
+import type { TableName } from "../sql.js";
 
 /** The most texts that are remembered. The oldest one is forgotten first. */
 const MAX_TEXTS = 100;

@@ -1,5 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { CLOCK_COLUMN, createDatabaseClock } from "../../../../server/store/sql/database-clock.js";
+import {
+  CLOCK_COLUMN,
+  createDatabaseClock,
+} from "../../../../../server/store/sql/table/database-clock.js";
 
 /** The database's clock, which is an hour ahead of this machine's. */
 const AHEAD = 3_600_000;
