@@ -126,7 +126,7 @@ export function durableStore(
     async *prune(terms) {
       try {
         await prepare();
-        const on = { ...connection, onLocked: "skip" as const };
+        const on = { ...connection, locking: { lock: "none" } as const };
         const store = { apply, list };
         const { isConflict } = dialect;
         yield* pruneSql(

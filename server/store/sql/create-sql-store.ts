@@ -17,6 +17,7 @@ import {
   type Connection,
   type CreateDialect,
   inside,
+  type Locking,
   NoTransactionsError,
 } from "./dialect.js";
 import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
@@ -44,6 +45,11 @@ const DIALECTS: Record<DialectName, CreateDialect> = { postgresql, mysql, sqlite
 
 /** How long a statement of a Serializable transaction may wait for one lock, ms. */
 const LOCK_WAIT = 1000;
+
+const AT_ONCE: Locking = { lock: "exclusive", patience: "none" };
+const HURRIEDLY: Locking = { lock: "exclusive", patience: "hurried" };
+const BRIEFLY: Locking = { lock: "exclusive", patience: "brief" };
+
 /**
  * @param driver runs the application's transactions.
  * @param single runs the statements and transactions of the store itself. @default the same driver
@@ -108,44 +114,45 @@ export function createSqlStore<TTransaction>(
   });
   const transact = <TResult>(
     isolationLevel: "Serializable" | "ReadCommitted",
-    onLocked: Connection["onLocked"],
+    locking: Locking,
     run: (connection: Connection) => Promise<TResult>,
   ) =>
     leaving(
-      single.transaction?.((tx) => run(inside(single.within(tx), onLocked)), { isolationLevel }) ??
+      single.transaction?.((tx) => run(inside(single.within(tx), locking)), { isolationLevel }) ??
         Promise.reject(new NoTransactionsError("this write of several rows")),
     );
   const own: Connection = {
-    ...inside(single, "skip"),
+    ...inside(single, { lock: "none" }),
     isSingle: transaction === undefined,
     batch: single.batch?.bind(single),
     // SQLite has no other level than Serializable.
     transaction: (run) =>
-      transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", "skip", run),
+      transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", { lock: "none" }, run),
   };
   /** @param replaced statements in place of those of the dialect */
   function join(
     tx: TTransaction,
-    onLocked: Connection["onLocked"],
+    locking: Locking,
     replaced?: (joined: RowStatements) => RowStatements,
   ): TransactionStore {
     const gate = createTransactionGate(driver.within(tx));
-    const joined = statements(inside(gate.connection, onLocked));
+    const joined = statements(inside(gate.connection, locking));
     return createTransactionStore(replaced?.(joined) ?? joined, { isConflict, wrap }, gate.close);
   }
 
   async function joinInTurn(tx: TTransaction, rows: readonly RowId[]) {
     // Known only now. The transaction waits for its rows then.
-    if (!dialect.waitingOutdatesSnapshot) return join(tx, "wait briefly");
+    if (!dialect.waitingOutdatesSnapshot) return join(tx, BRIEFLY);
     const states = await lockInTurn(dialect, driver.within(tx), single, rows);
-    return join(tx, "pass", (joined) => startingWith(states, rows, joined));
+    return join(tx, { lock: "passing", patience: "none" }, (joined) =>
+      startingWith(states, rows, joined),
+    );
   }
 
   const locked: RowAccess["locked"] = (run, isHurried) => {
-    const onLocked = isHurried ? "wait hurriedly" : "wait briefly";
     return serializable
-      ? transact("Serializable", "fail", (tx) => run(statements(tx)))
-      : transact("ReadCommitted", onLocked, (tx) => run(statements(tx)));
+      ? transact("Serializable", AT_ONCE, (tx) => run(statements(tx)))
+      : transact("ReadCommitted", isHurried ? HURRIEDLY : BRIEFLY, (tx) => run(statements(tx)));
   };
 
   const probe: RowAccess["probe"] = (sent) => {
@@ -226,7 +233,7 @@ export function createSqlStore<TTransaction>(
       }
     },
     using: createUsing<TTransaction>({
-      join: (tx) => join(tx, "wait"),
+      join: (tx) => join(tx, { lock: "exclusive", patience: "unbounded" }),
       endsTransaction: (error) => dialect.conflictEndsTransaction && isConflict(error),
     }),
     whyLate,
@@ -241,7 +248,7 @@ export function createSqlStore<TTransaction>(
         ),
       prepare: (tx) => boundLockWaits(dialect, driver.within(tx), LOCK_WAIT),
       join: (tx, queued) =>
-        join(tx, queued && !dialect.waitingOutdatesSnapshot ? "wait briefly" : "fail"),
+        join(tx, queued && !dialect.waitingOutdatesSnapshot ? BRIEFLY : AT_ONCE),
       joinInTurn: transaction && dialect.waitingOutdatesSnapshot ? joinInTurn : undefined,
       defaults: driver.transactionDefaults,
       isConflict,

@@ -8,23 +8,34 @@ import type { DatabaseClock } from "./table/database-clock.js";
 import type { TableName } from "./sql.js";
 import type { SqlConnection, SqlDriver } from "./driver.js";
 
+/**
+ * Which lock reads and writes take, and how long they wait for rows that other transactions have
+ * locked, as far as the database offers a choice.
+ *
+ * The locks:
+ * - `"none"`: reads do not lock. Writes leave out rows that are locked, as if they had changed. For
+ *   single statements.
+ * - `"exclusive"`: keeps all other transactions out.
+ * - `"holding"`: keeps them out, too, but lets those with `"passing"` pass.
+ * - `"passing"`: the same as `"exclusive"`, but passes a transaction with `"holding"`.
+ *
+ * The patience:
+ * - `"none"`: a locked row is a conflict at once, because the owner of the transaction retries. At
+ *   Serializable a wait would end in a conflict anyway, and two waits can be a deadlock.
+ * - `"brief"`: a bounded wait.
+ * - `"hurried"`: the same, but shorter if the database can bound it so. Other calls wait for the end
+ *   of this transaction.
+ * - `"unbounded"`: the owner of the transaction might not retry.
+ */
+export type Locking =
+  | { readonly lock: "none"; readonly patience?: undefined }
+  | { readonly lock: "exclusive"; readonly patience: "none" | "brief" | "hurried" | "unbounded" }
+  | { readonly lock: "holding"; readonly patience: "unbounded" }
+  | { readonly lock: "passing"; readonly patience: "none" | "unbounded" };
+
 /** Where a dialect's statements run. */
 export interface Connection extends SqlConnection {
-  /**
-   * The treatment of a row that another transaction has locked, if the database offers a choice.
-   *
-   * - `"skip"`: treat the row as changed. Reads do not lock. For single statements.
-   * - `"fail"`: raise a conflict at once, if the owner of the transaction retries. At Serializable
-   *   a wait would end in a conflict anyway, and two waits can be a deadlock.
-   * - `"wait"`: wait without a bound, if the owner of the transaction might not retry.
-   * - `"wait briefly"`: wait for a bounded time.
-   * - `"wait hurriedly"`: the same, for less time if the database can bound it so.
-   * - `"hold"`: wait, and then keep out all transactions except those with `"enter"` or `"pass"`.
-   * - `"enter"`: wait, but not for a transaction with `"hold"`.
-   * - `"pass"`: the same as `"fail"`, but pass a transaction with `"hold"`.
-   */
-  readonly onLocked:
-    "skip" | "fail" | "wait" | "wait briefly" | "wait hurriedly" | "hold" | "enter" | "pass";
+  readonly locking: Locking;
   /**
    * Runs `run` in a transaction of its own. Absent inside a transaction. Rejects with a
    * `NoTransactionsError` if the driver has none.
@@ -69,7 +80,7 @@ export interface Dialect {
   prepare?(version: string): void;
   /**
    * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
-   * Such a dialect supports `"hold"` and `"enter"`. It may only be known after `prepare`.
+   * Such a dialect supports the locks `"holding"` and `"passing"`. It may only be known after `prepare`.
    */
   readonly waitingOutdatesSnapshot: boolean;
   /**
@@ -139,11 +150,11 @@ export interface Dialect {
 }
 
 /** A connection inside a transaction. */
-export function inside(connection: SqlConnection, onLocked: Connection["onLocked"]): Connection {
+export function inside(connection: SqlConnection, locking: Locking): Connection {
   return {
     query: (...query) => connection.query(...query),
     execute: (...query) => connection.execute(...query),
-    onLocked,
+    locking,
   };
 }
 

@@ -45,8 +45,11 @@ export function lockInTurn(
         const sentAt = performance.now();
         await boundLockWaits(dialect, connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
         const trip = performance.now() - sentAt;
-        await dialect.read(inside(connection, "hold"), rows);
-        const entered = dialect.read(inside(first, "enter"), rows);
+        await dialect.read(inside(connection, { lock: "holding", patience: "unbounded" }), rows);
+        const entered = dialect.read(
+          inside(first, { lock: "passing", patience: "unbounded" }),
+          rows,
+        );
         // Nothing waits for the end of the second transaction, because the rows are locked then.
         entered.then(resolve, reject);
         await endOf(entered, HOLD_FOR + HOLD_FOR_TRIPS * trip);

@@ -10,6 +10,7 @@ import {
   type Connection,
   type Dialect,
   inside,
+  type Locking,
 } from "../../../server/store/sql/dialect.js";
 import { pruneSql } from "../../../server/store/sql/prune.js";
 import { compareLockOrder, type RowId } from "../../../server/store/store.js";
@@ -73,26 +74,33 @@ export function nextAction(actor: Actor, context: Context): () => Promise<unknow
   }
   if (actor.hasFailed && random.chance(0.9)) return () => tandem.run("ROLLBACK");
   if (random.chance(0.25)) return () => tandem.run(random.chance(0.75) ? "COMMIT" : "ROLLBACK");
-  const ways = ON_LOCKED[backend.name][level];
-  const bounded = ways.filter((way) => way === "wait briefly" || way === "wait hurriedly");
+  const ways = LOCKING[backend.name][level];
+  const bounded = ways.filter((way) => way === BRIEFLY || way === HURRIEDLY);
   const isBounded = endsWaits && bounded.length > 0;
   const connection = inside(tandem, random.pick(isBounded ? bounded : ways));
   return write(connection, context);
 }
 
-type OnLocked = Connection["onLocked"];
+const UNLOCKED: Locking = { lock: "none" };
+const AT_ONCE: Locking = { lock: "exclusive", patience: "none" };
+const WAITING: Locking = { lock: "exclusive", patience: "unbounded" };
+const BRIEFLY: Locking = { lock: "exclusive", patience: "brief" };
+const HURRIEDLY: Locking = { lock: "exclusive", patience: "hurried" };
+const HOLDING: Locking = { lock: "holding", patience: "unbounded" };
+const ENTERING: Locking = { lock: "passing", patience: "unbounded" };
+const PASSING: Locking = { lock: "passing", patience: "none" };
 
 /** What the package chooses in transactions of each level, and `using` in any. */
-const ON_LOCKED: Record<Backend["name"], Record<LevelName, readonly OnLocked[]>> = {
+const LOCKING: Record<Backend["name"], Record<LevelName, readonly Locking[]>> = {
   postgresql: {
-    "READ COMMITTED": ["skip", "wait", "wait briefly", "wait hurriedly", "hold", "enter", "pass"],
-    "REPEATABLE READ": ["wait"],
-    SERIALIZABLE: ["fail", "wait", "enter", "pass"],
+    "READ COMMITTED": [UNLOCKED, WAITING, BRIEFLY, HURRIEDLY, HOLDING, ENTERING, PASSING],
+    "REPEATABLE READ": [WAITING],
+    SERIALIZABLE: [AT_ONCE, WAITING, ENTERING, PASSING],
   },
   mariadb: {
-    "READ COMMITTED": ["skip", "wait", "wait briefly", "wait hurriedly"],
-    "REPEATABLE READ": ["wait"],
-    SERIALIZABLE: ["fail", "wait", "wait briefly"],
+    "READ COMMITTED": [UNLOCKED, WAITING, BRIEFLY, HURRIEDLY],
+    "REPEATABLE READ": [WAITING],
+    SERIALIZABLE: [AT_ONCE, WAITING, BRIEFLY],
   },
 };
 
@@ -100,11 +108,11 @@ const ON_LOCKED: Record<Backend["name"], Record<LevelName, readonly OnLocked[]>>
 function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   const { backend, dialect, random } = context;
   const own: Connection = {
-    ...inside(tandem, "skip"),
+    ...inside(tandem, UNLOCKED),
     async transaction(run) {
       for (const text of backend.begin("READ COMMITTED")) await tandem.run(text);
       try {
-        const result = await run(inside(tandem, "skip"));
+        const result = await run(inside(tandem, UNLOCKED));
         await tandem.run("COMMIT");
         return result;
       } catch (error) {

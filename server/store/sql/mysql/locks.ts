@@ -27,8 +27,8 @@ export async function waitingBriefly<TResult>(
   isMariaDb: boolean,
   run: (connection: Connection, prefix: string) => Promise<TResult>,
 ): Promise<TResult> {
-  const { onLocked, isSingle, transaction } = connection;
-  if (onLocked === "wait") return run(connection, "");
+  const { locking, isSingle, transaction } = connection;
+  if (locking.patience === "unbounded") return run(connection, "");
   if (isMariaDb) return run(connection, BRIEFLY);
   // Without transactions, the statements of a session cannot be kept together.
   if (isSingle) return run(connection, "");

@@ -170,10 +170,12 @@ export function mysql(tableName: TableName, clock: DatabaseClock): Dialect {
     },
 
     async read(connection, rows) {
-      const { onLocked } = connection;
-      if (onLocked === "skip") return read(connection, rows, "");
-      if (onLocked === "fail") return read(connection, rows, "FOR UPDATE NOWAIT");
-      return onLocked === "wait" ? lockExisting(connection, rows) : lockBriefly(connection, rows);
+      const { lock, patience } = connection.locking;
+      if (lock === "none") return read(connection, rows, "");
+      if (patience === "none") return read(connection, rows, "FOR UPDATE NOWAIT");
+      return patience === "unbounded"
+        ? lockExisting(connection, rows)
+        : lockBriefly(connection, rows);
     },
 
     get take() {

@@ -10,7 +10,7 @@ import type { Write } from "../../plan-writes.js";
 import { compareLockOrder } from "../../store.js";
 import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
 import { isWriteConflict } from "../database-errors.js";
-import type { Connection, Dialect } from "../dialect.js";
+import type { Connection, Dialect, Locking } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
 import { isCockroach, isPostgresql, isYugabyte } from "../engine.js";
 import { postgresqlWriteAtOnce } from "./write-at-once.js";
@@ -44,40 +44,25 @@ const WAS = `${ID}, "wasValue", "wasTs"`;
 export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect {
   const table = quotedTable(tableName);
 
-  const locks: Record<Connection["onLocked"], string> = {
-    skip: "",
-    fail: "FOR UPDATE OF t NOWAIT",
-    // The weaker lock passes a row that is held by `"hold"`. It is enough for an update.
-    pass: "FOR NO KEY UPDATE OF t NOWAIT",
-    wait: "FOR UPDATE OF t",
-    "wait briefly": "FOR UPDATE OF t",
-    "wait hurriedly": "FOR UPDATE OF t",
-    hold: "FOR KEY SHARE OF t",
-    enter: "FOR NO KEY UPDATE OF t",
-  };
-  const bounds: Partial<typeof locks> = {
-    "wait briefly": `AND ${patience(LONG_LOCK_WAIT)} <> ''`,
-    "wait hurriedly": `AND ${patience(SHORT_LOCK_WAIT)} <> ''`,
-  };
   let shown = SHOWN_BITS;
   let take = postgresqlTake(table, clock, shown);
 
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (
-    onLocked: Connection["onLocked"],
+    locking: Locking,
     withClock: boolean,
   ) => `SELECT ${of("t", ID)}, ${shown} ${withClock ? `, ${CLOCK.postgresql}` : ""}
     FROM ${rowsFrom(ID)}
     ${withClock ? "LEFT" : "INNER"} JOIN LATERAL (
       SELECT ${of("t", STATE)} FROM ${table} AS t
-      WHERE ${SAME_ROW} AND ${BY_KEY} ${bounds[onLocked] ?? ""}
-      LIMIT 1 ${locks[onLocked]}
+      WHERE ${SAME_ROW} AND ${BY_KEY} ${boundOf(locking)}
+      LIMIT 1 ${lockOf(locking)}
     ) AS t ON true`;
   // Kept, because a driver looks up prepared statements by their text.
   const readTexts = new Map<string, string>();
-  const readText = (onLocked: Connection["onLocked"], withClock: boolean): string => {
-    const id = `${onLocked}${withClock}`;
-    const text = readTexts.get(id) ?? readTextOf(onLocked, withClock);
+  const readText = (locking: Locking, withClock: boolean): string => {
+    const id = `${locking.lock} ${locking.patience} ${withClock}`;
+    const text = readTexts.get(id) ?? readTextOf(locking, withClock);
     readTexts.set(id, text);
     return text;
   };
@@ -145,7 +130,7 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
     async read(connection, rows) {
       const params = idParams(rows);
       const found = await clock.query((withClock) =>
-        connection.query(fit(connection, readText(connection.onLocked, withClock)), params),
+        connection.query(fit(connection, readText(connection.locking, withClock)), params),
       );
       return statesOf(found, shownState);
     },
@@ -179,11 +164,11 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
         sorted.map(({ next }) => next!.value),
         sorted.map(({ next }) => next!.ts),
       ];
-      const { onLocked } = connection;
-      const wait = onLocked === "skip" ? `WHERE ${patience(LOCK_WAIT)} <> ''` : "";
+      const { lock, patience: waits } = connection.locking;
+      const wait = lock === "none" ? `WHERE ${patience(LOCK_WAIT)} <> ''` : "";
       const text = `${INSERT} ${wait} ON CONFLICT DO NOTHING RETURNING ${ID}`;
       const run = async () => idsOf(await connection.query(text, params));
-      return onLocked === "fail" || onLocked === "pass" ? waitingLess(connection, run) : run();
+      return waits === "none" ? waitingLess(connection, run) : run();
     },
 
     async remove(connection, writes) {
@@ -231,6 +216,24 @@ export function postgresql(tableName: TableName, clock: DatabaseClock): Dialect 
       return row?.["name"] as string | undefined;
     },
   };
+}
+
+const LOCKS: Record<Locking["lock"], string> = {
+  none: "",
+  exclusive: "FOR UPDATE OF t",
+  holding: "FOR KEY SHARE OF t",
+  // It is weaker, and enough for an update.
+  passing: "FOR NO KEY UPDATE OF t",
+};
+
+function lockOf({ lock, patience: waits }: Locking): string {
+  return waits === "none" ? `${LOCKS[lock]} NOWAIT` : LOCKS[lock];
+}
+
+/** A condition that bounds the wait for a row. */
+function boundOf({ patience: waits }: Locking): string {
+  if (waits === "brief") return `AND ${patience(LONG_LOCK_WAIT)} <> ''`;
+  return waits === "hurried" ? `AND ${patience(SHORT_LOCK_WAIT)} <> ''` : "";
 }
 
 /** The groups of `i` with all of their rows locked, that is, in `l`. */

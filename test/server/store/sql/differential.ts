@@ -45,7 +45,7 @@ export async function findMismatches(
 ): Promise<Mismatch[]> {
   const random = xorshift(seed);
   const mismatches: Mismatch[] = [];
-  const insertConnection = { ...connection, onLocked: "skip" as const };
+  const insertConnection = { ...connection, locking: { lock: "none" } as const };
   for (let done = 0; done < cases && mismatches.length === 0;) {
     const now = randomTime(random);
     // Sometimes send a single line, because a single line has its own statement.

@@ -39,7 +39,7 @@ it("lets the batch go first, before the batch gives up", async () => {
   const locked = new Promise<void>((resolve) => (sayLocked = resolve));
   const holder = driver.transaction(
     async (tx) => {
-      await dialect.read(inside(driver.within(tx), "pass"), [row]);
+      await dialect.read(inside(driver.within(tx), { lock: "passing", patience: "none" }), [row]);
       sayLocked();
       await held;
     },
@@ -56,7 +56,10 @@ it("lets the batch go first, before the batch gives up", async () => {
         async query(text, params) {
           batch = driver.transaction(
             async (other) => {
-              await dialect.read(inside(driver.within(other), "wait briefly"), [row]);
+              await dialect.read(
+                inside(driver.within(other), { lock: "exclusive", patience: "brief" }),
+                [row],
+              );
               // Still inside, so that nobody else can have the row yet.
               order.push("the batch");
             },

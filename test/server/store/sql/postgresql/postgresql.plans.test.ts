@@ -23,7 +23,7 @@ it("plans each statement once, and by the primary key, although the table was sm
     FROM generate_series(1, ${ROWS}) AS i`);
   await pool.query(`VACUUM ANALYZE "RateLimit"`);
   const driver = pgDriver(pool);
-  const own = inside(driver, "skip");
+  const own = inside(driver, { lock: "none" });
   const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
   const config = { kind: "token bucket", rate: 10, period: 1000 } as const;
 
