@@ -4,10 +4,10 @@
  */
 import type { RateLimitState } from "../../core/calculate.js";
 import { RESERVED_PREFIX } from "../../core/rows/side-rows.js";
+import { applyAtOnce, resultsOf, type RowsAtOnce } from "./at-once.js";
 import { memoryOverrides } from "./memory-overrides.js";
 import { EvictionQueue, type MemoryRow } from "./eviction-queue.js";
 import { isFullRow } from "./is-full-row.js";
-import { planWrites, type RowStates } from "./plan-writes.js";
 import { nextTick } from "../timers/next-tick.js";
 import { retryConflicts, WriteConflictError } from "./retry-conflicts.js";
 import {
@@ -62,7 +62,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   const evictions = new EvictionQueue();
   /** The latest time that was written. A row that is full at this time is not needed. */
   let latest = -Infinity;
-  const states: RowStates = { get: (id) => entries.get(id)?.state };
+  const stateOf = (id: string): RateLimitState | null => entries.get(id)?.state ?? null;
+  const rows: RowsAtOnce = {
+    get: (row) => stateOf(rowKey(row)),
+    put: (row, next) => put(rowKey(row), row, next),
+  };
   /** The last list, until a row comes or goes. `rows` are all rows of the name, in order. */
   let listed: { name: string; rows?: RowId[] } | undefined;
 
@@ -97,26 +101,27 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   }
 
   function using(tx: MemoryTransaction): Pick<RateLimitStore, "apply"> {
+    const inside: RowsAtOnce = {
+      get(row) {
+        const id = rowKey(row);
+        if (!tx.was.has(id)) tx.was.set(id, stateOf(id));
+        return (tx.next.has(id) ? tx.next : tx.was).get(id)!;
+      },
+      put(row, next) {
+        tx.rows.set(rowKey(row), row);
+        tx.next.set(rowKey(row), next);
+      },
+    };
     return {
       async apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]> {
-        const seen = new Map<string, RateLimitState>();
-        for (const row of decisions.flatMap((decision) => decision.rows)) {
-          const id = rowKey(row);
-          if (!tx.was.has(id)) tx.was.set(id, states.get(id) ?? null);
-          const state = tx.next.has(id) ? tx.next.get(id) : tx.was.get(id);
-          if (state) seen.set(id, state);
-        }
-        return run(decisions, seen, (row, next) => {
-          tx.rows.set(rowKey(row), row);
-          tx.next.set(rowKey(row), next);
-        });
+        return resultsOf(applyAtOnce(decisions, inside));
       },
     };
   }
 
   function commit({ was, next, rows: written }: MemoryTransaction): void {
     for (const [id, state] of was) {
-      if ((states.get(id) ?? null) !== state) throw new WriteConflictError();
+      if (stateOf(id) !== state) throw new WriteConflictError();
     }
     for (const [id, state] of next) put(id, written.get(id)!, state);
   }
@@ -124,7 +129,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   return {
     async apply<TResult>(decisions: readonly Decision<TResult>[], call?: Call): Promise<TResult[]> {
       if (call?.expired) throw expiredError();
-      return run(decisions, states, (row, next) => put(rowKey(row), row, next));
+      return resultsOf(applyAtOnce(decisions, rows));
     },
     overrides: memoryOverrides(),
     using,
@@ -148,9 +153,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
         return firstRows(rowsOf(name), after, count).filter(begins);
       }
       // Sorting all of them pays from the second page on.
-      const rows = (listed.rows ??= [...rowsOf(name)].sort(compareRows));
-      const start = after === undefined ? 0 : firstAfter(rows, after);
-      return rows.slice(start, start + count).filter(begins);
+      const all = (listed.rows ??= [...rowsOf(name)].sort(compareRows));
+      const start = after === undefined ? 0 : firstAfter(all, after);
+      return all.slice(start, start + count).filter(begins);
     },
     async *names() {
       const names = new Set<string>();
@@ -184,19 +189,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       yield dropped;
     },
   };
-}
-
-/** Applies a list of decisions to these states. If one of them throws, nothing is written. */
-function run<TResult>(
-  decisions: readonly Decision<TResult>[],
-  states: RowStates,
-  put: (row: RowId, next: RateLimitState | null) => void,
-): TResult[] {
-  const { settled, groups } = planWrites(decisions, states);
-  const failed = settled.find((outcome) => !outcome.ok);
-  if (failed !== undefined) throw failed.error;
-  for (const { writes } of groups) for (const { row, next } of writes) put(row, next);
-  return settled.map((outcome) => (outcome as { result: TResult }).result);
 }
 
 function compareRows(a: RowId, b: RowId): number {

@@ -84,7 +84,7 @@ export function planWrites(decisions: readonly Decision<unknown>[], states: RowS
 }
 
 /** Each database has its own answer to such a number, and would fail the calls beside it, too. */
-function demandFinite(writes: Outcome<unknown>["writes"], rows: readonly RowId[]): void {
+export function demandFinite(writes: Outcome<unknown>["writes"], rows: readonly RowId[]): void {
   const index = writes?.findIndex((next) => next && !Number.isFinite(next.value + next.ts)) ?? -1;
   if (index === -1) return;
   throw new RangeError(

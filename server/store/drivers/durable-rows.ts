@@ -1,33 +1,16 @@
-/**
- * The rows of limits in a Durable Object, without an `await`. Nothing else runs between a read and
- * the write that was decided on it, so writes need no guard.
- */
+/** The rows of limits in a Durable Object, without an `await`. */
 import type { RateLimitState } from "../../../core/calculate.js";
-import { planWrites } from "../plan-writes.js";
+import type { RowsAtOnce } from "../at-once.js";
 import { quotedTable, type TableName } from "../sql/sql.js";
-import { type Decision, rowKey, type RowId } from "../store.js";
+import type { RowId } from "../store.js";
 import type { DurableStorageLike } from "./durable-storage.js";
 
 type Cursor = ReturnType<DurableStorageLike["sql"]["exec"]>;
 
-export interface DurableRows {
+/** Call `get` and `put` in a transaction. */
+export interface DurableRows extends RowsAtOnce {
   /** Creates the table, if there is none of its name. */
   create(): void;
-  /**
-   * Applies decisions. Call it in a transaction.
-   *
-   * @throws DecisionError if one of the decisions throws. Nothing is written then.
-   */
-  apply<TResult>(decisions: readonly Decision<TResult>[]): TResult[];
-}
-
-/** Has the error of a decision, which is the caller's own, as its cause. */
-export class DecisionError extends Error {
-  override readonly name = "DecisionError";
-
-  constructor(override readonly cause: unknown) {
-    super("a decision has thrown");
-  }
 }
 
 /** @param table quoted. */
@@ -45,29 +28,15 @@ export function durableRows(
     "value" REAL NOT NULL, "ts" REAL NOT NULL, PRIMARY KEY ("name", "key", "shard")
   )`;
 
-  function read(rows: readonly RowId[]): Map<string, RateLimitState> {
-    const states = new Map<string, RateLimitState>();
-    for (const row of rows) {
-      const id = rowKey(row);
-      if (states.has(id)) continue;
-      const [found] = exec(READ, idOf(row)).toArray() as [RateLimitState?];
-      if (found !== undefined) states.set(id, { value: found.value, ts: found.ts });
-    }
-    return states;
-  }
-
   return {
     create: () => void exec(CREATE, []),
-    apply<TResult>(decisions: readonly Decision<TResult>[]): TResult[] {
-      const states = read(decisions.flatMap(({ rows }) => rows));
-      const { settled, groups } = planWrites(decisions, states);
-      const failed = settled.find((outcome) => !outcome.ok);
-      if (failed !== undefined) throw new DecisionError(failed.error);
-      for (const { row, next } of groups.flatMap(({ writes }) => writes)) {
-        if (next === null) exec(DELETE, idOf(row));
-        else exec(PUT, [...idOf(row), next.value, next.ts]);
-      }
-      return settled.map((outcome) => (outcome as { result: TResult }).result);
+    get(row) {
+      const [found] = exec(READ, idOf(row)).toArray() as [RateLimitState?];
+      return found === undefined ? null : { value: found.value, ts: found.ts };
+    },
+    put(row, next) {
+      if (next === null) exec(DELETE, idOf(row));
+      else exec(PUT, [...idOf(row), next.value, next.ts]);
     },
   };
 }

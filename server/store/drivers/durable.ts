@@ -3,6 +3,8 @@
  * statement takes no `await`. So decisions run one after the other, in a transaction each.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
+import { applyAtOnce, resultsOf } from "../at-once.js";
+import type { Settled } from "../plan-writes.js";
 import { checkTable } from "../sql/table/check-table.js";
 import { createDatabaseClock } from "../sql/table/database-clock.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
@@ -14,7 +16,7 @@ import { sqlite } from "../sql/sqlite/sqlite.js";
 import { isMissingTable, storeError } from "../sql/store-error.js";
 import { type Call, expiredError, type RateLimitStore } from "../store.js";
 import { isD1 } from "./d1-client.js";
-import { createDurableOverrides, DecisionError, durableRows } from "./durable-rows.js";
+import { createDurableOverrides, durableRows } from "./durable-rows.js";
 import type { DurableStorageLike } from "./durable-storage.js";
 
 /** The options of `durableStore`. */
@@ -86,14 +88,16 @@ export function durableStore(
   }
 
   const apply: RateLimitStore["apply"] = async (decisions, call?: Call) => {
+    let settled: Settled[];
     try {
-      return await onTable(() => {
+      settled = await onTable(() => {
         if (call?.expired) throw expiredError();
-        return storage.transactionSync(() => rows.apply(decisions));
+        return storage.transactionSync(() => applyAtOnce(decisions, rows));
       });
     } catch (error) {
-      throw error instanceof DecisionError ? error.cause : wrap(error);
+      throw wrap(error);
     }
+    return resultsOf(settled);
   };
 
   const list: NonNullable<RateLimitStore["list"]> = async (...page) => {

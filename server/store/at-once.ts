@@ -1,0 +1,85 @@
+/**
+ * Decisions on rows that answer within one tick: those in memory, in the storage of a Durable Object,
+ * and of a synchronous client of SQLite. Nothing else runs between a read and the write that was
+ * decided on it, so a write needs no guard.
+ */
+import type { RateLimitState } from "../../core/calculate.js";
+import { demandFinite, type Settled } from "./plan-writes.js";
+import { type Decision, rowKey, type RowId } from "./store.js";
+
+export interface RowsAtOnce {
+  /** The state of a row; `null` if it does not exist. */
+  get(row: RowId): RateLimitState | null;
+  /** Writes a row; `null` deletes it. */
+  put(row: RowId, next: RateLimitState | null): void;
+}
+
+/** A row of the decisions, and the state that they have made of it. */
+interface SeenRow {
+  row: RowId;
+  was: RateLimitState | null;
+  next: RateLimitState | null;
+}
+
+interface Decided {
+  /** By index of the decision. */
+  settled: Settled[];
+  /** The rows that are to be written. */
+  changed: SeenRow[];
+}
+
+/**
+ * Decides, one decision after the other, each on what those before it have made of its rows. Each row
+ * is read once. A decision that throws fails alone.
+ */
+export function decideAtOnce(
+  decisions: readonly Decision<unknown>[],
+  rows: Pick<RowsAtOnce, "get">,
+): Decided {
+  const seen = new Map<string, SeenRow>();
+  const see = (row: RowId): SeenRow => {
+    const id = rowKey(row);
+    let known = seen.get(id);
+    if (known === undefined) {
+      const was = rows.get(row);
+      known = { row, was, next: was };
+      seen.set(id, known);
+    }
+    return known;
+  };
+  const settled = decisions.map((decision) => decide(decision, decision.rows.map(see)));
+  return { settled, changed: [...seen.values()].filter(isChanged) };
+}
+
+/** Applies decisions all or nothing: if one of them throws, nothing is written. */
+export function applyAtOnce(decisions: readonly Decision<unknown>[], rows: RowsAtOnce): Settled[] {
+  const { settled, changed } = decideAtOnce(decisions, rows);
+  if (settled.every(({ ok }) => ok)) for (const { row, next } of changed) rows.put(row, next);
+  return settled;
+}
+
+/** @throws the error of the first decision that has thrown. */
+export function resultsOf<TResult>(settled: readonly Settled[]): TResult[] {
+  return settled.map((outcome) => {
+    if (!outcome.ok) throw outcome.error;
+    return outcome.result as TResult;
+  });
+}
+
+function decide(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled {
+  try {
+    const { result, writes = [] } = decision.decide(seen.map(({ next }) => next));
+    demandFinite(writes, decision.rows);
+    seen.forEach((each, i) => {
+      const next = writes[i];
+      if (next !== undefined) each.next = next;
+    });
+    return { ok: true, result };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+function isChanged({ was, next }: SeenRow): boolean {
+  return was?.value !== next?.value || was?.ts !== next?.ts;
+}
