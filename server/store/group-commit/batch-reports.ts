@@ -1,7 +1,6 @@
 /** Reports batches to the listeners of a store. Without listeners, it makes no events. */
 import type { BatchEvent, BatchListener } from "../batch-event.js";
-import type { Batch } from "./batch.js";
-import type { Outcome } from "./ways/way.js";
+import type { Batch, Outcome } from "./batch.js";
 
 export interface BatchReports {
   subscribe(listener: BatchListener): () => void;

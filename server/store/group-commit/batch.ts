@@ -1,10 +1,52 @@
-/** A batch: the calls that go to the database together, and the rows that they use. */
+/** A batch: the calls that go to the database together, the rows that they use, and the way they go. */
+import type { BatchEvent } from "../batch-event.js";
 import { rowKey, type RowId, type Submission } from "../store.js";
-import type { Place } from "./flights.js";
-import type { Way } from "./ways/way.js";
 
 /** A call that waits for its answer, of any type. */
 export type Job = Submission<unknown>;
+
+/** Where a batch is, see `flights.ts`. */
+export type Place = "queued" | "in flight" | "aside" | "stalled" | "given up" | "answered";
+
+export type WayName = BatchEvent["way"];
+
+/**
+ * How the calls of a batch are carried out. Each way has its own idea of which calls share a batch, and
+ * of how a batch is sent.
+ */
+export interface Way {
+  readonly name: WayName;
+  /** A batch with this call. `undefined` if the call cannot go this way after all. */
+  begin(job: Job): Batch | undefined;
+  /**
+   * Adds a call to a batch of this way, if the batch can carry it.
+   *
+   * @param way on which the call would go by itself.
+   * @param maxRows for a call on rows that are not in the batch yet.
+   */
+  join(batch: Batch, job: Job, way: Way, maxRows: number): boolean;
+  /**
+   * Sends the batch. Never rejects.
+   *
+   * @param isHurried whether others wait for the end of the batch, so that it should not wait for
+   * locked rows as long as it could.
+   */
+  carryOut(batch: Batch, isHurried: boolean): Promise<Outcome>;
+}
+
+/** What became of a batch. */
+export interface Outcome {
+  /** Calls that must be decided again. */
+  readonly again: readonly Job[];
+  /** The way on which they are decided again. */
+  readonly nextWay: WayName;
+  /** How many of them met a conflict with another transaction. */
+  readonly conflicts: number;
+  /** Whether the database failed, so that calls are rejected. */
+  readonly failed: boolean;
+  /** Settles the other calls. */
+  answer(): void;
+}
 
 export class Batch {
   readonly jobs: Job[] = [];
@@ -12,8 +54,8 @@ export class Batch {
   readonly ids: string[] = [];
   /** Whether it is expected to wait for rows that another transaction holds. */
   waits = false;
-  /** Where it is, and since when it is in flight, by the monotonic clock. */
   place: Place = "queued";
+  /** When it was dispatched, by the monotonic clock. */
   startedAt = NaN;
 
   constructor(readonly way: Way) {}

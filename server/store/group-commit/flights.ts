@@ -17,8 +17,6 @@
  */
 import type { Batch } from "./batch.js";
 
-export type Place = "queued" | "in flight" | "aside" | "stalled" | "given up" | "answered";
-
 /**
  * A batch in flight for longer than this, ms, has stalled: other batches are dispatched as if it
  * were not in flight. Its connection may have gone silent.

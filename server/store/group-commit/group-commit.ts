@@ -15,14 +15,13 @@ import { startTimer, type Timer } from "../../timers/timer.js";
 import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
-import type { Batch, Job } from "./batch.js";
+import type { Batch, Job, Outcome } from "./batch.js";
 import { type BatchReports, createBatchReports } from "./batch-reports.js";
 import { ASIDE_AFTER, Flights, WAITING_AFTER } from "./flights.js";
 import { MAX_CALLS } from "./next-batch.js";
 import { Queue } from "./queue.js";
 import { createRowHistory, type RowHistory } from "./row-history.js";
 import { Silence } from "./silence.js";
-import type { Outcome } from "./ways/way.js";
 import { Ways } from "./ways/ways.js";
 
 /** What several queues of one store may share. */

@@ -3,10 +3,9 @@
  * in flight may write, and from a long queue a share of the newest ones.
  */
 import { expiredError, rowKey, type RowId } from "../store.js";
-import type { Batch, Job } from "./batch.js";
+import type { Batch, Job, Way } from "./batch.js";
 import type { Flights } from "./flights.js";
 import type { PlainBatch } from "./ways/plain.js";
-import type { Way } from "./ways/way.js";
 import type { Ways } from "./ways/ways.js";
 
 /** The most rows in one batch. Few enough for two batches to share the rows of many callers. */

@@ -3,10 +3,10 @@
  * their rows. Others write with guards, and lock their rows first if a guard has failed.
  */
 import type { RowAccess, RowStatements } from "../../row-access.js";
-import { GeneralBatch, type Job } from "../batch.js";
+import { GeneralBatch, type Job, type Outcome, type Way, type WayName } from "../batch.js";
 import type { RowHistory } from "../row-history.js";
 import { attempt, type Attempt } from "./attempt.js";
-import { type Outcome, outcomeOfError, type Way, type WayName } from "./way.js";
+import { outcomeOfError } from "./outcome-of-error.js";
 
 /**
  * The most characters of names and keys in one batch of calls that only read. In UTF-8 they are less

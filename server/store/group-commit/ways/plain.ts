@@ -12,9 +12,9 @@ import { takeTokens } from "../../../../core/decide.js";
 import type { RowAccess, TakeTerms } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
 import { isSameTerms } from "../../take-terms.js";
-import { Batch, type Job } from "../batch.js";
+import { Batch, type Job, type Outcome, type Way } from "../batch.js";
 import type { RowHistory } from "../row-history.js";
-import { type Outcome, outcomeOfError, type Way } from "./way.js";
+import { outcomeOfError } from "./outcome-of-error.js";
 
 /** The calls of one batch on one row. Their tokens are taken together or not at all. */
 class Line {

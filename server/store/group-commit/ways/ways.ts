@@ -5,11 +5,10 @@
  */
 import type { RowAccess } from "../../row-access.js";
 import { rowKey } from "../../store.js";
-import type { Batch, Job } from "../batch.js";
+import type { Batch, Job, Outcome, Way } from "../batch.js";
 import type { RowHistory } from "../row-history.js";
 import { GuardedWay, LockedWay, ReadWay } from "./general.js";
 import { PlainWay, timeOf } from "./plain.js";
-import type { Outcome, Way } from "./way.js";
 
 /** The state of a call that has to be decided again. */
 interface Detour {

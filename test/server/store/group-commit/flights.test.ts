@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { GeneralBatch } from "../../../../server/store/group-commit/batch.js";
 import { Flights } from "../../../../server/store/group-commit/flights.js";
-import type { Way, WayName } from "../../../../server/store/group-commit/ways/way.js";
+import type { Way, WayName } from "../../../../server/store/group-commit/batch.js";
 import type { Decision } from "../../../../server/store/store.js";
 import { row } from "../sql/fake-database.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRowHistory } from "../../../../../server/store/group-commit/row-history.js";
 import { Ways } from "../../../../../server/store/group-commit/ways/ways.js";
-import type { WayName } from "../../../../../server/store/group-commit/ways/way.js";
+import type { WayName } from "../../../../../server/store/group-commit/batch.js";
 import { UnsentError } from "../../../../../server/store/row-access.js";
 import { type RowId, rowKey, type Submission } from "../../../../../server/store/store.js";
 import { createFakeDatabase, row, type FakeDatabaseOptions } from "../../sql/fake-database.js";
