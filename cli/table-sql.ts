@@ -1,4 +1,5 @@
 /** The SQL of the table of limits: the migrations of the package, which are its only source. */
+import { DIALECTS } from "../server/store/sql/dialects.js";
 import type { DialectName } from "../server/store/sql/driver.js";
 import mysql from "../prisma/mysql/migrations/20261121000000_rate_limit/migration.sql?raw";
 import postgresql from "../prisma/postgresql/migrations/20261121000000_rate_limit/migration.sql?raw";
@@ -23,8 +24,8 @@ export function tableSql(dialect: DialectName): string {
 
 /** Where the package has it, in an application that has installed the package. */
 export function packagedSql(dialect: DialectName, migration = "20261121000000_rate_limit"): string {
-  const folder = dialect === "sqlite" ? "" : `${dialect}/`;
-  return `node_modules/trpc-rate-limit/prisma/${folder}migrations/${migration}/migration.sql`;
+  const { migrations } = DIALECTS[dialect].catalog;
+  return `node_modules/trpc-rate-limit/${migrations}/${migration}/migration.sql`;
 }
 
 /** The same of the table of overrides. */

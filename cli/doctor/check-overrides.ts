@@ -1,5 +1,7 @@
 /** Whether the table of overrides is there, where the application uses them. */
-import { checkTable, OVERRIDES } from "../../server/store/sql/table/check-table.js";
+import { DIALECTS } from "../../server/store/sql/dialects.js";
+import { OVERRIDES } from "../../server/store/sql/table/catalog.js";
+import { checkTable } from "../../server/store/sql/table/check-table.js";
 import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { overridesBeside } from "../../server/store/sql/override-table.js";
@@ -24,7 +26,7 @@ export async function checkOverrides(
   const named = await findNamed(schema);
   const table = await overridesOf(schema, limits);
   try {
-    await checkTable(dialect, connection, table, createDatabaseClock(), OVERRIDES);
+    await checkTable(DIALECTS[dialect], connection, table, createDatabaseClock(), OVERRIDES);
     return [ok("overrides", `table "${table.name}" is one of overrides`)];
   } catch (error) {
     if (!(error instanceof TableError)) throw error;

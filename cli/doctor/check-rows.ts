@@ -1,5 +1,6 @@
 /** Rows whose time is ahead of the database's, and the difference of the clocks. */
-import { createDatabaseClock, CLOCK } from "../../server/store/sql/table/database-clock.js";
+import { DIALECTS } from "../../server/store/sql/dialects.js";
+import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { quotedTable, type TableName } from "../../server/store/sql/sql.js";
 import { failure, type Finding, ok, warning } from "./finding.js";
@@ -15,7 +16,7 @@ export async function readClockDifference(
   connection: SqlConnection,
 ): Promise<number> {
   const clock = createDatabaseClock();
-  await clock.query(() => connection.query(`SELECT ${CLOCK[dialect]}`, []));
+  await clock.query(() => connection.query(`SELECT ${DIALECTS[dialect].catalog.clock}`, []));
   return clock.now() - Date.now();
 }
 
@@ -38,7 +39,7 @@ export async function checkRows(
   table: TableName,
   difference: number,
 ): Promise<Finding> {
-  const mark = dialect === "mysql" ? "`" : '"';
+  const { mark } = DIALECTS[dialect];
   const [name, ts] = [`${mark}name${mark}`, `${mark}ts${mark}`];
   const limit = Math.ceil(Date.now() + difference + TOLERANCE);
   const rows = await connection.query(

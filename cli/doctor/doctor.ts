@@ -1,6 +1,7 @@
 /** `trpc-rate-limit doctor`: looks for what keeps limits from working, and says what to do. */
 import { checkTable } from "../../server/store/sql/table/check-table.js";
-import { checkEngine, EngineError, VERSION } from "../../server/store/sql/engine.js";
+import { DIALECTS } from "../../server/store/sql/dialects.js";
+import { checkEngine, EngineError } from "../../server/store/sql/table/check-engine.js";
 import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import { TableError } from "../../server/store/sql/table/table-error.js";
 import { checkGrants } from "./check-grants.js";
@@ -142,10 +143,11 @@ async function engineFinding(
   dialect: DatabaseUrl["dialect"],
   connection: Database["connection"],
 ): Promise<Finding> {
-  const [row] = await connection.query(`SELECT ${VERSION[dialect]} AS version`, []);
+  const { catalog } = DIALECTS[dialect];
+  const [row] = await connection.query(`SELECT ${catalog.version} AS version`, []);
   const version = String(row?.["version"]);
   try {
-    checkEngine(dialect, version);
+    checkEngine(catalog, version);
     return ok("engine", version);
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
@@ -160,7 +162,7 @@ async function tableFinding(
   missing: string,
 ): Promise<Finding> {
   try {
-    await checkTable(dialect, connection, table, createDatabaseClock());
+    await checkTable(DIALECTS[dialect], connection, table, createDatabaseClock());
     const place = table.schema === undefined ? "" : ` in schema "${table.schema}"`;
     return ok("table", `table "${table.name}"${place} is one of limits`);
   } catch (error) {

@@ -6,7 +6,7 @@ import {
   checkBunSql,
 } from "../store/drivers/bun-sql/bun-sql-client.js";
 import { checkNotAborted, runBounded } from "../store/drivers/pools/bounded-transactions.js";
-import { NoTransactionsError } from "../store/sql/dialect.js";
+import { NoTransactionsError } from "../store/sql/connection.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
 import { type DrizzleParts, ON_BUN_SQL } from "./drizzle-parts.js";
 import { MarkedQuery } from "./marked-query.js";

@@ -12,7 +12,7 @@ import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
 import type { PgPoolLike } from "../store/drivers/pg/pg-client.js";
 import type { RateLimitStore } from "../store/store.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
-import { LIMITS, OVERRIDES, type TableShape } from "../store/sql/table/check-table.js";
+import { LIMITS, OVERRIDES, type TableShape } from "../store/sql/table/catalog.js";
 import type { SqlDriver, SqlRow } from "../store/sql/driver.js";
 import type { TableName } from "../store/sql/sql.js";
 import type { SqlStoreOptions } from "../store/sql-store.js";

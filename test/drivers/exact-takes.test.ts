@@ -7,24 +7,22 @@ import { type AnyDrizzle, drizzleDriver } from "../../server/drizzle/drizzle-dri
 import { drizzleParts } from "../../server/drizzle/drizzle-parts.js";
 import { kyselyDriver } from "../../server/kysely/kysely-driver.js";
 import type { Decision } from "../../server/store/store.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
-import type { CreateDialect } from "../../server/store/sql/dialect.js";
+import type { Dialect } from "../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../server/store/sql/driver.js";
 import { mysql } from "../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";
-import { findMismatches, prepareDialect } from "../server/store/sql/differential.js";
+import { findMismatches, statementsOf } from "../server/store/sql/differential.js";
 import { createMysql, createPostgres, mysqlUrl, type TestDatabase } from "../support/database.js";
 import { openStore, type StoreKind } from "../support/open-store.js";
 import { connectKysely, connectMysql2, connectPostgresJs } from "../support/open-orm.js";
 
 const cases = Number(process.env["DIFFERENTIAL_CASES"] ?? 4000);
 
-async function expectExact(connection: SqlConnection, create: CreateDialect, inserts: boolean) {
-  const dialect = create({ name: "RateLimit" }, createDatabaseClock());
-  await prepareDialect(dialect, connection);
-  const quoted = create === mysql ? "RateLimit" : '"RateLimit"';
+async function expectExact(connection: SqlConnection, dialect: Dialect, inserts: boolean) {
+  const statements = await statementsOf(dialect, connection);
+  const quoted = dialect === mysql ? "RateLimit" : '"RateLimit"';
   const empty = () => connection.execute(`DELETE FROM ${quoted}`, []);
-  expect(await findMismatches({ dialect, connection, inserts, empty }, { cases })).toEqual([]);
+  expect(await findMismatches({ statements, connection, inserts, empty }, { cases })).toEqual([]);
 }
 
 /** Each number is written, read, and compared inside a statement. */

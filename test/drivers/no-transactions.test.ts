@@ -45,7 +45,11 @@ describeStore("sqlStore on a driver without transactions", async () => {
 });
 
 describe("a statement with several kinds of write", () => {
-  const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
+  const statements = postgresql.statements(
+    { name: "RateLimit" },
+    createDatabaseClock(),
+    "PostgreSQL 15.5",
+  );
   const at = (key: string) => ({ name: "n", key, shard: 0 });
   const [was, next] = [
     { value: 5, ts: 1 },
@@ -80,7 +84,7 @@ describe("a statement with several kinds of write", () => {
 
   it("writes all rows", async () => {
     const { driver, rows, writes } = await start();
-    expect((await dialect.writeAtOnce!(driver, writes)).size).toBe(4);
+    expect((await statements.writeAtOnce!(driver, writes)).size).toBe(4);
     expect(await rows()).toEqual([
       ["inserted", 4],
       ["updated", 4],
@@ -95,7 +99,7 @@ describe("a statement with several kinds of write", () => {
         ON CONFLICT ("name", "key", "shard") DO UPDATE SET "value" = 9`;
       await pool.query(text, [key]);
       const before = await rows();
-      expect((await dialect.writeAtOnce!(driver, writes)).size).toBe(0);
+      expect((await statements.writeAtOnce!(driver, writes)).size).toBe(0);
       expect(await rows()).toEqual(before);
     },
   );
@@ -105,9 +109,9 @@ describe("a statement with several kinds of write", () => {
     const other = await pool.connect();
     await other.query("BEGIN");
     await other.query(`INSERT INTO "RateLimit" VALUES ('n', 'inserted', 0, 9, 9)`);
-    const writing = dialect.writeAtOnce!(driver, writes).catch((error: unknown) => {
+    const writing = statements.writeAtOnce!(driver, writes).catch((error: unknown) => {
       // It waits for the other transaction for a bounded time.
-      if (!dialect.isConflict(error)) throw error;
+      if (!postgresql.errors.isConflict(error)) throw error;
       return new Set();
     });
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'

@@ -11,8 +11,7 @@ import {
 } from "../../server/index.js";
 import type { PrismaRaw } from "../../server/store/drivers/prisma/prisma-client.js";
 import { prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
-import type { CreateDialect } from "../../server/store/sql/dialect.js";
+import type { Dialect } from "../../server/store/sql/dialect.js";
 import { mysql } from "../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";
 import { sqlite } from "../../server/store/sql/sqlite/sqlite.js";
@@ -33,13 +32,13 @@ import {
 } from "../support/prisma-6.js";
 import { recordStatements } from "../support/record-statements.js";
 import { describeSqlStore } from "../server/store/sql-contract.js";
-import { findMismatches, prepareDialect, xorshift } from "../server/store/sql/differential.js";
+import { findMismatches, statementsOf, xorshift } from "../server/store/sql/differential.js";
 
 interface Database {
   name: string;
   kind: "sqlite" | "postgresql" | "mysql";
   create: () => Promise<TestDatabase>;
-  dialect: CreateDialect;
+  dialect: Dialect;
 }
 
 const databases: Database[] = [
@@ -174,10 +173,8 @@ describe.each(available)("Prisma 6 on $name", ({ kind, create, dialect }) => {
       const prisma = connectPrisma6(kind, database.url);
       onTestFinished(() => prisma.$disconnect());
       const connection = prisma6Connection(prisma, kind);
-      const made = dialect({ name: "RateLimit" }, createDatabaseClock());
-      await prepareDialect(made, connection);
       const subject = {
-        dialect: made,
+        statements: await statementsOf(dialect, connection),
         connection,
         inserts: kind !== "mysql",
         empty: () =>

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../core/testing.js";
 import { createRateLimiter, DAY, prismaStore, type Prisma8Queryable } from "../../server/index.js";
 import { prisma8Driver } from "../../server/store/drivers/prisma/prisma-8.js";
-import { isWriteConflict } from "../../server/store/sql/database-errors.js";
+import { isConflict } from "../../server/store/sql/postgresql/errors.js";
 import { createPostgres } from "../support/database.js";
 import { connectPool } from "../support/open-store.js";
 import { connectPrisma8 } from "../support/prisma-8.js";
@@ -161,7 +161,7 @@ describe("the driver for Prisma 8", () => {
       const error: unknown = await crossed(isAtCommit).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Error);
       expect((error as Error).message.includes("commit failed")).toBe(isAtCommit);
-      expect(isWriteConflict(error)).toBe(true);
+      expect(isConflict(error)).toBe(true);
     }
   });
 

@@ -110,7 +110,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a group is written if one of its rows is as it was",
-    file: "store/sql/postgresql/postgresql.ts",
+    file: "store/sql/postgresql/writes.ts",
     from: "const isWhole = groups.length === writes.length;",
     to: "const isWhole = true;",
   },

@@ -51,7 +51,7 @@ export function durableStore(
   const tableName = tableOf(options);
   const table = quotedTable(tableName);
   const clock = createDatabaseClock();
-  const dialect = sqlite(tableName, clock);
+  const statements = sqlite.statements(tableName, clock, "");
   const exec = (text: string, params: readonly unknown[]) =>
     storage.sql.exec(text, ...(params as never[]));
   const connection: SqlConnection = {
@@ -62,7 +62,7 @@ export function durableStore(
       return Number(row!["n"]);
     },
   };
-  const wrap = (error: unknown) => storeError(error, tableName, "sqlite");
+  const wrap = (error: unknown) => storeError(error, tableName, sqlite);
 
   const rows = durableRows(exec, table);
 
@@ -70,7 +70,7 @@ export function durableStore(
   async function prepare(): Promise<void> {
     if (isReady) return;
     rows.create();
-    await checkTable("sqlite", connection, tableName, clock);
+    await checkTable(sqlite, connection, tableName, clock);
     isReady = true;
   }
 
@@ -102,7 +102,7 @@ export function durableStore(
 
   const list: NonNullable<RateLimitStore["list"]> = async (...page) => {
     try {
-      return await onTable(() => dialect.list(connection, ...page));
+      return await onTable(() => statements.list(connection, ...page));
     } catch (error) {
       throw wrap(error);
     }
@@ -111,17 +111,17 @@ export function durableStore(
   return {
     apply,
     list,
-    overrides: sqlOverrideTable("sqlite", connection, tableName, clock, {
-      isConflict: (error) => dialect.isConflict(error),
+    overrides: sqlOverrideTable(sqlite, connection, tableName, clock, {
+      isConflict: sqlite.errors.isConflict,
       prepare: () => createDurableOverrides(exec, overridesBeside(tableName)),
     }),
     async *names() {
       try {
         await prepare();
-        let found = await dialect.nextName(connection, undefined);
+        let found = await statements.nextName(connection, undefined);
         while (found !== undefined) {
           yield found;
-          found = await dialect.nextName(connection, found);
+          found = await statements.nextName(connection, found);
         }
       } catch (error) {
         throw wrap(error);
@@ -132,9 +132,9 @@ export function durableStore(
         await prepare();
         const on = { ...connection, locking: { lock: "none" } as const };
         const store = { apply, list };
-        const { isConflict } = dialect;
+        const { isConflict } = sqlite.errors;
         yield* pruneSql(
-          { dialectName: "sqlite", table: tableName, connection: on, store, isConflict },
+          { dialect: sqlite, table: tableName, connection: on, store, isConflict },
           terms,
         );
       } catch (error) {

@@ -9,7 +9,7 @@
  * has a COMMIT of its own, which then fails, and the client reconnects after SQLITE_BUSY.
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import { isBusy } from "../sql/database-errors.js";
+import { isBusy } from "../sql/sqlite/errors.js";
 import type { SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
 import type {
   LibsqlClientLike,

@@ -10,26 +10,16 @@ import type { RateLimitStore, RowId } from "../store.js";
 import { createTransactionRunner } from "../transactions/owned-by-store.js";
 import { createUsing } from "../transactions/owned-by-caller.js";
 import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
-import { CheckedTable } from "./table/checked-table.js";
-import { isPerhapsReadOnly } from "./database-errors.js";
-import {
-  boundLockWaits,
-  type Connection,
-  type CreateDialect,
-  inside,
-  type Locking,
-  NoTransactionsError,
-} from "./dialect.js";
-import type { DialectName, SqlConnection, SqlDriver } from "./driver.js";
-import { knownTable } from "./table/known-table.js";
+import { type Connection, inside, type Locking, NoTransactionsError } from "./connection.js";
+import { boundLockWaits } from "./dialect.js";
+import { DIALECTS } from "./dialects.js";
+import type { SqlConnection, SqlDriver } from "./driver.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
-import { mysql } from "./mysql/mysql.js";
-import { postgresql } from "./postgresql/postgresql.js";
 import { sqlOverrideTable } from "./override-table.js";
 import { pruneSql } from "./prune.js";
-import { sqlite } from "./sqlite/sqlite.js";
 import type { TableName } from "./sql.js";
 import { storeError } from "./store-error.js";
+import { CheckedTable } from "./table/checked-table.js";
 import { createTransactionGate } from "../transactions/after-the-end.js";
 import { writeGroups } from "./write-groups.js";
 
@@ -40,8 +30,6 @@ export interface SqlStoreOptions {
   /** Whether the database is across a network, although it is SQLite. */
   isRemote?: boolean;
 }
-
-const DIALECTS: Record<DialectName, CreateDialect> = { postgresql, mysql, sqlite };
 
 /** How long a statement of a Serializable transaction may wait for one lock, ms. */
 const LOCK_WAIT = 1000;
@@ -58,28 +46,26 @@ const BRIEFLY: Locking = { lock: "exclusive", patience: "brief" };
  */
 export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
-  { table, isolation, isRemote }: SqlStoreOptions,
+  { table: name, isolation, isRemote }: SqlStoreOptions,
   single: SqlDriver = driver,
 ): RateLimitStore<TTransaction> {
   validate(driver, isolation, single);
   const serializable = isolation === "serializable";
   const { transaction } = single;
-  const known = knownTable(single, table);
-  const { clock } = known;
-  const dialect = DIALECTS[driver.dialect](table, clock);
-  const checkedTable = new CheckedTable(table, {
-    dialectName: driver.dialect,
-    dialect,
-    known,
-    connection: single,
+  const dialect = DIALECTS[driver.dialect];
+  const table = new CheckedTable(name, dialect, single, ({ take, mixesTerms }) => {
+    access.take =
+      take && ((lines, options) => take(single, periodicLines(lines, options.now), options));
+    access.mixesTerms = mixesTerms;
   });
+  const { clock } = table;
   const isConflict = (error: unknown) =>
-    dialect.isConflict(error) ||
+    dialect.errors.isConflict(error) ||
     (driver.isConflict?.(error) ?? false) ||
     (single.isConflict?.(error) ?? false);
   const wrap = (error: unknown) => {
-    const wrapped = storeError(error, table, driver.dialect, isSilent);
-    checkedTable.noteError(wrapped);
+    const wrapped = storeError(error, name, dialect, isSilent);
+    table.noteError(wrapped);
     return wrapped;
   };
 
@@ -88,10 +74,11 @@ export function createSqlStore<TTransaction>(
    * fails on it as read-only makes the driver or the client close it.
    */
   const leaveReadOnly = (error: unknown) => {
-    if (dialect.readOnlyProbe === undefined || !isPerhapsReadOnly(error)) return;
+    const { readOnlyProbe: probing } = dialect;
+    if (probing === undefined || !probing.isDue(error)) return;
     // The pool lends the connection that came back last. A driver that closes it goes first.
     for (const each of new Set<SqlConnection>([single, driver])) {
-      each.query(dialect.readOnlyProbe, []).catch(() => {});
+      each.query(probing.text(name), []).catch(() => {});
     }
   };
   const leaving = <TResult>(result: Promise<TResult>): Promise<TResult> => {
@@ -102,15 +89,16 @@ export function createSqlStore<TTransaction>(
   const whyLate = (): string => {
     if (!isSilent()) return single.isExhausted?.() ? LENT : "";
     // Some clients do not tell. A file and statements over HTTP have no pool.
-    const hasPool = driver.dialect !== "sqlite" && driver.transaction !== undefined;
+    const hasPool = !dialect.isFile && driver.transaction !== undefined;
     return hasPool && single.isExhausted === undefined ? MAYBE_LENT : "";
   };
   const isSilent = () => groupCommit.isSilentSince?.(Infinity) ?? false;
 
   /** The statements of a transaction. Each of them begins with a read. */
   const statements = (connection: Connection): RowStatements => ({
-    read: (rows) => checkedTable.read(connection, rows),
-    write: (groups, isWanted) => writeGroups(dialect, connection, groups, isWanted),
+    read: (rows) => table.read(connection, rows),
+    write: (groups, isWanted) =>
+      writeGroups(table.statements, connection, groups, dialect.errors.isConflict, isWanted),
   });
   const transact = <TResult>(
     isolationLevel: "Serializable" | "ReadCommitted",
@@ -125,9 +113,8 @@ export function createSqlStore<TTransaction>(
     ...inside(single, { lock: "none" }),
     isSingle: transaction === undefined,
     batch: single.batch?.bind(single),
-    // SQLite has no other level than Serializable.
     transaction: (run) =>
-      transact(dialect.hasRowLocks ? "ReadCommitted" : "Serializable", { lock: "none" }, run),
+      transact(dialect.hasLevels ? "ReadCommitted" : "Serializable", { lock: "none" }, run),
   };
   /** @param replaced statements in place of those of the dialect */
   function join(
@@ -142,8 +129,13 @@ export function createSqlStore<TTransaction>(
 
   async function joinInTurn(tx: TTransaction, rows: readonly RowId[]) {
     // Known only now. The transaction waits for its rows then.
-    if (!dialect.waitingOutdatesSnapshot) return join(tx, BRIEFLY);
-    const states = await lockInTurn(dialect, driver.within(tx), single, rows);
+    if (!table.statements.waitingOutdatesSnapshot) return join(tx, BRIEFLY);
+    const states = await lockInTurn(
+      { dialect, statements: table.statements },
+      driver.within(tx),
+      single,
+      rows,
+    );
     return join(tx, { lock: "passing", patience: "none" }, (joined) =>
       startingWith(states, rows, joined),
     );
@@ -163,20 +155,14 @@ export function createSqlStore<TTransaction>(
     return single.query("SELECT 1", [], isWanted);
   };
 
-  const take: RowAccess["take"] = (lines, options) =>
-    dialect.take!(single, periodicLines(lines, options.now), options);
-
-  const createCommit = requestsOwnIo() ? createCommitPerTurn : createGroupCommit;
-  const groupCommit = createCommit({
-    prepare: () => checkedTable.prepare(),
-    read: (rows) => dialect.read(own, rows),
-    write: (groups, isWanted) => writeGroups(dialect, own, groups, isWanted),
-    get take() {
-      return dialect.take && take;
-    },
-    get mixesTerms() {
-      return dialect.mixesTerms;
-    },
+  const access: Writable<RowAccess, "take" | "mixesTerms"> = {
+    prepare: table.prepare,
+    read: (rows) => table.statements.read(own, rows),
+    write: (groups, isWanted) =>
+      writeGroups(table.statements, own, groups, dialect.errors.isConflict, isWanted),
+    // Both are known when the table was checked.
+    take: undefined,
+    mixesTerms: false,
     locked: transaction && (serializable || dialect.hasRowLocks) ? locked : undefined,
     isConflict,
     wrap,
@@ -184,19 +170,21 @@ export function createSqlStore<TTransaction>(
     // Two concurrent Serializable transactions would conflict over the pages that they share.
     maxInFlight: serializable ? 1 : dialect.maxInFlight,
     // A file is never silent. What has no answer waits for a transaction of this process.
-    probe: driver.dialect === "sqlite" && isRemote !== true ? undefined : probe,
+    probe: dialect.isFile && isRemote !== true ? undefined : probe,
     isExhausted: single.isExhausted?.bind(single),
-  });
+  };
+  const groupCommit = (requestsOwnIo() ? createCommitPerTurn : createGroupCommit)(access);
 
   /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
   async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
     try {
-      return await retryConflicts(() => checkedTable.checked(read), { isConflict });
+      return await retryConflicts(() => table.checked(read), { isConflict });
     } catch (error) {
       throw wrap(error);
     }
   }
-  const list: RateLimitStore["list"] = (...page) => reading(() => dialect.list(single, ...page));
+  const list: RateLimitStore["list"] = (...page) =>
+    reading(() => table.statements.list(single, ...page));
 
   const { onPoolError = driver.onPoolError } = single;
   return {
@@ -205,14 +193,15 @@ export function createSqlStore<TTransaction>(
     clock: clock.now,
     clockBehind: clock.behind,
     clockAhead: clock.ahead,
-    overrides: sqlOverrideTable(driver.dialect, single, table, clock, {
+    overrides: sqlOverrideTable(dialect, single, name, clock, {
       within: (tx) => driver.within(tx as TTransaction),
       isConflict,
     }),
     list,
     async *names() {
-      let name: string | undefined;
-      while ((name = await reading(() => dialect.nextName(single, name))) !== undefined) yield name;
+      let last: string | undefined;
+      const next = () => reading(() => table.statements.nextName(single, last));
+      while ((last = await next()) !== undefined) yield last;
     },
     async *prune(terms) {
       try {
@@ -220,8 +209,8 @@ export function createSqlStore<TTransaction>(
         const { apply } = groupCommit;
         yield* pruneSql(
           {
-            dialectName: driver.dialect,
-            table,
+            dialect,
+            table: name,
             connection: own,
             store: { apply, list },
             isConflict,
@@ -240,7 +229,7 @@ export function createSqlStore<TTransaction>(
     transaction: createTransactionRunner<TTransaction>({
       whyLate,
       transact: (run, options) =>
-        checkedTable.checked(() =>
+        table.checked(() =>
           leaving(
             driver.transaction?.(run, { ...options, isolationLevel: "Serializable" }) ??
               Promise.reject(new NoTransactionsError("transaction()")),
@@ -248,14 +237,17 @@ export function createSqlStore<TTransaction>(
         ),
       prepare: (tx) => boundLockWaits(dialect, driver.within(tx), LOCK_WAIT),
       join: (tx, queued) =>
-        join(tx, queued && !dialect.waitingOutdatesSnapshot ? BRIEFLY : AT_ONCE),
-      joinInTurn: transaction && dialect.waitingOutdatesSnapshot ? joinInTurn : undefined,
+        join(tx, queued && !table.statements.waitingOutdatesSnapshot ? BRIEFLY : AT_ONCE),
+      joinInTurn: transaction && dialect.mayOutdateSnapshots ? joinInTurn : undefined,
       defaults: driver.transactionDefaults,
       isConflict,
       wrap,
     }),
   };
 }
+
+/** `T` with some fields that can be set. */
+type Writable<T, TKey extends keyof T> = Omit<T, TKey> & { -readonly [K in TKey]: T[K] };
 
 const LENT =
   "; all connections of the pool are lent: hold them for a shorter time, or let the pool have more";

@@ -1,108 +1,86 @@
-/** A dialect: the statements of one kind of database. */
+/**
+ * A dialect: what one kind of database can do, and its statements. Each has a folder of its own, and
+ * a line in `dialects.ts`. Engines that share a dialect differ in what its `engines.ts` says.
+ */
 import type { RateLimitState } from "../../../core/calculate.js";
-import type { Write, WriteGroup } from "../plan-writes.js";
 import type { PeriodicConfig } from "../../../core/config.js";
+import type { OverrideRow } from "../override-table.js";
+import type { Write, WriteGroup } from "../plan-writes.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
 import type { RowId } from "../store.js";
-import type { DatabaseClock } from "./table/database-clock.js";
+import type { Connection } from "./connection.js";
+import type { DatabaseErrors } from "./database-errors.js";
+import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
+import type { Pruning } from "./prune-page.js";
 import type { TableName } from "./sql.js";
-import type { SqlConnection, SqlDriver } from "./driver.js";
+import type { Catalog } from "./table/catalog.js";
+import type { DatabaseClock } from "./table/database-clock.js";
 
-/**
- * Which lock reads and writes take, and how long they wait for rows that other transactions have
- * locked, as far as the database offers a choice.
- *
- * The locks:
- * - `"none"`: reads do not lock. Writes leave out rows that are locked, as if they had changed. For
- *   single statements.
- * - `"exclusive"`: keeps all other transactions out.
- * - `"holding"`: keeps them out, too, but lets those with `"passing"` pass.
- * - `"passing"`: the same as `"exclusive"`, but passes a transaction with `"holding"`.
- *
- * The patience:
- * - `"none"`: a locked row is a conflict at once, because the owner of the transaction retries. At
- *   Serializable a wait would end in a conflict anyway, and two waits can be a deadlock.
- * - `"brief"`: a bounded wait.
- * - `"hurried"`: the same, but shorter if the database can bound it so. Other calls wait for the end
- *   of this transaction.
- * - `"unbounded"`: the owner of the transaction might not retry.
- */
-export type Locking =
-  | { readonly lock: "none"; readonly patience?: undefined }
-  | { readonly lock: "exclusive"; readonly patience: "none" | "brief" | "hurried" | "unbounded" }
-  | { readonly lock: "holding"; readonly patience: "unbounded" }
-  | { readonly lock: "passing"; readonly patience: "none" | "unbounded" };
-
-/** Where a dialect's statements run. */
-export interface Connection extends SqlConnection {
-  readonly locking: Locking;
-  /**
-   * Runs `run` in a transaction of its own. Absent inside a transaction. Rejects with a
-   * `NoTransactionsError` if the driver has none.
-   */
-  readonly transaction?:
-    (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
-  /** Whether the driver has no transactions. */
-  readonly isSingle?: boolean;
-  /** See `SqlDriver.batch`. */
-  readonly batch?: SqlDriver["batch"];
-}
-
-/** Something was to be written that needs a transaction, and the driver has none. */
-export class NoTransactionsError extends Error {
-  override readonly name = "NoTransactionsError";
-
-  constructor(what: string) {
-    super(`${what} needs a transaction, and this driver has none; use one that keeps a connection`);
-  }
-}
-
-/**
- * @param table the table's name, not quoted.
- * @param clock reads the database's clock through the statements that select and take rows.
- */
-export type CreateDialect = (table: TableName, clock: DatabaseClock) => Dialect;
-
-/**
- * The statements on one table. A row was written if the statement returns it. If a row is missing,
- * it was not as expected, and was not written.
- */
 export interface Dialect {
+  readonly name: DialectName;
+  /** The mark around names. */
+  readonly mark: '"' | "`";
   /** Batches in flight at once, on different rows. */
   readonly maxInFlight: number;
   /** Whether reads inside a transaction lock rows, and wait for rows that others have locked. */
   readonly hasRowLocks: boolean;
-  /**
-   * Learns what its statements depend on, before the first of them.
-   *
-   * @param version what the database reports; see `VERSION`.
-   */
-  prepare?(version: string): void;
-  /**
-   * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
-   * Such a dialect supports the locks `"holding"` and `"passing"`. It may only be known after `prepare`.
-   */
-  readonly waitingOutdatesSnapshot: boolean;
-  /**
-   * The text of a statement that bounds, for the rest of a transaction, how long each statement may
-   * wait for a lock. It takes no snapshot. Absent if the statements have bounds of their own.
-   */
-  boundLockWaits?(ms: number): string;
-  /**
-   * The text of a statement that writes nothing, and that a server refuses as read-only if it accepts
-   * no writes. Absent if there is none.
-   */
-  readonly readOnlyProbe?: string;
+  /** Whether transactions have levels of isolation. Otherwise all of them are Serializable. */
+  readonly hasLevels: boolean;
+  /** Whether a client opens a file, which is never silent, and has no pool of connections. */
+  readonly isFile: boolean;
+  /** Whether the COMMIT of a transaction with a failed statement rolls back without an error. */
+  readonly commitHidesFailure: boolean;
   /**
    * Whether a conflict may have rolled a whole transaction back, so that its next statements would
    * be committed one by one. Other databases reject them.
    */
   readonly conflictEndsTransaction: boolean;
-  /** Whether an error is a conflict with another transaction, so that nothing was written. */
-  isConflict(error: unknown): boolean;
+  /** Whether `Statements.waitingOutdatesSnapshot` is true on any of its engines. */
+  readonly mayOutdateSnapshots: boolean;
+  /**
+   * The text of a statement that bounds, for the rest of a transaction, how long each statement may
+   * wait for a lock. It takes no snapshot. Absent if the statements have bounds of their own.
+   */
+  boundLockWaits?(ms: number): string;
+  /** Makes a driver or a client close a connection to a server that accepts no writes. */
+  readonly readOnlyProbe?: {
+    /** Whether a transaction may have failed because its server accepts no writes. */
+    isDue(error: unknown): boolean;
+    /** A statement that writes nothing, and that such a server refuses as read-only. */
+    text(table: TableName): string;
+  };
+  readonly errors: DatabaseErrors;
+  /** How a table is looked up and checked. */
+  readonly catalog: Catalog;
+  readonly pruning: Pruning;
+  /**
+   * The statements on a table of limits.
+   *
+   * @param clock is read through the statements that select and take rows.
+   * @param version what the database reports; see `Catalog.version`.
+   */
+  statements(table: TableName, clock: DatabaseClock, version: string): Statements;
+  /**
+   * The statements on a table of overrides.
+   *
+   * @param version as for `statements`, once it is known.
+   */
+  overrides(table: TableName, version?: string): OverrideStatements;
+}
+
+/**
+ * The statements on one table. A row was written if the statement returns it. If a row is missing,
+ * it was not as expected, and was not written.
+ */
+export interface Statements {
+  /**
+   * Whether a Serializable transaction that waits for a row fails if the row has changed meanwhile.
+   * Such an engine has the locks `"holding"` and `"passing"`.
+   */
+  readonly waitingOutdatesSnapshot: boolean;
   /** The rows that exist, by `rowKey`. Inside a transaction it locks them, if it can. */
   read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>>;
-  /** See `RowAccess.take`. */
+  /** See `RowAccess.take`. Absent if the engine cannot take. */
   readonly take?:
     | ((
         connection: SqlConnection,
@@ -110,7 +88,7 @@ export interface Dialect {
         options: TakeOptions,
       ) => Promise<Map<string, RateLimitState>>)
     | undefined;
-  /** See `RowAccess.mixesTerms`. It may only be known after `prepare`. */
+  /** See `RowAccess.mixesTerms`. */
   readonly mixesTerms: boolean;
   /**
    * Whether `update` also inserts rows that did not exist and still do not, and guards those that
@@ -128,8 +106,8 @@ export interface Dialect {
   remove(connection: Connection, writes: readonly Write[]): Promise<ReadonlySet<string>>;
   /**
    * Writes a group of several kinds of write in one statement or one batch, all or nothing, for
-   * drivers without transactions. Returns the rows that were written, or none. Absent if the
-   * database cannot, which may only be known after `prepare`.
+   * drivers without transactions. Returns the rows that were written, or none. Absent if the engine
+   * cannot.
    */
   readonly writeAtOnce?:
     | ((
@@ -149,13 +127,20 @@ export interface Dialect {
   nextName(connection: SqlConnection, after: string | undefined): Promise<string | undefined>;
 }
 
-/** A connection inside a transaction. */
-export function inside(connection: SqlConnection, locking: Locking): Connection {
-  return {
-    query: (...query) => connection.query(...query),
-    execute: (...query) => connection.execute(...query),
-    locking,
-  };
+/** Numbers are sent as text, because some drivers type a parameter by its value. */
+export interface OverrideStatements {
+  /** Returns all rows. */
+  readonly read: string;
+  /** Inserts a row, or replaces it: `id`, `rule`, `until` and `setAt`. */
+  readonly write: string;
+  /** Deletes the row with an `id`. */
+  readonly remove: string;
+  /** Deletes the rows that have ended by an instant. */
+  readonly removeEnded: string;
+  /** The name and the key as parameters. */
+  id(name: string, key: string): [name: string, key: string];
+  /** A row that `read` has returned. */
+  row(found: SqlRow): OverrideRow;
 }
 
 /** Bounds how long each later statement of a transaction may wait for a lock, ms. */

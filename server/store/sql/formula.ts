@@ -3,7 +3,6 @@
  * the same to the last bit. The differential test compares them.
  */
 import type { PeriodicConfig } from "../../../core/config.js";
-import type { DialectName } from "./driver.js";
 
 /**
  * The operands, as SQL that gives doubles. Each is called once for every place where it stands, in
@@ -25,6 +24,7 @@ export interface Operands {
 /** The kind of all rows of a statement, or `"either"` if each row has its own. */
 export type FormulaKind = PeriodicConfig["kind"] | "either";
 
+/** What databases call differently. */
 interface Functions {
   least: string;
   greatest: string;
@@ -33,69 +33,49 @@ interface Functions {
   floor(quotient: string): string;
 }
 
-const FUNCTIONS: Record<DialectName, Functions> = {
-  postgresql: {
-    least: "LEAST",
-    greatest: "GREATEST",
-    zero: "0",
-    floor: (quotient) => `floor(${quotient})`,
-  },
-  mysql: {
-    least: "LEAST",
-    greatest: "GREATEST",
-    zero: "0",
-    floor: (quotient) => `FLOOR(${quotient})`,
-  },
-  sqlite: {
-    least: "min",
-    greatest: "max",
-    // `max(0, …)` could be an integer, and then a quotient of two integers would be one, too.
-    zero: "0.0",
-    // Some builds of SQLite have no floor().
-    floor: (quotient) => `CAST(${quotient} AS INTEGER)`,
-  },
-};
-
-/** The tokens that a row holds at `now`. */
-export function heldSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
-  if (kind === "either") return eitherKind(operands, (each) => heldSql(dialect, each, operands));
-  return `${FUNCTIONS[dialect].least}(${refilledSql(dialect, kind, operands)}, ${operands.capacity()})`;
+export interface Formula {
+  /** The tokens that a row holds at `now`. */
+  held(kind: FormulaKind, operands: Operands): string;
+  /**
+   * The same without the capacity. It is enough to tell whether a row holds a number of tokens that
+   * the capacity does not rule out, because a rounded subtraction keeps the order of its results.
+   */
+  refilled(kind: FormulaKind, operands: Operands): string;
+  /** The `ts` that belongs to `held`. */
+  ts(kind: FormulaKind, operands: Operands): string;
 }
 
-/**
- * The same without the capacity. It is enough to tell whether a row holds a number of tokens that the
- * capacity does not rule out, because a rounded subtraction keeps the order of its results.
- */
-export function refilledSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
-  if (kind === "either")
-    return eitherKind(operands, (each) => refilledSql(dialect, each, operands));
-  const { value, rate, period } = operands;
-  return kind === "token bucket"
-    ? `${value()} + ${elapsed(dialect, operands)} * ${rate()} / ${period()}`
-    : `${value()} + ${windows(dialect, operands)} * ${rate()}`;
+export function createFormula({ least, greatest, zero, floor }: Functions): Formula {
+  const elapsed = ({ now, ts }: Operands) => `${greatest}(${zero}, ${now()} - ${ts()})`;
+  const windows = (operands: Operands) => floor(`${elapsed(operands)} / ${operands.period()}`);
+  const refilled = byKind((kind, operands) => {
+    const { value, rate, period } = operands;
+    return kind === "token bucket"
+      ? `${value()} + ${elapsed(operands)} * ${rate()} / ${period()}`
+      : `${value()} + ${windows(operands)} * ${rate()}`;
+  });
+  return {
+    held: byKind((kind, operands) => {
+      return `${least}(${refilled(kind, operands)}, ${operands.capacity()})`;
+    }),
+    refilled,
+    ts: byKind((kind, operands) => {
+      const { ts, now, period } = operands;
+      return kind === "token bucket"
+        ? `${greatest}(${ts()}, ${now()})`
+        : `${ts()} + ${windows(operands)} * ${period()}`;
+    }),
+  };
 }
 
-/** The `ts` that belongs to {@link heldSql}. */
-export function tsSql(dialect: DialectName, kind: FormulaKind, operands: Operands): string {
-  if (kind === "either") return eitherKind(operands, (each) => tsSql(dialect, each, operands));
-  const { ts, now, period } = operands;
-  return kind === "token bucket"
-    ? `${FUNCTIONS[dialect].greatest}(${ts()}, ${now()})`
-    : `${ts()} + ${windows(dialect, operands)} * ${period()}`;
-}
-
-function eitherKind(
-  { isWindow }: Operands,
-  formula: (kind: PeriodicConfig["kind"]) => string,
-): string {
-  return `CASE WHEN ${isWindow!()} THEN ${formula("fixed window")} ELSE ${formula("token bucket")} END`;
-}
-
-function elapsed(dialect: DialectName, { now, ts }: Operands): string {
-  const { greatest, zero } = FUNCTIONS[dialect];
-  return `${greatest}(${zero}, ${now()} - ${ts()})`;
-}
-
-function windows(dialect: DialectName, operands: Operands): string {
-  return FUNCTIONS[dialect].floor(`${elapsed(dialect, operands)} / ${operands.period()}`);
+/** The same for rows of either kind. */
+function byKind(
+  formula: (kind: PeriodicConfig["kind"], operands: Operands) => string,
+): (kind: FormulaKind, operands: Operands) => string {
+  return (kind, operands) => {
+    if (kind !== "either") return formula(kind, operands);
+    const condition = operands.isWindow!();
+    const window = formula("fixed window", operands);
+    return `CASE WHEN ${condition} THEN ${window} ELSE ${formula("token bucket", operands)} END`;
+  };
 }

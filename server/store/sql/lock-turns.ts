@@ -8,7 +8,8 @@ import type { RateLimitState } from "../../../core/calculate.js";
 import type { RowStatements } from "../row-access.js";
 import { type RowId, rowKey } from "../store.js";
 import { startTimer } from "../../timers/timer.js";
-import { boundLockWaits, inside, type Dialect } from "./dialect.js";
+import { inside } from "./connection.js";
+import { boundLockWaits, type Dialect, type Statements } from "./dialect.js";
 import type { SqlConnection, SqlDriver } from "./driver.js";
 
 /** How long to wait for a row's turn, ms. */
@@ -33,7 +34,7 @@ const HOLD_FOR_TRIPS = 3;
  * @param single begins the second transaction.
  */
 export function lockInTurn(
-  dialect: Dialect,
+  { dialect, statements }: { dialect: Dialect; statements: Pick<Statements, "read"> },
   first: SqlConnection,
   single: SqlDriver,
   rows: readonly RowId[],
@@ -45,8 +46,8 @@ export function lockInTurn(
         const sentAt = performance.now();
         await boundLockWaits(dialect, connection, rows.length === 1 ? TURN_WAIT : TURNS_WAIT);
         const trip = performance.now() - sentAt;
-        await dialect.read(inside(connection, { lock: "holding", patience: "unbounded" }), rows);
-        const entered = dialect.read(
+        await statements.read(inside(connection, { lock: "holding", patience: "unbounded" }), rows);
+        const entered = statements.read(
           inside(first, { lock: "passing", patience: "unbounded" }),
           rows,
         );

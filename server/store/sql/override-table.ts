@@ -2,14 +2,13 @@
 import { retryConflicts } from "../retry-conflicts.js";
 import type { Call } from "../call.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
-import { checkTable, OVERRIDES } from "./table/check-table.js";
-import type { DatabaseClock } from "./table/database-clock.js";
-import type { DialectName, SqlConnection } from "./driver.js";
-import { isCockroach } from "./engine.js";
-import { shownText, storedText } from "./mysql/text.js";
-import { shownBits, shownState } from "./postgresql/text.js";
-import { quoted, quotedTable, type TableName } from "./sql.js";
+import type { Dialect } from "./dialect.js";
+import type { SqlConnection } from "./driver.js";
+import type { TableName } from "./sql.js";
 import { isMissingTable, storeError } from "./store-error.js";
+import { OVERRIDES } from "./table/catalog.js";
+import { checkTable } from "./table/check-table.js";
+import type { DatabaseClock } from "./table/database-clock.js";
 
 /** Where the table of overrides is, if the table of limits has this name. */
 export function overridesBeside(table: TableName): TableName {
@@ -31,24 +30,24 @@ interface OverrideTableOptions {
  * goes by it, and calls that overrides answer make no trip that could tell.
  */
 export function sqlOverrideTable(
-  dialect: DialectName,
+  dialect: Dialect,
   connection: SqlConnection,
   limits: TableName,
   clock: DatabaseClock,
   { isConflict, within, prepare }: OverrideTableOptions,
 ): OverrideTable {
   const table = overridesBeside(limits);
-  const sql = statements(dialect, table);
-  const [stored, read] = dialect === "mysql" ? [storedText, shownText] : [asItIs, asItIs];
+  let sql = dialect.overrides(table);
   let isReady = false;
-  let readText = sql.read;
 
   async function attempt<TResult>(work: () => Promise<TResult>): Promise<TResult> {
     // After a suspension, the clock is behind, and calls that overrides answer do not tell.
     if (!isReady || clock.isInDoubt()) {
       prepare?.();
-      const version = await checkTable(dialect, connection, table, clock, OVERRIDES);
-      if (dialect === "postgresql" && !isCockroach(version)) readText = sql.readBits;
+      sql = dialect.overrides(
+        table,
+        await checkTable(dialect, connection, table, clock, OVERRIDES),
+      );
     }
     isReady = true;
     return work();
@@ -71,12 +70,7 @@ export function sqlOverrideTable(
   }
 
   async function readBy(reader: SqlConnection): Promise<OverrideRow[]> {
-    const rows = await reader.query(readText, []);
-    return rows.map(({ name, key, rule, state, until, setAt }): OverrideRow => {
-      const id = { name: read(String(name)), key: read(String(key)) };
-      const { value, ts } = shownState({ state, value: until, ts: setAt });
-      return { ...id, rule: String(rule), until: value, setAt: ts };
-    });
+    return (await reader.query(sql.read, [])).map((row) => sql.row(row));
   }
 
   return {
@@ -93,53 +87,14 @@ export function sqlOverrideTable(
     }),
     write: ({ name, key, rule, until, setAt }, call) =>
       run(call, async (isWanted) => {
-        const params = [stored(name), stored(key), rule, String(until), String(setAt)];
+        const params = [...sql.id(name, key), rule, String(until), String(setAt)];
         await connection.execute(sql.write, params, isWanted);
       }),
     remove: (name, key, call) =>
       run(call, async (isWanted) => {
-        return (await connection.execute(sql.remove, [stored(name), stored(key)], isWanted)) > 0;
+        return (await connection.execute(sql.remove, sql.id(name, key), isWanted)) > 0;
       }),
     removeEnded: (before, call) =>
       run(call, (isWanted) => connection.execute(sql.removeEnded, [String(before)], isWanted)),
-  };
-}
-
-function asItIs(text: string): string {
-  return text;
-}
-
-/** Numbers are sent as text, because some drivers type a parameter by its value. */
-function statements(dialect: DialectName, tableName: TableName) {
-  const mark = dialect === "mysql" ? "`" : '"';
-  const column = (name: string) => quoted(name, mark);
-  const table = quotedTable(tableName, mark);
-  let count = 0;
-  const isNumbered = dialect === "postgresql";
-  const text = () => (isNumbered ? `$${++count}::text` : "?");
-  const number = () =>
-    isNumbered ? `${text()}::float8` : `CAST(? AS ${dialect === "mysql" ? "DOUBLE" : "REAL"})`;
-  const started = <TText>(make: () => TText): TText => {
-    count = 0;
-    return make();
-  };
-  const [name, key, rule, until, setAt] = ["name", "key", "rule", "until", "setAt"].map(column);
-  const replace = [rule, until, setAt].map((each) =>
-    dialect === "mysql" ? `${each} = VALUES(${each})` : `${each} = EXCLUDED.${each}`,
-  );
-  const onConflict =
-    dialect === "mysql" ? "ON DUPLICATE KEY UPDATE" : `ON CONFLICT (${name}, ${key}) DO UPDATE SET`;
-  return {
-    read: `SELECT ${[name, key, rule, until, setAt].join(", ")} FROM ${table}`,
-    /** On PostgreSQL; see `shownBits`. */
-    readBits: `SELECT ${[name, key, rule].join(", ")}, ${shownBits(until!, setAt!)} FROM ${table}`,
-    write: started(
-      () =>
-        `INSERT INTO ${table} (${[name, key, rule, until, setAt].join(", ")}) ` +
-        `VALUES (${[text(), text(), text(), number(), number()].join(", ")}) ` +
-        `${onConflict} ${replace.join(", ")}`,
-    ),
-    remove: started(() => `DELETE FROM ${table} WHERE ${name} = ${text()} AND ${key} = ${text()}`),
-    removeEnded: started(() => `DELETE FROM ${table} WHERE ${until} <= ${number()}`),
   };
 }

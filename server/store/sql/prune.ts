@@ -13,10 +13,9 @@ import { pruneByList } from "../prune-by-list.js";
 import { retryConflicts } from "../retry-conflicts.js";
 import { isInRangeOfSql } from "../plain-path.js";
 import type { PruneTerms, RateLimitStore } from "../store.js";
-import type { Connection } from "./dialect.js";
-import type { DialectName } from "./driver.js";
-import { heldSql } from "./formula.js";
-import { jsonTable, storedText, TEXT } from "./mysql/text.js";
+import type { Connection } from "./connection.js";
+import type { Dialect } from "./dialect.js";
+import type { Page, Params } from "./prune-page.js";
 import { quoted, quotedTable, type TableName } from "./sql.js";
 
 /** The keys of a name that are above `after`, up to and including `last`. */
@@ -26,124 +25,6 @@ interface KeyRange {
   /** `undefined`: there is no upper bound. */
   last: string | undefined;
 }
-
-/** A statement under construction. Each method adds a parameter and returns its placeholder. */
-interface Params {
-  readonly values: unknown[];
-  text(value: string): string;
-  number(value: number): string;
-}
-
-interface PruneSyntax {
-  /** Holds for the rows of a name after a key, and perhaps for those of later names. */
-  isBeyond?(made: Params, name: string, after: string | undefined): string;
-  readonly quote: '"' | "`";
-  params(): Params;
-  /** Deletes the full rows of a page. Resolves with their number. */
-  remove(connection: Connection, table: string, page: Page): Promise<number>;
-}
-
-/** Conditions on a row `t`, made anew for each place of a statement that needs them. */
-interface Page {
-  /** The row is in the page. */
-  isIn(params: Params): string;
-  hasName(params: Params): string;
-  isFull(params: Params): string;
-}
-
-function params(place: (index: number) => string, number = place): Params {
-  const values: unknown[] = [];
-  return {
-    values,
-    text: (value) => place(values.push(value)),
-    number: (value) => number(values.push(value)),
-  };
-}
-
-const POSTGRESQL: PruneSyntax = {
-  // A table without statistics looks as if few rows had this name. A condition that also holds for
-  // later names makes the planner follow the index. Otherwise it sorts all rows of the name for
-  // each page (50 ms instead of 1 ms at 100,000 rows).
-  isBeyond: (made, name, after) =>
-    after === undefined
-      ? `t."name" >= ${made.text(name)}`
-      : `(t."name", t."key") > (${made.text(name)}, ${made.text(after)})`,
-  quote: '"',
-  params: () => params((index) => `$${index}`),
-  async remove(connection, table, { isIn, hasName, isFull }) {
-    const made = this.params();
-    // The DELETE finds its rows by the primary key. Measured and rejected: to repeat the range of
-    // keys there, which makes the planner compare every row with every other one (100 times as long).
-    const text = `WITH l AS MATERIALIZED (
-        SELECT t."key", t."shard" FROM ${table} AS t
-        WHERE ${isIn(made)} AND ${isFull(made)} FOR UPDATE OF t SKIP LOCKED
-      )
-      DELETE FROM ${table} AS t USING l
-      WHERE ${hasName(made)} AND t."key" = l."key" AND t."shard" = l."shard" AND ${isFull(made)}`;
-    return connection.execute(text, made.values);
-  },
-};
-
-const SQLITE: PruneSyntax = {
-  quote: '"',
-  params: () => params(() => "?"),
-  async remove(connection, table, page) {
-    // A DELETE takes the lock of the whole database, so look first whether it has anything to do.
-    if (!(await hasFullRows(this, connection, table, page))) return 0;
-    const made = this.params();
-    const text = `DELETE FROM ${table} AS t WHERE ${page.isIn(made)} AND ${page.isFull(made)}`;
-    return connection.execute(text, made.values);
-  },
-};
-
-const MYSQL: PruneSyntax = {
-  quote: "`",
-  params: () =>
-    params(
-      () => "?",
-      // Without the cast, the parameters and their quotients would be decimals.
-      () => "CAST(? AS DOUBLE)",
-    ),
-  async remove(connection, table, page) {
-    // Look without locks first: a page without full rows then locks nothing.
-    if (!(await hasFullRows(this, connection, table, page))) return 0;
-    return connection.transaction!(async (tx) => {
-      const locking = this.params();
-      const rows = await tx.query(
-        `SELECT t.\`key\`, t.\`shard\` FROM ${table} AS t FORCE INDEX (PRIMARY) ` +
-          `WHERE ${page.isIn(locking)} AND ${page.isFull(locking)} FOR UPDATE SKIP LOCKED`,
-        locking.values,
-      );
-      if (rows.length === 0) return 0;
-      const made = this.params();
-      // The parameter of the list, which comes first.
-      made.text(JSON.stringify(rows.map(({ key, shard }) => [key, Number(shard)])));
-      const text =
-        `DELETE t FROM ${jsonTable([`\`key\` ${TEXT}`, "`shard` INT"])} ` +
-        `STRAIGHT_JOIN ${table} AS t FORCE INDEX (PRIMARY) ON t.\`key\` = i.\`key\` AND t.\`shard\` = i.\`shard\` ` +
-        `WHERE ${page.hasName(made)} AND ${page.isFull(made)}`;
-      return tx.execute(text, made.values);
-    });
-  },
-};
-
-/** Looks for a full row without a lock. */
-async function hasFullRows(
-  syntax: PruneSyntax,
-  connection: Connection,
-  table: string,
-  { isIn, isFull }: Page,
-): Promise<boolean> {
-  const made = syntax.params();
-  const text = `SELECT 1 AS found FROM ${table} AS t WHERE ${isIn(made)} AND ${isFull(made)} LIMIT 1`;
-  return (await connection.query(text, made.values)).length > 0;
-}
-
-const SYNTAX: Record<DialectName, PruneSyntax> = {
-  postgresql: POSTGRESQL,
-  sqlite: SQLITE,
-  mysql: MYSQL,
-};
 
 /** Keys per page. A page has more rows than that if its last key has several shards. */
 const PAGE = 1000;
@@ -159,7 +40,7 @@ function isPrunable(config: Bucket): config is PeriodicConfig {
 }
 
 export interface SqlPruneOptions {
-  dialectName: DialectName;
+  dialect: Pick<Dialect, "mark" | "pruning">;
   table: TableName;
   connection: Connection;
   isConflict(error: unknown): boolean;
@@ -168,18 +49,17 @@ export interface SqlPruneOptions {
 }
 
 export async function* pruneSql(
-  { dialectName, table: tableName, connection, isConflict, store }: SqlPruneOptions,
+  { dialect: { mark, pruning }, table: tableName, connection, isConflict, store }: SqlPruneOptions,
   { configs, before }: PruneTerms,
 ): AsyncGenerator<number, void, undefined> {
-  const syntax = SYNTAX[dialectName];
-  const table = quotedTable(tableName, syntax.quote);
-  const column = (name: string) => `t.${quoted(name, syntax.quote)}`;
+  const table = quotedTable(tableName, mark);
+  const column = (name: string) => `t.${quoted(name, mark)}`;
 
   function isFull(made: Params, config: PeriodicConfig): string {
     if (isCredits(config)) return `${column("value")} = 0`;
     const { rate, period, kind } = config;
     const capacity = capacityOf(config);
-    const held = heldSql(dialectName, kind, {
+    const held = pruning.formula.held(kind, {
       value: () => column("value"),
       ts: () => column("ts"),
       rate: () => made.number(rate),
@@ -199,9 +79,9 @@ export async function* pruneSql(
 
   /** The last key of the page after `after`; `undefined` for the last page. */
   async function lastKey(name: string, after: string | undefined): Promise<string | undefined> {
-    const made = syntax.params();
+    const made = pruning.params();
     const isBeyond =
-      syntax.isBeyond?.(made, name, after) ?? isInRange(made, { name, after, last: undefined });
+      pruning.isBeyond?.(made, name, after) ?? isInRange(made, { name, after, last: undefined });
     const id = ["name", "key", "shard"].map(column);
     const [row] = await connection.query(
       `SELECT ${id.join(", ")} FROM ${table} AS t WHERE ${isBeyond} ` +
@@ -216,7 +96,7 @@ export async function* pruneSql(
       yield* pruneByList(store, { configs: new Map([[given, all]]), before });
       continue;
     }
-    const name = dialectName === "mysql" ? storedText(given) : given;
+    const name = pruning.stored?.(given) ?? given;
     let after: string | undefined;
     do {
       const last = await retryConflicts(() => lastKey(name, after), { isConflict });
@@ -228,7 +108,7 @@ export async function* pruneSql(
           `CASE WHEN abs(${column("value")}) < ${LARGEST} AND abs(${column("ts")}) < ${LARGEST} ` +
           `THEN ${all.map((config) => isFull(made, config)).join(" AND ")} ELSE 1 = 0 END`,
       };
-      yield await retryConflicts(() => syntax.remove(connection, table, page), { isConflict });
+      yield await retryConflicts(() => pruning.remove(connection, table, page), { isConflict });
       // A synchronous driver lets no other work of this process run.
       await nextTick();
       after = last;

@@ -4,12 +4,11 @@
  * the message is that of the database itself, without the values that it quotes.
  */
 import { RateLimitStoreError } from "../../../core/errors.js";
-import { missingTableHint } from "./table/check-table.js";
-import { isPoolWait, isTooBusy } from "./database-errors.js";
-import type { DialectName } from "./driver.js";
-import { EngineError } from "./engine.js";
-import { isSetUpError } from "./set-up-errors.js";
+import { isPoolWait, isUnanswered } from "./database-errors.js";
+import type { Dialect } from "./dialect.js";
 import type { TableName } from "./sql.js";
+import { EngineError } from "./table/check-engine.js";
+import { missingTableHint } from "./table/check-table.js";
 import { TableError } from "./table/table-error.js";
 
 /** Messages of this kind mean that the table has to be checked again. */
@@ -21,7 +20,7 @@ export function isMissingTable({ message }: Error): boolean {
 export function storeError(
   cause: unknown,
   table: TableName,
-  dialect: DialectName,
+  { catalog, errors }: Pick<Dialect, "catalog" | "errors">,
   isSilent: () => boolean = () => false,
 ): RateLimitStoreError {
   if (cause instanceof RateLimitStoreError) return cause;
@@ -31,12 +30,13 @@ export function storeError(
   const hint = POOLED.test(said)
     ? POOLER_HINT
     : isMissing
-      ? ` (${missingTableHint(table, dialect)})`
+      ? ` (${missingTableHint(table, catalog)})`
       : isPoolWait(cause)
         ? LENT_HINT
         : "";
-  const isSetUp = isOwn || isMissing || isSetUpError(cause, dialect);
-  const isOutage = !isSetUp && (!isTooBusy(cause) || isSilent());
+  const isSetUp = isOwn || isMissing || errors.isSetUp(cause);
+  const isBusy = isUnanswered(cause) || isPoolWait(cause) || errors.isTooBusy(cause);
+  const isOutage = !isSetUp && (!isBusy || isSilent());
   return new RateLimitStoreError(`the rate limit store failed: ${said}${hint}`, {
     cause,
     isOutage,

@@ -7,17 +7,20 @@ import type { Write, WriteGroup } from "../plan-writes.js";
 import { UnsentError, type WriteOutcomes } from "../row-access.js";
 import { rowKey } from "../store.js";
 import { WriteConflictError } from "../retry-conflicts.js";
-import type { Connection, Dialect } from "./dialect.js";
+import type { Connection } from "./connection.js";
+import type { Statements } from "./dialect.js";
 
 const isInsert = ({ was, next }: Write) => was === null && next !== null;
 const isDelete = ({ was, next }: Write) => was !== null && next === null;
 const isUpdate = ({ was, next }: Write) => was !== null && next !== null;
 const isAbsent = ({ was, next }: Write) => was === null && next === null;
 
+/** @param isConflict of the dialect. */
 export async function writeGroups(
-  dialect: Dialect,
+  statements: Statements,
   connection: Connection,
   groups: readonly WriteGroup[],
+  isConflict: (error: unknown) => boolean,
   isWanted?: (group: WriteGroup) => boolean,
 ): Promise<WriteOutcomes> {
   const outcomes: WriteOutcomes = new Map();
@@ -40,7 +43,7 @@ export async function writeGroups(
       // The error has aborted the whole transaction, and its owner has to receive it.
       if (connection.transaction === undefined) throw error;
       // After a conflict the statement was rolled back. Its groups are decided again.
-      if (dialect.isConflict(error)) return;
+      if (isConflict(error)) return;
       for (const group of members) outcomes.set(group, { error });
     }
   }
@@ -48,16 +51,17 @@ export async function writeGroups(
   const alone = (holds: (write: Write) => boolean) =>
     groups.filter(({ writes }) => writes.length === 1 && holds(writes[0]!));
   const canUpdate = (write: Write) =>
-    isUpdate(write) || (dialect.canUpsert && (isInsert(write) || isAbsent(write)));
+    isUpdate(write) || (statements.canUpsert && (isInsert(write) || isAbsent(write)));
   const updates = groups.filter(({ writes }) => writes.every(canUpdate));
-  const inserts = dialect.canUpsert ? [] : alone(isInsert);
+  const inserts = statements.canUpsert ? [] : alone(isInsert);
   const deletes = alone(isDelete);
   const simple = new Set([...updates, ...inserts, ...deletes]);
-  await step(updates, (sending) => dialect.update(sending, updates));
-  await step(inserts, (sending) => dialect.insert(sending, writesOf(inserts)));
-  await step(deletes, (sending) => dialect.remove(sending, writesOf(deletes)));
+  await step(updates, (sending) => statements.update(sending, updates));
+  await step(inserts, (sending) => statements.insert(sending, writesOf(inserts)));
+  await step(deletes, (sending) => statements.remove(sending, writesOf(deletes)));
   for (const group of groups) {
-    if (!simple.has(group)) await step([group], (sending) => writeMixed(dialect, sending, group));
+    if (!simple.has(group))
+      await step([group], (sending) => writeMixed(statements, sending, group));
   }
   return outcomes;
 }
@@ -98,7 +102,7 @@ const HELD: RateLimitState = { value: 0, ts: 0 };
  * that has to stay absent cannot be locked, so it is inserted, which keeps other transactions from
  * inserting it, and deleted again.
  */
-function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteGroup) {
+function writeMixed(statements: Statements, connection: Connection, { writes }: WriteGroup) {
   const run = async (tx: Connection): Promise<ReadonlySet<string>> => {
     const written = new Set<string>();
     const absent = writes.filter(isAbsent).map(({ row }) => row);
@@ -109,9 +113,9 @@ function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteG
     const deletes = [...writes.filter(isDelete), ...releases];
     // Inserts first: they fail at once on an existing row, before the other writes wait for locks.
     const steps = [
-      inserts.length > 0 && (() => dialect.insert(tx, inserts)),
-      updates.length > 0 && (() => dialect.update(tx, [{ writes: updates, decisions: [] }])),
-      deletes.length > 0 && (() => dialect.remove(tx, deletes)),
+      inserts.length > 0 && (() => statements.insert(tx, inserts)),
+      updates.length > 0 && (() => statements.update(tx, [{ writes: updates, decisions: [] }])),
+      deletes.length > 0 && (() => statements.remove(tx, deletes)),
     ];
     for (const each of steps) {
       if (!each) continue;
@@ -122,7 +126,8 @@ function writeMixed(dialect: Dialect, connection: Connection, { writes }: WriteG
     if (written.size !== writes.length) throw new WriteConflictError();
     return written;
   };
-  if (connection.isSingle && dialect.writeAtOnce) return dialect.writeAtOnce(connection, writes);
+  if (connection.isSingle && statements.writeAtOnce)
+    return statements.writeAtOnce(connection, writes);
   return connection.transaction === undefined ? run(connection) : connection.transaction(run);
 }
 

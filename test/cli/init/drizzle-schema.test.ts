@@ -7,7 +7,7 @@ import { MySqlDialect, QueryBuilder as MysqlBuilder } from "drizzle-orm/mysql-co
 import { PgDialect, QueryBuilder as PgBuilder } from "drizzle-orm/pg-core";
 import { QueryBuilder as SqliteBuilder, SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
-import { LIMITS, OVERRIDES } from "../../../server/store/sql/table/check-table.js";
+import { LIMITS, OVERRIDES } from "../../../server/store/sql/table/catalog.js";
 import { runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 

@@ -27,7 +27,7 @@ const FAULTS: readonly [pattern: RegExp, replacement: string][] = [
 async function openSubject(change?: (port: RedisPort) => RedisPort) {
   const { rows, client, prefix, [Symbol.asyncDispose]: dispose } = await openRows(change);
   const subject: Subject = {
-    dialect: {
+    statements: {
       mixesTerms: true,
       /** What was written, where it is what was answered. */
       async take(_, lines, { now }) {

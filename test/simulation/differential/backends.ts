@@ -4,7 +4,7 @@ import pg from "pg";
 import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-store.js";
 import { pgDriver } from "../../../server/store/drivers/pg/pg-store.js";
 import type { DatabaseClock } from "../../../server/store/sql/table/database-clock.js";
-import type { CreateDialect } from "../../../server/store/sql/dialect.js";
+import type { Dialect } from "../../../server/store/sql/dialect.js";
 import { mysql } from "../../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../../server/store/sql/postgresql/postgresql.js";
 import { MysqlServer } from "../model/mysql.js";
@@ -19,7 +19,7 @@ export interface Backend {
   name: "postgresql" | "mariadb";
   /** The name of the table, quoted. */
   table: string;
-  dialect: CreateDialect;
+  dialect: Dialect;
   version: string;
   /** The levels of transactions that the package or its applications use. */
   levels: readonly LevelName[];

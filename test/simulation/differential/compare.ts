@@ -114,11 +114,11 @@ class Run {
   async all(sessions: readonly RealSession[]): Promise<void> {
     const { backend } = this;
     const random = this.#random;
-    const dialect = backend.dialect({ name: "RateLimit" }, everyOtherTime());
-    dialect.prepare?.(backend.version);
+    const { dialect, version } = backend;
+    const statements = dialect.statements({ name: "RateLimit" }, everyOtherTime(), version);
     const endsWaits = this.#endsWaits;
     const rows = this.#model.rows;
-    const context: Context = { backend, dialect, rows, ids: this.#ids, random, endsWaits };
+    const context: Context = { backend, statements, rows, ids: this.#ids, random, endsWaits };
     const actors = sessions.map((session, connection): Actor => {
       const { reasonOf } = backend;
       const edit = (text: string) => backend.edit(text, endsWaits);

@@ -5,13 +5,8 @@
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import type { Write } from "../../../server/store/plan-writes.js";
-import {
-  boundLockWaits,
-  type Connection,
-  type Dialect,
-  inside,
-  type Locking,
-} from "../../../server/store/sql/dialect.js";
+import { type Connection, inside, type Locking } from "../../../server/store/sql/connection.js";
+import { boundLockWaits, type Statements } from "../../../server/store/sql/dialect.js";
 import { pruneSql } from "../../../server/store/sql/prune.js";
 import { compareLockOrder, type RowId } from "../../../server/store/store.js";
 import { idOf, type ModelRows } from "../model/rows.js";
@@ -50,7 +45,7 @@ export interface Actor {
 
 export interface Context {
   backend: Backend;
-  dialect: Dialect;
+  statements: Statements;
   rows: ModelRows;
   /** The rows that it is about. */
   ids: readonly RowId[];
@@ -61,14 +56,14 @@ export interface Context {
 
 /** @returns what the actor does next. */
 export function nextAction(actor: Actor, context: Context): () => Promise<unknown> {
-  const { backend, dialect, endsWaits, random } = context;
+  const { backend, endsWaits, random } = context;
   const { tandem, level } = actor;
   if (level === undefined) {
     if (random.chance(0.4)) return alone(tandem, context);
     const next = random.pick(backend.levels);
     return async () => {
       for (const text of backend.begin(next)) await tandem.run(text);
-      if (endsWaits && next === "SERIALIZABLE") await boundLockWaits(dialect, tandem, 1000);
+      if (endsWaits && next === "SERIALIZABLE") await boundLockWaits(backend.dialect, tandem, 1000);
       actor.level = next;
     };
   }
@@ -106,7 +101,7 @@ const LOCKING: Record<Backend["name"], Record<LevelName, readonly Locking[]>> = 
 
 /** A statement, or a short transaction, of the store itself. */
 function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
-  const { backend, dialect, random } = context;
+  const { backend, statements, random } = context;
   const own: Connection = {
     ...inside(tandem, UNLOCKED),
     async transaction(run) {
@@ -133,24 +128,24 @@ function alone(tandem: Tandem, context: Context): () => Promise<unknown> {
   });
   const now = random.pick([1000, 1700, 2900]);
   const options = { now, mayWait: random.chance(0.5), isWanted: () => true };
-  return () => dialect.take!(tandem, lines, options);
+  return () => statements.take!(tandem, lines, options);
 }
 
 /** Looks at many rows, or deletes those that are full. */
 function browse(connection: Connection, context: Context): () => Promise<unknown> {
-  const { backend, dialect, ids, random } = context;
+  const { backend, statements, ids, random } = context;
   const { name } = ids[0]!;
   const dice = random.next();
-  if (dice < 0.2) return () => dialect.nextName(connection, justBefore(name));
+  if (dice < 0.2) return () => statements.nextName(connection, justBefore(name));
   if (dice < 0.4) {
     const after = random.chance(0.5) ? random.pick(ids) : undefined;
     const count = random.between(1, 4);
-    return () => dialect.list(connection, name, after, count);
+    return () => statements.list(connection, name, after, count);
   }
   const configs = random.chance(0.3) ? CONFIGS : [random.pick(CONFIGS)];
   const pages = pruneSql(
     {
-      dialectName: backend.name === "postgresql" ? "postgresql" : "mysql",
+      dialect: backend.dialect,
       table: { name: "RateLimit" },
       connection,
       isConflict: () => false,
@@ -173,10 +168,10 @@ function unused(): never {
 }
 
 function write(connection: Connection, context: Context): () => Promise<unknown> {
-  const { dialect, random } = context;
+  const { statements, random } = context;
   const rows = some(context);
   const dice = random.next();
-  if (dice < 0.35) return () => dialect.read(connection, rows);
+  if (dice < 0.35) return () => statements.read(connection, rows);
   const known = rows.map((row): Write => ({
     row,
     was: stateOf(row, context),
@@ -186,10 +181,10 @@ function write(connection: Connection, context: Context): () => Promise<unknown>
     const groups = random.chance(0.5)
       ? [{ writes: known, decisions: [0] }]
       : known.map((each, i) => ({ writes: [each], decisions: [i] }));
-    return () => dialect.update(connection, groups);
+    return () => statements.update(connection, groups);
   }
-  if (dice < 0.87) return () => dialect.insert(connection, known);
-  return () => dialect.remove(connection, known);
+  if (dice < 0.87) return () => statements.insert(connection, known);
+  return () => statements.remove(connection, known);
 }
 
 /** One row or two, in the order in which the package locks them. */

@@ -1,5 +1,5 @@
 /** The connections of a pool of `mysql2/promise` or `mariadb`. */
-import { isReadOnly } from "../../sql/database-errors.js";
+import { isReadOnly } from "../../sql/mysql/errors.js";
 import { type Connections, createConnections } from "../pools/connections.js";
 import type {
   ConnectionInternals,

@@ -1,6 +1,6 @@
 /** The connections of a `pg.Pool`. */
 import { type Connections, createConnections } from "../pools/connections.js";
-import { isReadOnly } from "../../sql/database-errors.js";
+import { isReadOnly } from "../../sql/postgresql/errors.js";
 import type { PgClientLike, PgPoolLike } from "./pg-client.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {

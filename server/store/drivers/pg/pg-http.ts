@@ -3,7 +3,7 @@
  * there are no interactive transactions. The package imports none of it.
  */
 import type { SqlDriver, SqlRow } from "../../sql/driver.js";
-import { NoTransactionsError } from "../../sql/dialect.js";
+import { NoTransactionsError } from "../../sql/connection.js";
 
 /** The function that `neon(url)` returns. */
 export interface PgHttpLike {

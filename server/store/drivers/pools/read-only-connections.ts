@@ -1,5 +1,5 @@
 /** Connections to a server that accepts no writes any more, such as a primary that was replaced. */
-import { isReadOnly } from "../../sql/database-errors.js";
+import { DIALECTS } from "../../sql/dialects.js";
 
 export interface ReadOnlyConnections {
   /** Notes an error of a statement, which the application may hide, and passes it on. */
@@ -21,4 +21,9 @@ export function createReadOnlyConnections(): ReadOnlyConnections {
     },
     has: (connection, cause) => known.has(connection) || isReadOnly(cause),
   };
+}
+
+/** No code of a database means something else to another one. */
+function isReadOnly(error: unknown): boolean {
+  return Object.values(DIALECTS).some(({ errors }) => errors.isReadOnly(error));
 }

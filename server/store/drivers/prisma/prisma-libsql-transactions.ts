@@ -11,7 +11,7 @@
  * keeps the file locked. Neither a ROLLBACK nor `$disconnect` ends that, so the error says what to do.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
-import { isBusy } from "../../sql/database-errors.js";
+import { isBusy } from "../../sql/sqlite/errors.js";
 import type { PrismaRaw } from "./prisma-client.js";
 
 const READ =

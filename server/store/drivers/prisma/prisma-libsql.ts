@@ -10,7 +10,7 @@
  * connection, but the adapter does not roll back then, and the file stays locked.
  */
 import type { SqlConnection } from "../../sql/driver.js";
-import { isBusy } from "../../sql/database-errors.js";
+import { isBusy } from "../../sql/sqlite/errors.js";
 import type { ClientInternals, PrismaLike } from "./prisma-client.js";
 
 export function isLibsql(adapterName: unknown): boolean {

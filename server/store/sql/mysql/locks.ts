@@ -3,7 +3,8 @@
  * locks of their own rows only, and not for long.
  */
 import { rowKey, type RowId } from "../../store.js";
-import type { Connection } from "../dialect.js";
+import type { Connection } from "../connection.js";
+import type { MysqlEngine } from "./engines.js";
 
 /**
  * Goes before a statement of MariaDB: how long it may wait for one lock. Whole seconds are the unit
@@ -24,12 +25,12 @@ const END_BRIEFLY = "SET innodb_lock_wait_timeout = @rate_limit_lock_wait";
  */
 export async function waitingBriefly<TResult>(
   connection: Connection,
-  isMariaDb: boolean,
+  { boundsStatements }: MysqlEngine,
   run: (connection: Connection, prefix: string) => Promise<TResult>,
 ): Promise<TResult> {
   const { locking, isSingle, transaction } = connection;
   if (locking.patience === "unbounded") return run(connection, "");
-  if (isMariaDb) return run(connection, BRIEFLY);
+  if (boundsStatements) return run(connection, BRIEFLY);
   // Without transactions, the statements of a session cannot be kept together.
   if (isSingle) return run(connection, "");
   const inSession = async (tx: Connection) => {

@@ -3,15 +3,25 @@
  * `INSERT … SELECT … FOR UPDATE`, in which the select decides on rows that it has locked.
  */
 import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
-import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
-import { isLockTimeout, isOutOfRange } from "../database-errors.js";
 import type { TakeLine } from "../../row-access.js";
 import { sharedKind } from "../../take-terms.js";
-import type { Dialect } from "../dialect.js";
-import { type FormulaKind, heldSql, type Operands, refilledSql, tsSql } from "../formula.js";
-import { BRIEFLY } from "./locks.js";
-import { ID_COLUMNS, idValues, jsonTable, SAME_ROW, shownRows, shownState, STATE } from "./text.js";
+import type { Statements } from "../dialect.js";
+import type { FormulaKind, Operands } from "../formula.js";
 import { statesOf } from "../sql.js";
+import type { DatabaseClock } from "../table/database-clock.js";
+import { isLockTimeout, isOutOfRange } from "./errors.js";
+import { BRIEFLY } from "./locks.js";
+import {
+  CLOCK,
+  FORMULA,
+  ID_COLUMNS,
+  idValues,
+  jsonTable,
+  SAME_ROW,
+  shownRows,
+  shownState,
+  STATE,
+} from "./text.js";
 
 const NUMBERS = ["total", "rate", "period", "capacity", "floor", "now", "isWindow"] as const;
 /** A take's numbers, by name. */
@@ -52,13 +62,13 @@ function takeText(
   from: string,
   { withClock, skips }: Form,
 ): string {
-  const left = `${heldSql("mysql", kind, OPERANDS)} - :total`;
+  const left = `${FORMULA.held(kind, OPERANDS)} - :total`;
   return `${BRIEFLY}
     INSERT INTO ${table} (${STATE})
-    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${tsSql("mysql", kind, OPERANDS)}
-    FROM ${from} AND ${refilledSql("mysql", kind, OPERANDS)} - :total >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
+    SELECT t.\`name\`, t.\`key\`, t.\`shard\`, ${left}, ${FORMULA.ts(kind, OPERANDS)}
+    FROM ${from} AND ${FORMULA.refilled(kind, OPERANDS)} - :total >= :floor FOR UPDATE ${skips ? "SKIP LOCKED" : ""}
     ON DUPLICATE KEY UPDATE \`value\` = VALUES(\`value\`), \`ts\` = VALUES(\`ts\`)
-    RETURNING ${shownState()} ${withClock ? `, ${CLOCK.mysql}` : ""}`;
+    RETURNING ${shownState()} ${withClock ? `, ${CLOCK}` : ""}`;
 }
 
 /** For many rows: the numbers are columns of the list. */
@@ -82,7 +92,7 @@ function takeOne(table: string, kind: FormulaKind, form: Form) {
 }
 
 /** @param table quoted. */
-export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<Dialect["take"]> {
+export function mariaDbTake(table: string, clock: DatabaseClock): NonNullable<Statements["take"]> {
   const takes = (form: Form) => ({
     many: {
       "token bucket": takeMany(table, "token bucket", form),

@@ -5,6 +5,8 @@
  */
 import type { RowId } from "../../store.js";
 import type { SqlRow } from "../driver.js";
+import { createFormula } from "../formula.js";
+import { CLOCK_COLUMN } from "../table/database-clock.js";
 
 /** Unit separator: not a space, and unlikely in a key. */
 const MARK = "\u001F";
@@ -38,6 +40,18 @@ export function jsonTable(columns: readonly string[]): string {
   return `JSON_TABLE(?, '$[*]' COLUMNS (${parts.join(", ")})) AS i`;
 }
 
+/** UTC, so that no change of the hour matters. */
+export const CLOCK =
+  "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS DOUBLE) / 1000 " +
+  `AS ${CLOCK_COLUMN}`;
+
+export const FORMULA = createFormula({
+  least: "LEAST",
+  greatest: "GREATEST",
+  zero: "0",
+  floor: (quotient) => `FLOOR(${quotient})`,
+});
+
 export const ID = "`name`, `key`, `shard`";
 /** The columns of the table. They are named everywhere, because some clients refuse `*`. */
 export const STATE = `${ID}, \`value\`, \`ts\``;
@@ -53,6 +67,12 @@ export const shownState = (prefix = ""): string =>
   ].join(", ");
 
 export const SAME_ROW = "t.`name` = i.`name` AND t.`key` = i.`key` AND t.`shard` = i.`shard`";
+
+/**
+ * A table `t` whose rows are found by the primary key, which has to be forced wherever rows may be
+ * locked: of a small table the planner reads all rows, and InnoDB locks what is read.
+ */
+export const byPrimary = (table: string): string => `${table} AS t FORCE INDEX (PRIMARY)`;
 
 export const ID_COLUMNS = [`\`name\` ${TEXT}`, `\`key\` ${TEXT}`, "`shard` INT"];
 

@@ -5,8 +5,8 @@
 import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
 import type { TakeLine } from "../../row-access.js";
 import { distinctTerms } from "../../take-terms.js";
-import { heldSql, type Operands, refilledSql, tsSql } from "../formula.js";
-import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./text.js";
+import type { Operands } from "../formula.js";
+import { FORMULA, ID, idParams, LOCK_WAIT, of, patience, rowsFrom, STATE } from "./text.js";
 
 /** Over a row `t` and its terms `c`. */
 const OPERANDS: Operands = {
@@ -40,12 +40,12 @@ const TERMS = `(
  * @param columns of the result.
  */
 export function takeEachText(table: string, columns: string): string {
-  const left = `${heldSql("postgresql", "either", OPERANDS)} - c.total`;
-  const refilled = refilledSql("postgresql", "either", OPERANDS);
+  const left = `${FORMULA.held("either", OPERANDS)} - c.total`;
+  const refilled = FORMULA.refilled("either", OPERANDS);
   return `INSERT INTO ${table} AS t (${STATE})
     SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)} WHERE ${patience(LOCK_WAIT)} <> ''
     ON CONFLICT (${ID}) DO UPDATE SET ("value", "ts") = (
-      SELECT ${left}, ${tsSql("postgresql", "either", OPERANDS)} FROM ${TERMS}
+      SELECT ${left}, ${FORMULA.ts("either", OPERANDS)} FROM ${TERMS}
     )
     WHERE (SELECT ${refilled} - c.total >= c.floor FROM ${TERMS})
     RETURNING ${of("t", ID)}, ${columns}`;

@@ -7,14 +7,25 @@ import type { RateLimitState } from "../../../../core/calculate.js";
 import type { TakeLine, TakeOptions } from "../../row-access.js";
 import { rowKey } from "../../store.js";
 import { sharedTerms } from "../../take-terms.js";
-import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
-import { isOutOfRange } from "../database-errors.js";
-import type { Dialect } from "../dialect.js";
+import type { Statements } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
-import { heldSql, type Operands, refilledSql, tsSql } from "../formula.js";
-import { takeEachParams, takeEachText } from "./take-each.js";
-import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, shownState, STATE } from "./text.js";
+import type { Operands } from "../formula.js";
 import { statesOf } from "../sql.js";
+import type { DatabaseClock } from "../table/database-clock.js";
+import { isOutOfRange } from "./errors.js";
+import { takeEachParams, takeEachText } from "./take-each.js";
+import {
+  CLOCK,
+  FORMULA,
+  ID,
+  idParams,
+  LOCK_WAIT,
+  of,
+  patience,
+  rowsFrom,
+  shownState,
+  STATE,
+} from "./text.js";
 
 /** The operands over a row `t`. Without casts, which would be a tenth of the time for planning. */
 const OPERANDS: Operands = {
@@ -46,9 +57,9 @@ interface TakeTexts {
 }
 
 function takeTexts(table: string, kind: PeriodicConfig["kind"], shown: string): TakeTexts {
-  const held = heldSql("postgresql", kind, OPERANDS);
-  const refilled = refilledSql("postgresql", kind, OPERANDS);
-  const ts = tsSql("postgresql", kind, OPERANDS);
+  const held = FORMULA.held(kind, OPERANDS);
+  const refilled = FORMULA.refilled(kind, OPERANDS);
+  const ts = FORMULA.ts(kind, OPERANDS);
   const text = (
     source: string,
     total: string,
@@ -84,13 +95,13 @@ export function postgresqlTake(
   table: string,
   clock: DatabaseClock,
   shown: string,
-): Dialect["take"] {
+): NonNullable<Statements["take"]> {
   const takes = (columns: string): Takes => ({
     "token bucket": takeTexts(table, "token bucket", columns),
     "fixed window": takeTexts(table, "fixed window", columns),
     each: takeEachText(table, columns),
   });
-  const texts = [takes(shown), takes(`${shown}, ${CLOCK.postgresql}`)] as const;
+  const texts = [takes(shown), takes(`${shown}, ${CLOCK}`)] as const;
   return (connection, lines, options) =>
     (lines.length === 1
       ? takeOne(clock, texts, connection, lines[0]!, options)

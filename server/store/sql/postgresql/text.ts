@@ -2,6 +2,9 @@
 import type { RateLimitState } from "../../../../core/calculate.js";
 import type { RowId } from "../../store.js";
 import type { SqlRow } from "../driver.js";
+import { createFormula } from "../formula.js";
+import type { PostgresqlEngine } from "./engines.js";
+import { CLOCK_COLUMN } from "../table/database-clock.js";
 
 /**
  * How long a single statement may wait for one row, ms. Less than `deadlock_timeout`, so that the
@@ -17,20 +20,33 @@ export const patience = (ms: number) => `set_config('lock_timeout', '${ms}', tru
 export const ID = `"name", "key", "shard"`;
 /** The columns of the table. They are named everywhere, because some clients refuse `*`. */
 export const STATE = `${ID}, "value", "ts"`;
+/** No double, because `extra_float_digits` can round one to a day. */
+export const CLOCK = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "${CLOCK_COLUMN}"`;
+
+export const FORMULA = createFormula({
+  least: "LEAST",
+  greatest: "GREATEST",
+  zero: "0",
+  floor: (quotient) => `floor(${quotient})`,
+});
+
 /** A list of columns, each with the name of its table. */
 export const of = (table: string, columns: string) =>
   columns.replaceAll(/"\w+"/g, (column) => `${table}.${column}`);
 
-/** The state of a row `t` in a result: the columns themselves. */
-export const SHOWN_DOUBLES = `t."value", t."ts"`;
 /**
  * Two doubles in a result, as the bits of both, in hexadecimal digits, because the digits of a double can be
  * rounded: `extra_float_digits` shortens them, and `pg` misreads most doubles if it has the option
- * `binary` (1,943 of 2,000). CockroachDB knows these functions and cannot run them.
+ * `binary` (1,943 of 2,000).
  */
 export const shownBits = (first: string, second: string) =>
   `encode(float8send(${first}) || float8send(${second}), 'hex') AS "state"`;
-export const SHOWN_BITS = shownBits('t."value"', 't."ts"');
+const SHOWN_BITS = shownBits('t."value"', 't."ts"');
+
+/** The state of a row `t` in a result. */
+export function shownColumns({ showsBits }: PostgresqlEngine): string {
+  return showsBits ? SHOWN_BITS : `t."value", t."ts"`;
+}
 
 const bits = new DataView(new ArrayBuffer(16));
 
@@ -70,7 +86,25 @@ export function rowsFrom(columns: string): string {
  * primary key even in a table of two rows. A prepared statement keeps its plan when the table grows,
  * until the next ANALYZE: reading all rows of 200,000 took 170 ms for 16 rows.
  */
-export const BY_KEY = `(SELECT count(*) FROM generate_series(1, t."shard" - t."shard")) = 0`;
+const BY_KEY = `(SELECT count(*) FROM generate_series(1, t."shard" - t."shard")) = 0`;
+
+/** The same, if the engine takes a subquery everywhere. Others than PostgreSQL may refuse it. */
+export function byKey({ isPostgresql }: PostgresqlEngine): string {
+  return isPostgresql ? BY_KEY : "true";
+}
+
+/**
+ * A text that locks rows, as the engine accepts it. Without NOWAIT, waits are bounded anyway.
+ *
+ * @param isAlone whether it is no part of a transaction, which may be Serializable.
+ */
+export function lockingText(
+  { skipsWhenSerializable }: PostgresqlEngine,
+  isAlone: boolean,
+  text: string,
+): string {
+  return skipsWhenSerializable || isAlone ? text : text.replace(/ SKIP LOCKED| NOWAIT/g, "");
+}
 
 /** Another one: the planner takes it to hold for one row of a list `i`. */
 export const FEW = `i."shard" % 1 = 0`;

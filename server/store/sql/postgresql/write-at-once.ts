@@ -4,8 +4,8 @@
  */
 import type { Write } from "../../plan-writes.js";
 import { rowKey } from "../../store.js";
-import { isDivisionByZero } from "../database-errors.js";
-import type { Dialect } from "../dialect.js";
+import type { Statements } from "../dialect.js";
+import { isDivisionByZero } from "./errors.js";
 import { ID, idParams, LOCK_WAIT, of, patience, rowsFrom, SAME_ROW, STATE } from "./text.js";
 
 const ALL = `${ID}, "wasValue", "wasTs", "value", "ts"`;
@@ -46,7 +46,7 @@ const mixedText = (table: string) => `WITH i AS (
   ) THEN 1 ELSE 0 END AS "written" FROM written CROSS JOIN same WHERE same."all"`;
 
 /** @param table quoted. */
-export function postgresqlWriteAtOnce(table: string): NonNullable<Dialect["writeAtOnce"]> {
+export function postgresqlWriteAtOnce(table: string): NonNullable<Statements["writeAtOnce"]> {
   const text = mixedText(table);
   return async (connection, writes) => {
     try {

@@ -1,11 +1,11 @@
 /** The plain take on SQLite: one statement reads the rows, decides, and writes. */
 import { capacityOf } from "../../../../core/config.js";
 import { distinctTerms, sharedKind } from "../../take-terms.js";
-import { CLOCK, type DatabaseClock } from "../table/database-clock.js";
-import type { Dialect } from "../dialect.js";
-import { type FormulaKind, heldSql, type Operands, tsSql } from "../formula.js";
+import type { Statements } from "../dialect.js";
+import type { FormulaKind, Operands } from "../formula.js";
 import { statesOf } from "../sql.js";
-import { ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./text.js";
+import type { DatabaseClock } from "../table/database-clock.js";
+import { CLOCK, FORMULA, ID, idValues, listOf, SAME_ROW, scaled, SCALES } from "./text.js";
 
 /** Over a row `t`, its terms `c`, and the time `n` of the take. */
 const OPERANDS: Operands = {
@@ -31,18 +31,18 @@ function takeText(table: string, kind: FormulaKind, isShared: boolean, withClock
       ${listOf(["id", "id", "id", "number", "number", "number", "id"])}
     ),
     d AS (
-      SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${heldSql("sqlite", kind, OPERANDS)} - i."total" AS "next", ${tsSql("sqlite", kind, OPERANDS)} AS "nextTs", c."floor"
+      SELECT i.${ID.replaceAll(", ", ", i.")}, i."freshValue", i."freshTs", ${FORMULA.held(kind, OPERANDS)} - i."total" AS "next", ${FORMULA.ts(kind, OPERANDS)} AS "nextTs", c."floor"
       FROM i CROSS JOIN c ON c."place" = i."place" CROSS JOIN n LEFT JOIN ${table} AS t ON ${SAME_ROW}
     )
     INSERT INTO ${table} (${ID}, "value", "ts")
     SELECT ${ID}, coalesce("next", "freshValue"), coalesce("nextTs", "freshTs") FROM d
     WHERE "next" IS NULL OR "next" >= "floor"
     ON CONFLICT (${ID}) DO UPDATE SET "value" = excluded."value", "ts" = excluded."ts"
-    RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK.sqlite}` : ""}`;
+    RETURNING ${ID}, "value", "ts" ${withClock ? `, ${CLOCK}` : ""}`;
 }
 
 /** @param table quoted. */
-export function sqliteTake(table: string, clock: DatabaseClock): Dialect["take"] {
+export function sqliteTake(table: string, clock: DatabaseClock): NonNullable<Statements["take"]> {
   // Kept, because some clients look up prepared statements by their text.
   const texts = new Map<string, string>();
   const textOf = (kind: FormulaKind, isShared: boolean, withClock: boolean) => {

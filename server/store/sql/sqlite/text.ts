@@ -1,9 +1,23 @@
 /** Pieces of SQL that the statements of SQLite share. */
 import type { Write } from "../../plan-writes.js";
 import type { RowId } from "../../store.js";
+import { createFormula } from "../formula.js";
+import { CLOCK_COLUMN } from "../table/database-clock.js";
 
 export const ID = `"name", "key", "shard"`;
 export const SAME_ROW = `t."name" = i."name" AND t."key" = i."key" AND t."shard" = i."shard"`;
+
+/** Some builds of SQLite have no unixepoch(). */
+export const CLOCK = `(julianday('now') - 2440587.5) * 86400000.0 AS "${CLOCK_COLUMN}"`;
+
+export const FORMULA = createFormula({
+  least: "min",
+  greatest: "max",
+  // `max(0, …)` could be an integer, and then a quotient of two integers would be one, too.
+  zero: "0.0",
+  // Some builds of SQLite have no floor().
+  floor: (quotient) => `CAST(${quotient} AS INTEGER)`,
+});
 
 export function idValues({ name, key, shard }: RowId): [string, string, number] {
   return [name, key, shard];

@@ -8,7 +8,7 @@
  */
 import { FILLS_EVERY_ROW } from "../../plain-path.js";
 import type { Write } from "../../plan-writes.js";
-import type { Dialect } from "../dialect.js";
+import type { Statements } from "../dialect.js";
 import { idsOf } from "../sql.js";
 import { removeParam, upsertParam } from "./text.js";
 
@@ -19,7 +19,7 @@ import { removeParam, upsertParam } from "./text.js";
 export function sqliteWriteAtOnce(
   upsert: string,
   remove: string,
-): NonNullable<Dialect["writeAtOnce"]> {
+): NonNullable<Statements["writeAtOnce"]> {
   return async (connection, writes) => {
     // The `ts` stays, because the windows of a row follow from it.
     const filled = writes.map((write): Write => {

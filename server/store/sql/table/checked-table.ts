@@ -1,46 +1,62 @@
-/** The table of a store. It is checked before its first use, and again after it was lost. */
+/**
+ * The table of a store, and whether a statement may be sent to it: the table was checked, and the
+ * database's clock is not in doubt. It is checked before its first use, and again after it was lost.
+ */
 import type { RateLimitState } from "../../../../core/calculate.js";
-import type { RowId } from "../../store.js";
 import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
-import { checkTable, LIMITS } from "./check-table.js";
-import type { Connection, Dialect } from "../dialect.js";
-import type { DialectName, SqlConnection } from "../driver.js";
-import type { KnownTable } from "./known-table.js";
+import type { RowId } from "../../store.js";
+import type { Connection } from "../connection.js";
+import type { Dialect, Statements } from "../dialect.js";
+import type { SqlConnection, SqlDriver } from "../driver.js";
 import type { TableName } from "../sql.js";
 import { isMissingTable } from "../store-error.js";
-
-interface CheckedTableOptions {
-  dialectName: DialectName;
-  dialect: Dialect;
-  known: KnownTable;
-  /** For checks that no transaction makes. */
-  connection: SqlConnection;
-}
+import { LIMITS } from "./catalog.js";
+import { checkTable } from "./check-table.js";
+import type { DatabaseClock } from "./database-clock.js";
+import { type KnownTable, knownTable } from "./known-table.js";
 
 export class CheckedTable {
+  readonly clock: DatabaseClock;
+  readonly #known: KnownTable;
+  /** The statements that `onStatements` was told of. */
+  #told: Statements | undefined;
   #checking: Promise<void> | undefined;
-  /** The version that the dialect was prepared for. */
-  #preparedFor: string | undefined;
   /** Whether calls may wait for a check that another call has begun. */
   readonly #sharesChecks = !requestsOwnIo();
 
+  /**
+   * @param driver makes the checks that no transaction makes.
+   * @param onStatements is told of the statements before the first of them is sent, and again if
+   * another engine answers.
+   */
   constructor(
     readonly name: TableName,
-    private readonly options: CheckedTableOptions,
-  ) {}
+    private readonly dialect: Dialect,
+    private readonly driver: SqlDriver,
+    private readonly onStatements: (statements: Statements) => void = () => {},
+  ) {
+    this.#known = knownTable(driver, name);
+    this.clock = this.#known.clock;
+  }
+
+  /** The statements on the table, once it was checked. */
+  get statements(): Statements {
+    return this.#known.statements!;
+  }
 
   /**
-   * @returns `undefined` when there is nothing to do. After a suspension there is: the first batch
-   * would otherwise decide by the time before it.
+   * @returns `undefined` if a statement may be sent now. After a suspension it may not: the first
+   * batch would otherwise decide by the time before it.
    */
-  prepare(): Promise<void> | undefined {
-    const { known, connection } = this.options;
-    const isChecked = this.#isChecked() && known.isCheckedAlone;
-    if (isChecked && !known.clock.isInDoubt()) return undefined;
-    if (!this.#sharesChecks) return this.#check(connection, true);
-    this.#checking ??= this.#check(connection, true).finally(() => (this.#checking = undefined));
-    return this.#checking;
-  }
+  readonly prepare = (): Promise<void> | undefined => {
+    const known = this.#known;
+    if (!known.isChecked || !known.isCheckedAlone || known.clock.isInDoubt()) {
+      return this.#checkAlone();
+    }
+    // Another store on this database may have checked the table.
+    if (known.statements !== this.#told) this.#tell();
+    return undefined;
+  };
 
   /** Runs `work` on the checked table. */
   async checked<TResult>(work: () => Promise<TResult>): Promise<TResult> {
@@ -48,36 +64,39 @@ export class CheckedTable {
     return work();
   }
 
-  /** A read of the dialect, also as the first statement of a transaction. */
-  read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>> {
-    const { dialect } = this.options;
-    if (this.#isChecked()) return dialect.read(connection, rows);
-    return this.#check(connection, false).then(() => dialect.read(connection, rows));
+  /** Reads rows, also as the first statement of a transaction. */
+  async read(connection: Connection, rows: readonly RowId[]): Promise<Map<string, RateLimitState>> {
+    if (!this.#known.isChecked) await this.#check(connection, false);
+    return this.statements.read(connection, rows);
   }
 
   /** Takes an error of the store: the next call checks the table again if it is missing. */
   noteError(error: Error): void {
-    if (isMissingTable(error)) this.options.known.version = undefined;
+    if (isMissingTable(error)) this.#known.isChecked = false;
+  }
+
+  #checkAlone(): Promise<void> {
+    if (!this.#sharesChecks) return this.#check(this.driver, true);
+    this.#checking ??= this.#check(this.driver, true).finally(() => (this.#checking = undefined));
+    return this.#checking;
   }
 
   /** @param isAlone whether the connection runs single statements, and no transaction. */
   async #check(connection: SqlConnection, isAlone: boolean): Promise<void> {
-    const { dialectName, known } = this.options;
-    const { name } = this;
-    known.version = await checkTable(dialectName, connection, name, known.clock, LIMITS, isAlone);
+    const { name, dialect } = this;
+    const known = this.#known;
+    const version = await checkTable(dialect, connection, name, known.clock, LIMITS, isAlone);
+    if (known.statements === undefined || version !== known.version) {
+      known.version = version;
+      known.statements = dialect.statements(name, known.clock, version);
+    }
+    known.isChecked = true;
     known.isCheckedAlone ||= isAlone;
-    this.#isChecked();
+    this.#tell();
   }
 
-  /** Whether the table was checked. Another store on this database may have done so. */
-  #isChecked(): boolean {
-    const { dialect, known } = this.options;
-    const { version } = known;
-    if (version === undefined) return false;
-    if (version !== this.#preparedFor) {
-      dialect.prepare?.(version);
-      this.#preparedFor = version;
-    }
-    return true;
+  #tell(): void {
+    this.#told = this.statements;
+    this.onStatements(this.#told);
   }
 }

@@ -9,21 +9,10 @@
  * together agree better than a round trip can measure. Between two readings the monotonic clock goes
  * on, which does not jump when the time of this machine is set.
  */
-import type { DialectName, SqlRow } from "../driver.js";
+import type { SqlRow } from "../driver.js";
 
 /** The column in which a statement returns the database's time, epoch ms. */
 export const CLOCK_COLUMN = "clock";
-/** The SQL of that column: the time at which the statement runs, or began. */
-export const CLOCK: Record<DialectName, string> = {
-  // No double, because `extra_float_digits` can round one to a day.
-  postgresql: `(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "${CLOCK_COLUMN}"`,
-  // UTC, so that no change of the hour matters.
-  mysql:
-    "CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS DOUBLE) / 1000 " +
-    `AS ${CLOCK_COLUMN}`,
-  // Some builds of SQLite have no unixepoch().
-  sqlite: `(julianday('now') - 2440587.5) * 86400000.0 AS "${CLOCK_COLUMN}"`,
-};
 /** How old a reading may get before another one is taken, ms. */
 const REFRESH_AFTER = 5000;
 /** How exactly databases tell the time, ms. */

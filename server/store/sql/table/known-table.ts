@@ -1,22 +1,28 @@
 /**
- * What a process has learned about a table: that it was checked, and the clock of its database. A
- * store of a process keeps it to itself. The stores of one binding share it, and where a store may
- * live for one request only, all stores of one database: a request does not check the table again.
+ * What a process has learned about a table: that it was checked, the statements that its engine
+ * understands, and the clock of its database. A store of a process keeps it to itself. The stores of
+ * one binding share it, and where a store may live for one request only, all stores of one database:
+ * a request does not check the table again.
  */
 import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
-import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
+import type { Statements } from "../dialect.js";
 import type { SqlDriver } from "../driver.js";
 import type { TableName } from "../sql.js";
+import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
 
 /** The most texts that are remembered. The oldest one is forgotten first. */
 const MAX_TEXTS = 100;
 
 export interface KnownTable {
   readonly clock: DatabaseClock;
-  /** What the database reports as its version; `undefined` until the table was checked. */
-  version: string | undefined;
+  /** Whether the table was checked, and was not missing since. */
+  isChecked: boolean;
   /** Whether a check ran outside of the application's transactions, and so saw the store's session. */
   isCheckedAlone: boolean;
+  /** What the database reported as its version at the last check. */
+  version: string | undefined;
+  /** The statements for that version. */
+  statements: Statements | undefined;
 }
 
 type Tables = Map<string, KnownTable>;
@@ -39,7 +45,13 @@ export function knownTable(
 }
 
 function unknown(): KnownTable {
-  return { clock: createDatabaseClock(), version: undefined, isCheckedAlone: false };
+  return {
+    clock: createDatabaseClock(),
+    isChecked: false,
+    isCheckedAlone: false,
+    version: undefined,
+    statements: undefined,
+  };
 }
 
 function tablesOf(database: string | object): Tables {

@@ -7,7 +7,7 @@ import mariadb from "mariadb";
 import mysql from "mysql2/promise";
 import postgres from "postgres";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isBusy, isWriteConflict } from "../../../../server/store/sql/database-errors.js";
+import { DIALECTS } from "../../../../server/store/sql/dialects.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
 import { connectPool } from "../../../support/open-store.js";
 
@@ -55,7 +55,7 @@ describe("on PostgreSQL, a conflict is recognised", () => {
       errorOf(drizzlePg(pool).execute(sql.raw(LOCK))),
       errorOf(prisma.$queryRawUnsafe(LOCK)),
     ]);
-    expect(errors.map(isWriteConflict)).toEqual([true, true, true, true]);
+    expect(errors.map(DIALECTS.postgresql.errors.isConflict)).toEqual([true, true, true, true]);
   });
 
   it("if COMMIT finds that two transactions cannot be put into an order", async () => {
@@ -67,7 +67,7 @@ describe("on PostgreSQL, a conflict is recognised", () => {
     await one.query(write("a"));
     await two.query(write("b"));
     await one.query("COMMIT");
-    expect(isWriteConflict(await errorOf(two.query("COMMIT")))).toBe(true);
+    expect(DIALECTS.postgresql.errors.isConflict(await errorOf(two.query("COMMIT")))).toBe(true);
   });
 
   it("if the row of a Serializable transaction has changed, through postgres.js, Drizzle and Prisma", async () => {
@@ -100,7 +100,7 @@ describe("on PostgreSQL, a conflict is recognised", () => {
         ),
       ),
     ];
-    expect(errors.map(isWriteConflict)).toEqual([true, true, true]);
+    expect(errors.map(DIALECTS.postgresql.errors.isConflict)).toEqual([true, true, true]);
   });
 
   it("if a deadlock was broken, and not if a statement took too long", async () => {
@@ -110,10 +110,12 @@ describe("on PostgreSQL, a conflict is recognised", () => {
     await two.query(write("b"));
     const both = await Promise.allSettled([one.query(write("b")), two.query(write("a"))]);
     const reasons = both.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-    expect(reasons.map(isWriteConflict)).toEqual([true]);
+    expect(reasons.map(DIALECTS.postgresql.errors.isConflict)).toEqual([true]);
     for (const each of [one, two]) await each.query("ROLLBACK");
     await one.query("SET statement_timeout = 20");
-    expect(isWriteConflict(await errorOf(one.query("SELECT pg_sleep(5)")))).toBe(false);
+    expect(
+      DIALECTS.postgresql.errors.isConflict(await errorOf(one.query("SELECT pg_sleep(5)"))),
+    ).toBe(false);
   });
 });
 
@@ -157,7 +159,7 @@ describe("on MySQL or MariaDB, a conflict is recognised", () => {
     ]);
     await one.query("ROLLBACK");
     one.release();
-    expect(errors.map(isWriteConflict)).toEqual([true, true, true]);
+    expect(errors.map(DIALECTS.mysql.errors.isConflict)).toEqual([true, true, true]);
   });
 
   it("if a deadlock was broken, through mysql2 and mariadb", async () => {
@@ -175,7 +177,7 @@ describe("on MySQL or MariaDB, a conflict is recognised", () => {
         second.query(inMysql(write("a"))),
       ]);
       const reasons = both.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-      expect(reasons.map(isWriteConflict)).toEqual([true]);
+      expect(reasons.map(DIALECTS.mysql.errors.isConflict)).toEqual([true]);
       for (const each of [one, two]) await each.query("ROLLBACK");
     }
     pooled.release();
@@ -204,8 +206,9 @@ describe("on SQLite, a conflict is recognised", () => {
       await errorOf(prisma.$executeRawUnsafe(INSERT)),
     ];
     await transaction.rollback();
-    expect(errors.map(isBusy)).toEqual([true, true, true]);
-    expect(errors.map(isWriteConflict)).toEqual([false, false, false]);
+    expect(errors.map(DIALECTS.sqlite.errors.isConflict)).toEqual([true, true, true]);
+    // Elsewhere, the same codes mean a connection that has gone silent.
+    expect(errors.map(DIALECTS.postgresql.errors.isConflict)).toEqual([false, false, false]);
   });
 
   it("if the snapshot of a transaction is no longer the newest", async () => {
@@ -216,6 +219,6 @@ describe("on SQLite, a conflict is recognised", () => {
     const error = await errorOf(transaction.execute(write("a")));
     await transaction.rollback();
     expect(error).toMatchObject({ extendedCode: "SQLITE_BUSY_SNAPSHOT" });
-    expect(isBusy(error)).toBe(true);
+    expect(DIALECTS.sqlite.errors.isConflict(error)).toBe(true);
   });
 });

@@ -1,23 +1,9 @@
 /** One row for each shape in which drivers and ORMs report a conflict, and rows that look alike. */
 import { describe, expect, it } from "vitest";
-import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
-import {
-  isLockTimeout,
-  isOutOfRange,
-  isWriteConflict,
-} from "../../../../server/store/sql/database-errors.js";
+import { DIALECTS } from "../../../../server/store/sql/dialects.js";
 import type { DialectName } from "../../../../server/store/sql/driver.js";
-import { mysql } from "../../../../server/store/sql/mysql/mysql.js";
-import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
-import { sqlite } from "../../../../server/store/sql/sqlite/sqlite.js";
-
-const clock = createDatabaseClock();
-const table = { name: "RateLimit" };
-const dialects = {
-  postgresql: postgresql(table, clock),
-  mysql: mysql(table, clock),
-  sqlite: sqlite(table, clock),
-};
+import * as mysql from "../../../../server/store/sql/mysql/errors.js";
+import * as postgresql from "../../../../server/store/sql/postgresql/errors.js";
 
 /** Prisma 6 and 7: a raw query through an adapter, an ORM query, and a COMMIT. */
 const raw = (cause: object) => ({ code: "P2010", meta: { driverAdapterError: { cause } } });
@@ -117,18 +103,18 @@ const OTHERS: Row[] = [
 
 describe("a conflict", () => {
   it.each(CONFLICTS)("of %s is recognised in the shape of %s", (dialect, _source, error) => {
-    expect(dialects[dialect].isConflict(error)).toBe(true);
+    expect(DIALECTS[dialect].errors.isConflict(error)).toBe(true);
   });
 
   it.each(OTHERS)("of %s is not seen in %s", (dialect, _source, error) => {
-    expect(dialects[dialect].isConflict(error)).toBe(false);
+    expect(DIALECTS[dialect].errors.isConflict(error)).toBe(false);
   });
 
   it("is not looked for without end when the chain of causes is a cycle", () => {
     const error: { cause?: unknown; meta?: unknown } = {};
     error.cause = error;
     error.meta = { driverAdapterError: error };
-    expect(isWriteConflict(error)).toBe(false);
+    for (const { errors } of Object.values(DIALECTS)) expect(errors.isConflict(error)).toBe(false);
   });
 });
 
@@ -138,24 +124,24 @@ describe("a wait for a lock that took too long", () => {
     ["Prisma", raw({ kind: "mysql", originalCode: "1205" })],
     ["Drizzle", drizzle({ errno: 1205 })],
   ])("is recognised in the shape of %s", (_source, error) => {
-    expect(isLockTimeout(error)).toBe(true);
-    expect(isWriteConflict(error)).toBe(true);
+    expect(mysql.isLockTimeout(error)).toBe(true);
+    expect(mysql.isConflict(error)).toBe(true);
   });
 
   it("is not seen in a deadlock", () => {
-    expect(isLockTimeout(raw({ kind: "mysql", originalCode: "1213" }))).toBe(false);
+    expect(mysql.isLockTimeout(raw({ kind: "mysql", originalCode: "1213" }))).toBe(false);
   });
 });
 
 describe("a number out of range", () => {
-  it.each<[source: string, error: unknown]>([
-    ["pg", { code: "22003" }],
-    ["Prisma 8", { sqlState: "22003" }],
-    ["Prisma", raw({ kind: "ValueOutOfRange", originalCode: "22003" })],
-    ["mysql2 and mariadb", { code: "ER_DATA_OUT_OF_RANGE", errno: 1690, sqlState: "22003" }],
-    ["Prisma on MySQL", raw({ kind: "mysql", originalCode: "1690" })],
-  ])("is recognised in the shape of %s", (_source, error) => {
-    expect(isOutOfRange(error)).toBe(true);
-    expect(isWriteConflict(error)).toBe(false);
+  it.each<[source: string, errors: typeof mysql | typeof postgresql, error: unknown]>([
+    ["pg", postgresql, { code: "22003" }],
+    ["Prisma 8", postgresql, { sqlState: "22003" }],
+    ["Prisma", postgresql, raw({ kind: "ValueOutOfRange", originalCode: "22003" })],
+    ["mysql2 and mariadb", mysql, { code: "ER_DATA_OUT_OF_RANGE", errno: 1690, sqlState: "22003" }],
+    ["Prisma on MySQL", mysql, raw({ kind: "mysql", originalCode: "1690" })],
+  ])("is recognised in the shape of %s", (_source, errors, error) => {
+    expect(errors.isOutOfRange(error)).toBe(true);
+    expect(errors.isConflict(error)).toBe(false);
   });
 });

@@ -10,12 +10,13 @@ import { windowAt } from "../../../../core/windows.js";
 import { withCalendar } from "../../../../core/with-calendar.js";
 import type { TakeLine, TakeTerms } from "../../../../server/store/row-access.js";
 import { periodicLines } from "../../../../server/store/sql/current-window.js";
-import type { Dialect } from "../../../../server/store/sql/dialect.js";
+import type { Dialect, Statements } from "../../../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
+import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import { rowId, rowKey } from "../../../../server/store/store.js";
 
 export interface Subject {
-  dialect: Pick<Dialect, "take" | "insert" | "mixesTerms">;
+  statements: Pick<Statements, "take" | "insert" | "mixesTerms">;
   connection: SqlConnection;
   /** Whether the statement inserts rows that do not exist yet. */
   inserts: boolean;
@@ -31,16 +32,19 @@ export interface Mismatch {
   actual: RateLimitState | undefined;
 }
 
-/** Some dialects depend on the version of the database. */
-export async function prepareDialect(dialect: Dialect, connection: SqlConnection): Promise<void> {
-  if (dialect.prepare === undefined) return;
-  const [row] = await connection.query("SELECT version() AS version", []);
-  dialect.prepare(String(row!["version"]));
+/** The statements for the version of the database. */
+export async function statementsOf(
+  dialect: Dialect,
+  connection: SqlConnection,
+): Promise<Statements> {
+  const [row] = await connection.query(`SELECT ${dialect.catalog.version} AS version`, []);
+  const version = String(row!["version"]);
+  return dialect.statements({ name: "RateLimit" }, createDatabaseClock(), version);
 }
 
 /** @returns the first cases in which SQL and core disagree. */
 export async function findMismatches(
-  { dialect, connection, inserts, empty }: Subject,
+  { statements, connection, inserts, empty }: Subject,
   { cases, batchSize = 500, seed = 1 }: { cases: number; batchSize?: number; seed?: number },
 ): Promise<Mismatch[]> {
   const random = xorshift(seed);
@@ -51,7 +55,7 @@ export async function findMismatches(
     // Sometimes send a single line, because a single line has its own statement.
     const count = random() < 0.02 ? 1 : batchSize;
     // So do lines that share their terms.
-    const several = Array.from({ length: dialect.mixesTerms && random() < 0.5 ? 20 : 1 }, () =>
+    const several = Array.from({ length: statements.mixesTerms && random() < 0.5 ? 20 : 1 }, () =>
       randomTerms(random),
     );
     const testCases = Array.from({ length: count }, (_, i) =>
@@ -62,8 +66,8 @@ export async function findMismatches(
     const rows = testCases.flatMap(({ line, state }) =>
       state === null ? [] : [{ row: line.row, was: null, next: state }],
     );
-    if (rows.length > 0) await dialect.insert(insertConnection, rows);
-    const results = await dialect.take!(
+    if (rows.length > 0) await statements.insert(insertConnection, rows);
+    const results = await statements.take!(
       connection,
       periodicLines(
         testCases.map(({ line }) => line),

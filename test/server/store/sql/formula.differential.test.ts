@@ -5,8 +5,7 @@
 import { expect, it } from "vitest";
 import type { MysqlPoolLike } from "../../../../server/index.js";
 import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-store.js";
-import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
-import type { CreateDialect } from "../../../../server/store/sql/dialect.js";
+import type { Dialect } from "../../../../server/store/sql/dialect.js";
 import { mysql } from "../../../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import { sqlite } from "../../../../server/store/sql/sqlite/sqlite.js";
@@ -15,7 +14,7 @@ import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../su
 import { connectMariadb, connectMysql2 } from "../../../support/open-mysql.js";
 import { connectPool } from "../../../support/open-store.js";
 import { isThorough } from "../sql-contract.js";
-import { findMismatches, prepareDialect, type Subject } from "./differential.js";
+import { findMismatches, statementsOf, type Subject } from "./differential.js";
 
 const count = Number(process.env["DIFFERENTIAL_CASES"] ?? cases(8000));
 const timeout = 20_000 + count;
@@ -29,14 +28,13 @@ async function onPostgres(): Promise<OpenSubject> {
   const pool = connectPool(database.url, 1);
   const run = async (text: string, values: readonly unknown[]) =>
     pool.query(text, values as unknown[]);
-  const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
   const connection: Subject["connection"] = {
     query: async (text, params) => (await run(text, params)).rows,
     execute: async (text, params) => (await run(text, params)).rowCount ?? 0,
   };
-  await prepareDialect(dialect, connection);
+  const statements = await statementsOf(postgresql, connection);
   return {
-    dialect,
+    statements,
     connection,
     inserts: true,
     empty: () => pool.query(`DELETE FROM "RateLimit"`),
@@ -49,19 +47,18 @@ async function onPostgres(): Promise<OpenSubject> {
 
 async function onPrisma(
   opening: ReturnType<typeof createSqlite | typeof createMysql>,
-  make: CreateDialect,
+  dialect: Dialect,
   inserts: boolean,
 ): Promise<OpenSubject> {
   const database = await opening;
   const client = database.prisma as Awaited<ReturnType<typeof createSqlite>>["prisma"];
-  const dialect = make({ name: "RateLimit" }, createDatabaseClock());
   const connection: Subject["connection"] = {
     query: (text, params) => client.$queryRawUnsafe(text, ...params),
     execute: async (text, params) => client.$executeRawUnsafe(text, ...params),
   };
-  await prepareDialect(dialect, connection);
+  const statements = await statementsOf(dialect, connection);
   return {
-    dialect,
+    statements,
     connection,
     inserts,
     empty: () => client.$executeRawUnsafe("DELETE FROM RateLimit"),
@@ -77,10 +74,9 @@ async function onDriver(
   const database = await createMysql();
   const pool = connect(database.url, { connectionLimit: 1 });
   const driver = mysqlDriver(pool, { prepare: isPrepared });
-  const dialect = mysql({ name: "RateLimit" }, createDatabaseClock());
-  await prepareDialect(dialect, driver);
+  const statements = await statementsOf(mysql, driver);
   return {
-    dialect,
+    statements,
     connection: driver,
     inserts: false,
     empty: () => driver.execute("DELETE FROM RateLimit", []),

@@ -4,7 +4,7 @@
  */
 import { expect, it, vi } from "vitest";
 import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
-import { inside } from "../../../../server/store/sql/dialect.js";
+import { inside } from "../../../../server/store/sql/connection.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
 import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import { lockInTurn } from "../../../../server/store/sql/lock-turns.js";
@@ -17,7 +17,11 @@ it("lets the batch go first, before the batch gives up", async () => {
   await using database = await createPostgres();
   const pool = connectPool(database.url);
   const driver = pgDriver(pool);
-  const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
+  const statements = postgresql.statements(
+    { name: "RateLimit" },
+    createDatabaseClock(),
+    "PostgreSQL 15.5",
+  );
   const row = rowId("posts", "ann", 0);
   await pool.query(`INSERT INTO "RateLimit" VALUES ('posts', 'ann', 0, 1, 1)`);
   const untilWaiting = (sessions: number) =>
@@ -39,7 +43,9 @@ it("lets the batch go first, before the batch gives up", async () => {
   const locked = new Promise<void>((resolve) => (sayLocked = resolve));
   const holder = driver.transaction(
     async (tx) => {
-      await dialect.read(inside(driver.within(tx), { lock: "passing", patience: "none" }), [row]);
+      await statements.read(inside(driver.within(tx), { lock: "passing", patience: "none" }), [
+        row,
+      ]);
       sayLocked();
       await held;
     },
@@ -56,7 +62,7 @@ it("lets the batch go first, before the batch gives up", async () => {
         async query(text, params) {
           batch = driver.transaction(
             async (other) => {
-              await dialect.read(
+              await statements.read(
                 inside(driver.within(other), { lock: "exclusive", patience: "brief" }),
                 [row],
               );
@@ -71,7 +77,7 @@ it("lets the batch go first, before the batch gives up", async () => {
           return first.query(text, params);
         },
       };
-      await lockInTurn(dialect, late, driver, [row]);
+      await lockInTurn({ dialect: postgresql, statements }, late, driver, [row]);
       order.push("the turn");
     },
     { isolationLevel: "ReadCommitted" },

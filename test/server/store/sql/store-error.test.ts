@@ -8,6 +8,7 @@ import mysql from "mysql2/promise";
 import postgres from "postgres";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRateLimiter, MINUTE, pgStore } from "../../../../server/index.js";
+import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import { storeError } from "../../../../server/store/sql/store-error.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../../../support/database.js";
 import { connectPool } from "../../../support/open-store.js";
@@ -21,7 +22,7 @@ async function messageFor(failing: PromiseLike<unknown>): Promise<string> {
     () => expect.fail("no error"),
     (reason: unknown) => reason,
   );
-  const wrapped = storeError(error, { name: "RateLimit" }, "postgresql");
+  const wrapped = storeError(error, { name: "RateLimit" }, postgresql);
   expect(wrapped.cause).toBe(error);
   expect(wrapped.message).toMatch(/^the rate limit store failed: \S/);
   expect(wrapped.message).not.toContain(SECRET);
@@ -196,8 +197,8 @@ it.skipIf(mysqlUrl === undefined)("keeps what mariadb says of its pool", async (
 
 it("says that the SQL of the table needs another name where the store's table has one", () => {
   const cause = new Error('relation "rate_limits" does not exist');
-  const { message } = storeError(cause, { name: "rate_limits" }, "postgresql");
+  const { message } = storeError(cause, { name: "rate_limits" }, postgresql);
   expect(message).toMatch(/migrations, with "rate_limits" in place of "RateLimit", or by a /);
-  const usual = storeError(cause, { name: "RateLimit" }, "postgresql");
+  const usual = storeError(cause, { name: "RateLimit" }, postgresql);
   expect(usual.message).not.toContain("in place of");
 });

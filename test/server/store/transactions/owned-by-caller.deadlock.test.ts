@@ -5,7 +5,7 @@ import {
   type MysqlPoolLike,
   mysqlStore,
 } from "../../../../server/index.js";
-import { isWriteConflict } from "../../../../server/store/sql/database-errors.js";
+import { isConflict } from "../../../../server/store/sql/mysql/errors.js";
 import { createMysql, mysqlUrl } from "../../../support/database.js";
 import { connectMariadb, connectMysql2 } from "../../../support/open-mysql.js";
 
@@ -57,7 +57,7 @@ describe.skipIf(mysqlUrl === undefined).each([
     );
     const [committed, rolledBack] = outcomes.toSorted((a, b) => a.length - b.length);
     expect(committed).toEqual([]);
-    expect(rolledBack!.map(isWriteConflict)).toEqual([true, true, true, true]);
+    expect(rolledBack!.map(isConflict)).toEqual([true, true, true, true]);
     expect((await limiter.getValue("posts")).value).toBe(19 - 2);
     for (const name of ["left", "right", "comments"] as const) {
       expect((await limiter.getValue(name)).value).toBe(19 - 1);

@@ -6,7 +6,7 @@
 import { expect, it } from "vitest";
 import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
 import { createDatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
-import { inside } from "../../../../../server/store/sql/dialect.js";
+import { inside } from "../../../../../server/store/sql/connection.js";
 import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";
 import { type RowId, rowId } from "../../../../../server/store/store.js";
 import { connectPool } from "../../../../support/connect-pool.js";
@@ -24,27 +24,33 @@ it("plans each statement once, and by the primary key, although the table was sm
   await pool.query(`VACUUM ANALYZE "RateLimit"`);
   const driver = pgDriver(pool);
   const own = inside(driver, { lock: "none" });
-  const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
+  const statements = postgresql.statements(
+    { name: "RateLimit" },
+    createDatabaseClock(),
+    "PostgreSQL 15.5",
+  );
   const config = { kind: "token bucket", rate: 10, period: 1000 } as const;
 
   async function use(rows: readonly RowId[]): Promise<void> {
-    await dialect.read(own, rows);
+    await statements.read(own, rows);
     const writes = rows.map((row) => ({ row, was, next }));
     const back = rows.map((row) => ({ row, was: next, next: was }));
     const alone = writes.map((write, i) => ({ writes: [write], decisions: [i] }));
-    expect((await dialect.update(own, alone)).size).toBe(rows.length);
-    expect((await dialect.update(own, [{ writes: back, decisions: [0] }])).size).toBe(rows.length);
+    expect((await statements.update(own, alone)).size).toBe(rows.length);
+    expect((await statements.update(own, [{ writes: back, decisions: [0] }])).size).toBe(
+      rows.length,
+    );
     const gone = rows.map((row) => ({ row, was, next: null }));
-    expect((await dialect.remove(own, gone)).size).toBe(rows.length);
+    expect((await statements.remove(own, gone)).size).toBe(rows.length);
     const anew = rows.map((row) => ({ row, was: null, next: was }));
-    expect((await dialect.insert(own, anew)).size).toBe(rows.length);
+    expect((await statements.insert(own, anew)).size).toBe(rows.length);
     for (const differ of [0, 1]) {
       const lines = rows.map((row, i) => {
         const terms = { config, floor: i === 0 ? -differ : 0 };
         return { row, terms, total: 1, fresh: { value: 9, ts: 1 } };
       });
       const options = { now: 1, mayWait: false, isWanted: () => true };
-      expect((await dialect.take!(own, lines, options)).size).toBe(rows.length);
+      expect((await statements.take!(own, lines, options)).size).toBe(rows.length);
     }
     await pool.query(`UPDATE "RateLimit" SET "value" = 5`);
   }
@@ -52,14 +58,14 @@ it("plans each statement once, and by the primary key, although the table was sm
   const row = (i: number) => rowId("posts", `user ${i}`, 0);
   for (let i = 0; i < 20; i++) await use(Array.from({ length: 2 + (i % 3) }, (_, n) => row(n + 1)));
 
-  const { rows: statements } = await pool.query<Record<string, string>>(
+  const { rows: prepared } = await pool.query<Record<string, string>>(
     `SELECT "name", "statement", "generic_plans" > 0 AS "isKept", array_length("parameter_types", 1) AS "count"
      FROM pg_prepared_statements WHERE "name" LIKE 'rate_limit_%'
      AND "generic_plans" + "custom_plans" > 10`,
   );
-  expect(statements).toHaveLength(7);
-  expect(statements.filter(({ isKept }) => !isKept)).toEqual([]);
-  for (const { name, statement, count } of statements) {
+  expect(prepared).toHaveLength(7);
+  expect(prepared.filter(({ isKept }) => !isKept)).toEqual([]);
+  for (const { name, statement, count } of prepared) {
     const nulls = Array.from({ length: Number(count) }, () => "NULL").join(", ");
     const { rows: plan } = await pool.query<Record<string, string>>(
       `EXPLAIN EXECUTE ${name}(${nulls})`,

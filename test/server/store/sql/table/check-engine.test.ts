@@ -3,10 +3,10 @@
  * versions here were published by the engines' users; none of these engines was run.
  */
 import { describe, expect, it } from "vitest";
-import { createRateLimiter, MINUTE, sqlStore } from "../../../../server/index.js";
-import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
-import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
-import type { DialectName, SqlDriver } from "../../../../server/store/sql/driver.js";
+import { createRateLimiter, MINUTE, sqlStore } from "../../../../../server/index.js";
+import { createDatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
+import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";
+import type { DialectName, SqlDriver } from "../../../../../server/store/sql/driver.js";
 
 const limits = { once: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
 
@@ -192,10 +192,10 @@ describe("a store works", () => {
   });
 
   it("on CockroachDB with one kind of write in a statement", () => {
-    const dialect = postgresql({ name: "RateLimit" }, createDatabaseClock());
-    dialect.prepare?.("PostgreSQL 15.12 on x86_64");
-    expect(dialect.writeAtOnce).toBeDefined();
-    dialect.prepare?.("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)");
-    expect(dialect.writeAtOnce).toBeUndefined();
+    const statementsOn = (version: string) =>
+      postgresql.statements({ name: "RateLimit" }, createDatabaseClock(), version);
+    expect(statementsOn("PostgreSQL 15.12 on x86_64").writeAtOnce).toBeDefined();
+    const onCockroach = statementsOn("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)");
+    expect(onCockroach.writeAtOnce).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 /** Errors of a database that works, and those that say that it is away. */
 import { describe, expect, it } from "vitest";
+import { DIALECTS } from "../../../../server/store/sql/dialects.js";
 import { storeError } from "../../../../server/store/sql/store-error.js";
 import type { DialectName } from "../../../../server/store/sql/driver.js";
 import {
@@ -60,7 +61,7 @@ const away: [DialectName, object][] = [
 ];
 
 const isOutage = (dialect: DialectName, error: object) =>
-  storeError(error, { name: "RateLimit" }, dialect).isOutage;
+  storeError(error, { name: "RateLimit" }, DIALECTS[dialect]).isOutage;
 
 describe("an error that a database answers with", () => {
   it.each(setUp)("of %s is no outage if it works: %o", (dialect, error) => {

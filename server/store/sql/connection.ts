@@ -1,0 +1,60 @@
+/** Where the statements of a dialect run, and what locks they take there. */
+import type { SqlConnection, SqlDriver } from "./driver.js";
+
+/**
+ * Which lock reads and writes take, and how long they wait for rows that other transactions have
+ * locked, as far as the database offers a choice.
+ *
+ * The locks:
+ * - `"none"`: reads do not lock. Writes leave out rows that are locked, as if they had changed. For
+ *   single statements.
+ * - `"exclusive"`: keeps all other transactions out.
+ * - `"holding"`: keeps them out, too, but lets those with `"passing"` pass.
+ * - `"passing"`: the same as `"exclusive"`, but passes a transaction with `"holding"`.
+ *
+ * The patience:
+ * - `"none"`: a locked row is a conflict at once, because the owner of the transaction retries. At
+ *   Serializable a wait would end in a conflict anyway, and two waits can be a deadlock.
+ * - `"brief"`: a bounded wait.
+ * - `"hurried"`: the same, but shorter if the database can bound it so. Other calls wait for the end
+ *   of this transaction.
+ * - `"unbounded"`: the owner of the transaction might not retry.
+ */
+export type Locking =
+  | { readonly lock: "none"; readonly patience?: undefined }
+  | { readonly lock: "exclusive"; readonly patience: "none" | "brief" | "hurried" | "unbounded" }
+  | { readonly lock: "holding"; readonly patience: "unbounded" }
+  | { readonly lock: "passing"; readonly patience: "none" | "unbounded" };
+
+/** Where a dialect's statements run. */
+export interface Connection extends SqlConnection {
+  readonly locking: Locking;
+  /**
+   * Runs `run` in a transaction of its own. Absent inside a transaction. Rejects with a
+   * `NoTransactionsError` if the driver has none.
+   */
+  readonly transaction?:
+    (<TResult>(run: (tx: Connection) => Promise<TResult>) => Promise<TResult>) | undefined;
+  /** Whether the driver has no transactions. */
+  readonly isSingle?: boolean;
+  /** See `SqlDriver.batch`. */
+  readonly batch?: SqlDriver["batch"];
+}
+
+/** Something was to be written that needs a transaction, and the driver has none. */
+export class NoTransactionsError extends Error {
+  override readonly name = "NoTransactionsError";
+
+  constructor(what: string) {
+    super(`${what} needs a transaction, and this driver has none; use one that keeps a connection`);
+  }
+}
+
+/** A connection inside a transaction. */
+export function inside(connection: SqlConnection, locking: Locking): Connection {
+  return {
+    query: (...query) => connection.query(...query),
+    execute: (...query) => connection.execute(...query),
+    locking,
+  };
+}

@@ -1,0 +1,139 @@
+/** What reads the table on MySQL and MariaDB. */
+import type { RateLimitState } from "../../../../core/calculate.js";
+import { rowKey, type RowId } from "../../store.js";
+import type { Connection } from "../connection.js";
+import type { Statements } from "../dialect.js";
+import type { SqlConnection } from "../driver.js";
+import { rowIdOf, statesOf } from "../sql.js";
+import type { DatabaseClock } from "../table/database-clock.js";
+import type { MysqlEngine } from "./engines.js";
+import { type SeenRows, waitingBriefly } from "./locks.js";
+import {
+  boundsOf,
+  byPrimary,
+  CLOCK,
+  ID,
+  ID_COLUMNS,
+  idValues,
+  jsonTable,
+  SAME_ROW,
+  shownRows,
+  shownState,
+  shownText,
+  storedText,
+} from "./text.js";
+
+const SHOWN = shownState("t.");
+const IDS = jsonTable(ID_COLUMNS);
+
+/** Reads rows by a list. @param prefix goes before the statement */
+export type ReadRows = (
+  connection: SqlConnection,
+  rows: readonly RowId[],
+  locking: "" | "FOR UPDATE" | "FOR UPDATE NOWAIT" | "FOR UPDATE SKIP LOCKED",
+  prefix?: string,
+) => Promise<Map<string, RateLimitState>>;
+
+/**
+ * STRAIGHT_JOIN makes the list the outer table. LEFT JOIN does, too. With the clock, a row that does
+ * not exist is a row of nulls.
+ *
+ * @param table quoted.
+ */
+export function createReadRows(table: string, clock: DatabaseClock): ReadRows {
+  return async (connection, rows, locking, prefix = "") => {
+    const params = [JSON.stringify(rows.map(idValues))];
+    const found = await clock.query((withClock) =>
+      connection.query(
+        `${prefix}SELECT ${SHOWN} ${withClock ? `, ${CLOCK}` : ""} FROM ${IDS} ` +
+          `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${byPrimary(table)} ON ${SAME_ROW} ${locking}`,
+        params,
+      ),
+    );
+    return statesOf(shownRows(found));
+  };
+}
+
+/** @param table quoted. */
+export function mysqlReads(
+  table: string,
+  clock: DatabaseClock,
+  readRows: ReadRows,
+  seen: SeenRows,
+  engine: MysqlEngine,
+): Pick<Statements, "read" | "list" | "nextName"> {
+  const lockBriefly = (connection: Connection, rows: readonly RowId[]) =>
+    waitingBriefly(connection, engine, (tx, prefix) => readRows(tx, rows, "FOR UPDATE", prefix));
+
+  // An outer FOR UPDATE does not lock what an inner SELECT reads.
+  const foundRows = `(SELECT i.\`name\`, i.\`key\`, i.\`shard\` FROM ${IDS} STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW}) AS i`;
+
+  /**
+   * Locks those rows that exist, inside a transaction of the application. At REPEATABLE READ, the
+   * lock of a row that does not exist would be one on a gap, which keeps out all new rows there: a
+   * deadlock of every two transactions on new rows.
+   *
+   * Rows that were seen lately are locked at once. Otherwise two transactions at Serializable, where
+   * the inner SELECT locks too, would be a deadlock (17 of 20 on one row). A snapshot may also hide
+   * a row that exists, and then only its lock shows it.
+   */
+  async function lockExisting(connection: Connection, rows: readonly RowId[]) {
+    const expected = rows.filter(seen.has);
+    let states: Map<string, RateLimitState> = new Map();
+    if (expected.length < rows.length) {
+      const found = await clock.query((withClock) =>
+        connection.query(
+          `SELECT ${SHOWN} ${withClock ? `, ${CLOCK}` : ""} FROM ${foundRows} ` +
+            `STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW} FOR UPDATE`,
+          [JSON.stringify(rows.map(idValues))],
+        ),
+      );
+      states = statesOf(shownRows(found));
+    }
+    const hidden = expected.filter((row) => !states.has(rowKey(row)));
+    if (hidden.length > 0) {
+      for (const [id, state] of await readRows(connection, hidden, "FOR UPDATE"))
+        states.set(id, state);
+    }
+    for (const row of rows) seen.note(row, states.has(rowKey(row)));
+    return states;
+  }
+
+  return {
+    async read(connection, rows) {
+      const { lock, patience } = connection.locking;
+      if (lock === "none") return readRows(connection, rows, "");
+      if (patience === "none") return readRows(connection, rows, "FOR UPDATE NOWAIT");
+      return patience === "unbounded"
+        ? lockExisting(connection, rows)
+        : lockBriefly(connection, rows);
+    },
+
+    async list(connection, name, after, count, prefix) {
+      // A comparison of two pairs would read all rows of the name.
+      const behind = after === undefined ? "" : "AND `key` >= ? AND (`key` > ? OR `shard` > ?)";
+      const key = after && storedText(after.key);
+      const begins = prefix === undefined ? "" : "AND `key` BETWEEN ? AND ?";
+      const rows = await connection.query(
+        `SELECT ${ID} FROM ${table} WHERE \`name\` = ? ${behind} ${begins} ` +
+          // MySQL takes no double as a parameter of LIMIT, and drivers send numbers as doubles.
+          `ORDER BY \`key\`, \`shard\` LIMIT ${count}`,
+        [
+          storedText(name),
+          ...(after === undefined ? [] : [key, key, after.shard]),
+          ...(prefix === undefined ? [] : boundsOf(prefix)),
+        ],
+      );
+      return shownRows(rows).map(rowIdOf);
+    },
+
+    async nextName(connection, after) {
+      const [row] = await connection.query(
+        `SELECT \`name\` FROM ${table} ${after === undefined ? "" : "WHERE `name` > ?"} ` +
+          "ORDER BY `name` LIMIT 1",
+        after === undefined ? [] : [storedText(after)],
+      );
+      return row && shownText(row["name"] as string);
+    },
+  };
+}

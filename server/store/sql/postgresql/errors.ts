@@ -1,0 +1,48 @@
+/**
+ * What the errors of PostgreSQL mean. These are no conflicts:
+ * - 57014: the statement was cancelled, or took too long. Trying again would load a slow database more.
+ * - 40003: the transaction may have been committed.
+ */
+import { hasCode, hasSetUpCode, PRISMA_CONFLICTS } from "../database-errors.js";
+
+/** A serialization failure, a deadlock, a row that another transaction has locked. */
+const CONFLICTS: ReadonlySet<string> = new Set([...PRISMA_CONFLICTS, "40001", "40P01", "55P03"]);
+const READ_ONLY: ReadonlySet<string> = new Set(["25006"]);
+/** The statement was cancelled, as by `statement_timeout`; too many connections. */
+const TOO_BUSY: ReadonlySet<string> = new Set(["57014", "53300"]);
+const OUT_OF_RANGE: ReadonlySet<string> = new Set(["22003"]);
+const NOT_SUPPORTED: ReadonlySet<string> = new Set(["0A000"]);
+const DIVISION_BY_ZERO: ReadonlySet<string> = new Set(["22012"]);
+
+export function isConflict(error: unknown): boolean {
+  return hasCode(error, CONFLICTS);
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return hasCode(error, READ_ONLY);
+}
+
+/** A standby refuses Serializable transactions with the code of all that is not supported. */
+export function isPerhapsReadOnly(error: unknown): boolean {
+  return isReadOnly(error) || hasCode(error, NOT_SUPPORTED);
+}
+
+/** A SQLSTATE. Prisma's codes of raw queries have its form, and the database's own is within. */
+export function isSetUp(error: unknown): boolean {
+  const isOwn = (code: string) =>
+    /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) && !/^(08|53|57|58|XX|P[1-9])/.test(code);
+  return !isReadOnly(error) && hasSetUpCode(error, isOwn);
+}
+
+export function isTooBusy(error: unknown): boolean {
+  return hasCode(error, TOO_BUSY);
+}
+
+/** Whether arithmetic left the range of doubles. Only the statement fails, not the connection. */
+export function isOutOfRange(error: unknown): boolean {
+  return hasCode(error, OUT_OF_RANGE);
+}
+
+export function isDivisionByZero(error: unknown): boolean {
+  return hasCode(error, DIVISION_BY_ZERO);
+}

@@ -1,0 +1,50 @@
+/** What reads the table on SQLite. */
+import { firstWith } from "../../store.js";
+import type { Statements } from "../dialect.js";
+import { rowIdOf, statesOf } from "../sql.js";
+import type { DatabaseClock } from "../table/database-clock.js";
+import { CLOCK, ID, idValues } from "./text.js";
+
+/** @param table quoted. */
+export function sqliteReads(
+  table: string,
+  clock: DatabaseClock,
+): Pick<Statements, "read" | "list" | "nextName"> {
+  return {
+    /** The rows are one JSON parameter, so the text of the statement is always the same. */
+    async read(connection, rows) {
+      const params = [JSON.stringify(rows.map(idValues))];
+      const found = await clock.query((withClock) =>
+        // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
+        // key. With the clock, a row that does not exist is a row of nulls.
+        connection.query(
+          `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${withClock ? `, ${CLOCK}` : ""}
+           FROM json_each(?) AS i ${withClock ? "LEFT" : "CROSS"} JOIN ${table} AS t
+           ON t."name" = i."value" ->> 0
+           AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
+          params,
+        ),
+      );
+      return statesOf(found);
+    },
+
+    async list(connection, name, given, count, prefix) {
+      const after = given ?? firstWith(name, prefix);
+      const behind = after === undefined ? "" : `AND ("key", "shard") > (?, ?)`;
+      const rows = await connection.query(
+        `SELECT ${ID} FROM ${table} WHERE "name" = ? ${behind} ORDER BY "key", "shard" LIMIT ?`,
+        [name, ...(after === undefined ? [] : [after.key, after.shard]), count],
+      );
+      return rows.map(rowIdOf).filter(({ key }) => key.startsWith(prefix ?? ""));
+    },
+
+    async nextName(connection, after) {
+      const [row] = await connection.query(
+        `SELECT "name" FROM ${table} ${after === undefined ? "" : `WHERE "name" > ?`}
+         ORDER BY "name" LIMIT 1`,
+        after === undefined ? [] : [after],
+      );
+      return row?.["name"] as string | undefined;
+    },
+  };
+}
