@@ -98,14 +98,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "each statement leaves a listener behind",
-    file: "store/drivers/pools/connections.ts",
-    from: '    pool.removeListener(client, "error", ignore);',
+    file: "store/drivers/pools/lending.ts",
+    from: '  pool.removeListener(client, "error", ignore);',
     to: "",
   },
   {
     defect: "a silent connection is never destroyed",
-    file: "store/drivers/pools/connections.ts",
-    from: "pool.release(client, error);\n      // Not every",
+    file: "store/drivers/pools/silent-connections.ts",
+    from: "this.#pool.release(client, error);\n    // Not every",
     to: "// Not every",
   },
   {
@@ -148,7 +148,7 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a connection of a late transaction is not given back",
     file: "store/drivers/pg/pg-store.ts",
-    from: "        client.release(readOnly.has(client));\n        return result;",
+    from: "        client.release(readOnly.errorOf(client));\n        return result;",
     to: "        return result;",
   },
   {

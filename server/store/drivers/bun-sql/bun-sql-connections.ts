@@ -1,22 +1,17 @@
 /** The connections of a client of Bun for PostgreSQL or MySQL. */
 import type { BunSqlLike, BunSqlOptions, BunSqlReserved } from "./bun-sql-client.js";
-import { type Connections, createConnections } from "../pools/connections.js";
+import { Connections } from "../pools/connections.js";
 import { isMysqlAnswer } from "../mysql/mysql-connections.js";
 import { isPgAnswer } from "../pg/pg-connections.js";
 
 /** The size of a pool that does not tell, as Bun documents it. */
 const MAX = 10;
 
-export interface BunSqlConnections extends Connections<BunSqlReserved> {
-  /** @param error closes the connection instead of giving it back. */
-  release(reserved: BunSqlReserved, error?: Error): void;
-}
-
 /**
  * Each statement reserves a connection. Sent to the client itself, it could wait for minutes on a
  * connection that no longer answers, and nothing could close that connection.
  */
-export function createBunSqlConnections(sql: BunSqlLike): BunSqlConnections {
+export function createBunSqlConnections(sql: BunSqlLike): Connections<BunSqlReserved> {
   const { max = MAX } = sql.options as BunSqlOptions;
   const lent = new Set<BunSqlReserved>();
   let waiting = 0;
@@ -39,7 +34,7 @@ export function createBunSqlConnections(sql: BunSqlLike): BunSqlConnections {
     }
   }
 
-  const connections = createConnections<BunSqlReserved>({
+  return new Connections<BunSqlReserved>({
     // The client tells neither number, and the connections of the application are not known.
     idleCount: () => max - lent.size,
     isExhausted: () => waiting > 0 && lent.size >= max,
@@ -56,5 +51,4 @@ export function createBunSqlConnections(sql: BunSqlLike): BunSqlConnections {
     on() {},
     removeListener() {},
   });
-  return { ...connections, release };
 }

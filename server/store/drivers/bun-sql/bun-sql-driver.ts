@@ -4,7 +4,7 @@ import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.
 import type { BunSqlExecutor, BunSqlLike, BunSqlResult } from "./bun-sql-client.js";
 import { createBunSqlConnections } from "./bun-sql-connections.js";
 import { createBunSqlTransactions } from "./bun-sql-transactions.js";
-import { createReadOnlyConnections } from "../pools/read-only-connections.js";
+import { ReadOnlyConnections } from "../pools/read-only-connections.js";
 
 export type BunSqlDialect = "postgresql" | "mysql";
 
@@ -14,7 +14,7 @@ export function bunSqlDriver(
   dialect: BunSqlDialect,
 ): TransactionDriver<BunSqlExecutor> {
   const connections = createBunSqlConnections(sql);
-  const readOnly = createReadOnlyConnections();
+  const readOnly = new ReadOnlyConnections();
   const connectionOf = CONNECTIONS[dialect];
   return {
     dialect,
@@ -32,7 +32,7 @@ export function bunSqlDriver(
       }
       return connectionOf((text, params) => readOnly.noting(tx, tx.unsafe(text, params)));
     },
-    isExhausted: connections.isExhausted,
+    isExhausted: () => connections.isExhausted(),
     transaction: createBunSqlTransactions(dialect, connections, readOnly),
   };
 }

@@ -1,63 +1,33 @@
 /** Transactions on one connection of a client of Bun, which begins and ends them by itself. */
-import { startTimer } from "../../../timers/timer.js";
 import type { TransactionDriver } from "../../sql/driver.js";
-import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
 import type { BunSqlExecutor, BunSqlReserved } from "./bun-sql-client.js";
-import type { BunSqlConnections } from "./bun-sql-connections.js";
+import { LEVELS, ROLLED_BACK, runOnLent } from "../pools/bounded-transactions.js";
+import type { Connections } from "../pools/connections.js";
 import type { ReadOnlyConnections } from "../pools/read-only-connections.js";
-import { ROLLED_BACK } from "../pools/bounded-transactions.js";
-import { LEVELS } from "../pools/transaction-levels.js";
 
 /** After an error, PostgreSQL answers a COMMIT with ROLLBACK. */
 const COMMIT_ROLLED_BACK = "ERR_POSTGRES_COMMIT_ROLLED_BACK";
 
 export function createBunSqlTransactions(
   dialect: "postgresql" | "mysql",
-  { borrow, forget, release }: BunSqlConnections,
+  connections: Connections<BunSqlReserved>,
   readOnly: ReadOnlyConnections,
 ): TransactionDriver<BunSqlExecutor>["transaction"] {
-  return async (run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) => {
-    const reserved = await borrow(maxWait);
-    let isReleased = false;
-    const giveBack = (error?: Error) => {
-      if (isReleased) return;
-      isReleased = true;
-      timer.stop();
-      release(reserved, error);
-      forget(reserved);
-    };
-    let giveUp: (error: Error) => void = () => {};
-    const timer = startTimer(() => {
-      const late = new Error(`the transaction took longer than ${timeout} ms`);
-      // The connection is closed, and the database rolls its transaction back.
-      giveBack(late);
-      giveUp(late);
-    }, timeout);
-
-    let begun: object = reserved;
-    const end = (cause?: unknown) => {
-      const isRefused = readOnly.has(begun, cause);
-      giveBack(isRefused ? new Error("the connection is read-only") : undefined);
-    };
-    const work = BEGIN[dialect](reserved, LEVELS[isolationLevel], (tx) => {
-      begun = tx;
-      return run(tx);
+  return (run, { isolationLevel, ...bounds }) =>
+    runOnLent(connections, bounds, async ({ client, giveBack }) => {
+      let begun: object = client;
+      try {
+        const result = await BEGIN[dialect](client, LEVELS[isolationLevel], (tx) => {
+          begun = tx;
+          return run(tx);
+        });
+        giveBack(readOnly.errorOf(begun));
+        return result;
+      } catch (error) {
+        giveBack(readOnly.errorOf(begun, error));
+        throw error;
+      }
     });
-    // What `run` waits for may never settle.
-    return new Promise((resolve, reject) => {
-      giveUp = reject;
-      work.then(
-        (result) => {
-          end();
-          resolve(result);
-        },
-        (error: unknown) => {
-          end(error);
-          reject(error);
-        },
-      );
-    });
-  };
 }
 
 type Run<TResult> = (tx: BunSqlExecutor) => Promise<TResult>;

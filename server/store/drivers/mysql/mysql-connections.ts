@@ -1,6 +1,6 @@
 /** The connections of a pool of `mysql2/promise` or `mariadb`. */
 import { isReadOnly } from "../../sql/mysql/errors.js";
-import { type Connections, createConnections } from "../pools/connections.js";
+import { Connections } from "../pools/connections.js";
 import type {
   ConnectionInternals,
   MysqlConnectionLike,
@@ -13,7 +13,7 @@ const NO_PROMISES =
   "mariadb/callback";
 
 export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlConnectionLike> {
-  return createConnections<MysqlConnectionLike>({
+  return new Connections<MysqlConnectionLike>({
     idleCount: () => idleCount(pool as PoolInternals),
     isExhausted: () => isExhausted(pool as PoolInternals),
     connect: (callback) => {

@@ -25,7 +25,7 @@ import type {
 } from "./mysql-client.js";
 import { createMysqlConnections } from "./mysql-connections.js";
 import { createMysqlTransactions } from "./mysql-transactions.js";
-import { createReadOnlyConnections } from "../pools/read-only-connections.js";
+import { ReadOnlyConnections } from "../pools/read-only-connections.js";
 
 /** How statements are sent through `mysql2` or `mariadb`. */
 export interface MysqlDriverOptions {
@@ -95,16 +95,15 @@ export function mysqlDriver(
   { prepare = true }: MysqlDriverOptions = {},
 ): TransactionDriver<MysqlConnectionLike> {
   const connections = createMysqlConnections(pool);
-  const readOnly = createReadOnlyConnections();
-  const { runAlone, isExhausted } = connections;
+  const readOnly = new ReadOnlyConnections();
   const run = prepare ? executePrepared : createTextRunner();
   return {
     dialect: "mysql",
     ...connectionOf((query, isWanted) =>
-      runAlone((connection) => run(connection, query), isWanted),
+      connections.runAlone((connection) => run(connection, query), isWanted),
     ),
     within: (tx) => connectionOf((query) => readOnly.noting(tx, run(withPromises(tx), query))),
-    isExhausted,
+    isExhausted: () => connections.isExhausted(),
     transaction: createMysqlTransactions(connections, readOnly),
   };
 }

@@ -1,18 +1,24 @@
 /** The connections of a `pg.Pool`. */
-import { type Connections, createConnections } from "../pools/connections.js";
+import { Connections } from "../pools/connections.js";
+import { isHeard } from "../pools/pool-errors.js";
 import { isReadOnly } from "../../sql/postgresql/errors.js";
 import type { PgClientLike, PgPoolLike } from "./pg-client.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
-  return createConnections<PgClientLike>({
+  return new Connections<PgClientLike>({
     idleCount: () => pool.idleCount ?? 0,
     isExhausted: () => (pool.waitingCount ?? 0) > 0,
     connect: (callback) => pool.connect(callback),
     release: (client, error) => client.release(error),
     probe: (client) => client.query({ text: "SELECT 1" }),
     isAnswer: isPgAnswer,
-    on: (client, event, listener) => client.on(event, listener),
-    removeListener: (client, event, listener) => client.removeListener(event, listener),
+    // A substitute of the pool may not tell which connections it lends.
+    on(client, event, listener) {
+      if (!isHeard(client)) client.on(event, listener);
+    },
+    removeListener(client, event, listener) {
+      if (!isHeard(client)) client.removeListener(event, listener);
+    },
   });
 }
 

@@ -32,13 +32,9 @@ import { createPgConnections } from "./pg-connections.js";
 import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
 import { queryNamedIfDirect } from "./pg-direct.js";
 import { listenToClients, listenToPool } from "../pools/pool-errors.js";
-import {
-  createReadOnlyConnections,
-  type ReadOnlyConnections,
-} from "../pools/read-only-connections.js";
-import { ROLLED_BACK } from "../pools/bounded-transactions.js";
+import { ReadOnlyConnections } from "../pools/read-only-connections.js";
+import { LEVELS, ROLLED_BACK } from "../pools/bounded-transactions.js";
 import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
-import { LEVELS } from "../pools/transaction-levels.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
@@ -136,8 +132,8 @@ export function pgDriver(
   pool: PgPoolLike,
   { prepare = true }: { prepare?: boolean | "if direct" } = {},
 ): TransactionDriver<PgQueryable> {
-  const { borrow, forget, runAlone, isExhausted } = createPgConnections(pool);
-  const readOnly = createReadOnlyConnections();
+  const connections = createPgConnections(pool);
+  const readOnly = new ReadOnlyConnections();
   const isAsking = prepare === "if direct";
   listenToClients(pool);
   return {
@@ -145,16 +141,16 @@ export function pgDriver(
     database: pgDatabaseOf(pool),
     onPoolError: listenToPool(pool),
     ...connectionOf(prepare !== false, (query, isWanted) =>
-      runAlone(
+      connections.runAlone(
         (client) => (isAsking ? queryNamedIfDirect(client, query) : client.query(query)),
         isWanted,
       ),
     ),
     within: (client) =>
       connectionOf(prepare === true, (query) => readOnly.noting(client, client.query(query))),
-    isExhausted,
+    isExhausted: () => connections.isExhausted(),
     async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
-      const client = await borrow(maxWait);
+      const client = await connections.borrow(maxWait);
       let hasBegun = false;
       let late: Error | undefined;
       const timer = startTimer(() => {
@@ -171,7 +167,7 @@ export function pgDriver(
         if (command === "ROLLBACK") throw new Error(ROLLED_BACK);
         timer.stop();
         if (late !== undefined) throw late;
-        client.release(readOnly.has(client));
+        client.release(readOnly.errorOf(client));
         return result;
       } catch (error) {
         timer.stop();
@@ -181,7 +177,7 @@ export function pgDriver(
         else client.release(true);
         throw error;
       } finally {
-        forget(client);
+        connections.forget(client);
       }
     },
   };
@@ -214,7 +210,7 @@ async function rollBack(
 ): Promise<void> {
   try {
     await client.query({ text: "ROLLBACK" });
-    client.release(readOnly.has(client, cause));
+    client.release(readOnly.errorOf(client, cause));
   } catch (error) {
     client.release(error instanceof Error ? error : true);
   }

@@ -61,3 +61,8 @@ export function listenToClients(pool: object): void {
     client.on?.("error", () => {});
   });
 }
+
+/** Whether `listenToClients` listens to a connection already. */
+export function isHeard(client: object): boolean {
+  return heard.has(client);
+}

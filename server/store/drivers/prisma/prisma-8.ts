@@ -13,8 +13,8 @@ import type {
   Prisma8Queryable,
   Prisma8TransactionOf,
 } from "./prisma-8-client.js";
+import { LEVELS } from "../pools/bounded-transactions.js";
 import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
-import { LEVELS } from "../pools/transaction-levels.js";
 
 /** The kinds of databases, by their name in a contract. */
 const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);

@@ -72,11 +72,11 @@ describe("a connection of pg", () => {
       on() {},
       removeListener() {},
     } satisfies PgClientLike as PgClientLike;
-    const { runAlone } = createPgConnections({
+    const connections = createPgConnections({
       query: client.query,
       connect: (callback) => callback(undefined, client),
     });
-    await runAlone((lent) => lent.query({ text: "SELECT 1" })).catch(() => {});
+    await connections.runAlone((lent) => lent.query({ text: "SELECT 1" })).catch(() => {});
     return isClosed!;
   }
 
