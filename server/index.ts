@@ -82,8 +82,8 @@ export { d1Store, type D1StoreOptions } from "./store/drivers/d1.js";
 export type { D1DatabaseLike, D1ResultLike, D1StatementLike } from "./store/drivers/d1-client.js";
 export { durableStore, type DurableStoreOptions } from "./store/drivers/durable.js";
 export type { DurableStorageLike } from "./store/drivers/durable-storage.js";
+export type { MysqlDriverOptions } from "./store/drivers/mysql/mysql-driver.js";
 export {
-  type MysqlDriverOptions,
   mysqlStore,
   type MysqlStoreOptions,
   type MysqlTransactionOf,
@@ -102,12 +102,8 @@ export type {
   BunSqlReserved,
   BunSqlTransactionOf,
 } from "./store/drivers/bun-sql/bun-sql-client.js";
-export {
-  type PgDriverOptions,
-  pgStore,
-  type PgStoreOptions,
-  type PgTransactionOf,
-} from "./store/drivers/pg/pg-store.js";
+export type { PgDriverOptions } from "./store/drivers/pg/pg-driver.js";
+export { pgStore, type PgStoreOptions, type PgTransactionOf } from "./store/drivers/pg/pg-store.js";
 export type {
   PgClientLike,
   PgConnectionOf,

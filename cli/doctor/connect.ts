@@ -6,9 +6,9 @@ import type {
   SqliteDatabaseLike,
 } from "../../server/store/drivers/sqlite-clients.js";
 import { sqliteConnection } from "../../server/store/drivers/sqlite-connection.js";
-import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-store.js";
+import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-driver.js";
 import type { MysqlPoolLike } from "../../server/store/drivers/mysql/mysql-client.js";
-import { pgDriver } from "../../server/store/drivers/pg/pg-store.js";
+import { pgDriver } from "../../server/store/drivers/pg/pg-driver.js";
 import type { PgPoolLike } from "../../server/store/drivers/pg/pg-client.js";
 import type { SqlConnection, SqlRow } from "../../server/store/sql/driver.js";
 import { CliError } from "../cli-error.js";

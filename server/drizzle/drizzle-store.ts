@@ -5,7 +5,7 @@
 import { RateLimitConfigError } from "../../core/errors.js";
 import { createD1Store } from "../store/drivers/d1.js";
 import { isD1 } from "../store/drivers/d1-client.js";
-import { pgDriver } from "../store/drivers/pg/pg-store.js";
+import { pgDriver } from "../store/drivers/pg/pg-driver.js";
 import { listenToClients, listenToPool } from "../store/drivers/pools/pool-errors.js";
 import type { LibsqlClientLike, SqliteDatabaseLike } from "../store/drivers/sqlite-clients.js";
 import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";

@@ -4,7 +4,7 @@
  */
 import type { Generated, Kysely } from "kysely";
 import { RateLimitConfigError } from "../../core/errors.js";
-import { pgDriver } from "../store/drivers/pg/pg-store.js";
+import { pgDriver } from "../store/drivers/pg/pg-driver.js";
 import type { PgPoolLike } from "../store/drivers/pg/pg-client.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";
 import type { DialectName } from "../store/sql/driver.js";

@@ -10,7 +10,7 @@ import {
   type RateLimitStore,
   sqlStore,
 } from "../../server/index.js";
-import { pgDriver } from "../../server/store/drivers/pg/pg-store.js";
+import { pgDriver } from "../../server/store/drivers/pg/pg-driver.js";
 import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { SqlDriver } from "../../server/store/sql/driver.js";
 import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";

@@ -17,7 +17,7 @@ it("names the files of a warm call in the order in which it enters them", async 
     "server/limiter/limit.ts",
     "server/store/plain-path.ts",
     "core/decide.ts",
-    "server/store/drivers/pg/pg-store.ts",
+    "server/store/drivers/pg/pg-driver.ts",
   ]);
   // A call on one row needs no draft, no resolved limit and no look at the table of the database.
   const names = steps.map(({ name }) => name);

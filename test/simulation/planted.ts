@@ -91,7 +91,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "nobody listens to the pool",
-    file: "store/drivers/pg/pg-store.ts",
+    file: "store/drivers/pg/pg-driver.ts",
     from: "onPoolError: listenToPool(pool),",
     to: "",
     database: "postgresql",
@@ -147,9 +147,9 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     defect: "a connection of a late transaction is not given back",
-    file: "store/drivers/pg/pg-store.ts",
-    from: "        client.release(readOnly.errorOf(client));\n        return result;",
-    to: "        return result;",
+    file: "store/drivers/pg/pg-driver.ts",
+    from: "      client.release(readOnly.errorOf(client));\n      return result;",
+    to: "      return result;",
   },
   {
     defect: "rows are deleted that are half full",

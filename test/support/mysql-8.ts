@@ -3,7 +3,7 @@
  * refuses what only MariaDB understands, and parses the numbers of a JSON text as inexactly as
  * MySQL's own parser. It does not have the planner and the locks of MySQL.
  */
-import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-store.js";
+import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-driver.js";
 import type { MysqlPoolLike } from "../../server/store/drivers/mysql/mysql-client.js";
 import { sqlStore } from "../../server/index.js";
 import type { SqlConnection, SqlDriver } from "../../server/store/sql/driver.js";

@@ -1,8 +1,8 @@
 /** The databases whose models are compared with them. */
 import mysql2 from "mysql2/promise";
 import pg from "pg";
-import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-store.js";
-import { pgDriver } from "../../../server/store/drivers/pg/pg-store.js";
+import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-driver.js";
+import { pgDriver } from "../../../server/store/drivers/pg/pg-driver.js";
 import type { DatabaseClock } from "../../../server/store/sql/table/database-clock.js";
 import type { Dialect } from "../../../server/store/sql/dialect.js";
 import { mysql } from "../../../server/store/sql/mysql/mysql.js";

@@ -1,8 +1,10 @@
 /** The connections of a pool of `mysql2/promise` or `mariadb`. */
 import { isReadOnly } from "../../sql/mysql/errors.js";
+import { checkMysqlPool } from "../pools/check-pool.js";
 import { Connections } from "../pools/connections.js";
 import type {
   ConnectionInternals,
+  MysqlCallbackPoolLike,
   MysqlConnectionLike,
   MysqlPoolLike,
   PoolInternals,
@@ -11,6 +13,14 @@ import type {
 const NO_PROMISES =
   "the pool has callbacks instead of promises; give the store a pool of mariadb, not of " +
   "mariadb/callback";
+
+/** @throws RateLimitConfigError when it is no pool. */
+export function promisePool(pool: MysqlPoolLike | MysqlCallbackPoolLike): MysqlPoolLike {
+  const { promise } = Object(pool) as Partial<MysqlCallbackPoolLike>;
+  const found = typeof promise === "function" ? promise.call(pool) : pool;
+  checkMysqlPool(found);
+  return found as MysqlPoolLike;
+}
 
 export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlConnectionLike> {
   return new Connections<MysqlConnectionLike>({
@@ -22,7 +32,7 @@ export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlCo
         (error: unknown) => callback(error, undefined),
       );
     },
-    release: releaseMysql,
+    release,
     probe: (connection) => connection.query({ sql: "SELECT 1" }),
     isAnswer: isMysqlAnswer,
     on: (connection, event, listener) => (connection as ConnectionInternals).on?.(event, listener),
@@ -56,7 +66,7 @@ async function lend(pool: MysqlPoolLike): Promise<MysqlConnectionLike> {
 }
 
 /** @param error destroys the connection instead of giving it back. */
-export function releaseMysql(connection: MysqlConnectionLike, error?: Error): void {
+function release(connection: MysqlConnectionLike, error?: Error): void {
   if (error === undefined) {
     // The promise of `mariadb` rejects if the connection broke meanwhile. The pool knows already.
     Promise.resolve(connection.release()).catch(() => {});

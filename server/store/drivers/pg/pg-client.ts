@@ -86,3 +86,28 @@ export type PgConnectionOf<TPool> = TPool extends PgSingleClientLike
   : TPool extends PgPoolLike
     ? NonNullable<Parameters<Parameters<TPool["connect"]>[0]>[1]>
     : never;
+
+const PARTS = ["host", "port", "database", "user", "connectionString", "options"] as const;
+
+type ConnectionParameters = { readonly [TPart in (typeof PARTS)[number]]?: unknown };
+
+/** What `pg` has, and what its types and substitutes of it may lack. */
+interface Connectable {
+  /** Of a client. */
+  readonly connectionParameters?: ConnectionParameters;
+  /** Of a pool. */
+  readonly options?: ConnectionParameters;
+}
+
+/**
+ * Which database a pool or a client connects to, as one text. See `SqlDriver.database`.
+ *
+ * @returns `undefined` if it is not known.
+ */
+export function pgDatabaseOf(client: object): string | undefined {
+  const { connectionParameters, options } = client as Connectable;
+  const parameters = connectionParameters ?? options;
+  if (typeof parameters !== "object" || parameters === null) return undefined;
+  const parts = PARTS.map((part) => parameters[part] ?? null);
+  return parts.every((part) => part === null) ? undefined : JSON.stringify(parts);
+}

@@ -1,11 +1,6 @@
-/**
- * PostgreSQL through `pg`, without an ORM: prepared statements on the application's own pool. A client
- * of Bun has a driver of its own.
- */
+/** PostgreSQL without an ORM, through `pg`, Bun's own client, or HTTP. */
 import { RateLimitConfigError } from "../../../../core/errors.js";
-import { startTimer } from "../../../timers/timer.js";
-import { UnsentError } from "../../row-access.js";
-import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../../sql/driver.js";
+import type { SqlDriver } from "../../sql/driver.js";
 import { sqlStore, type SqlStoreOptions } from "../../sql-store.js";
 import type { RateLimitStore } from "../../store.js";
 import { bunSqlDriver } from "../bun-sql/bun-sql-driver.js";
@@ -17,35 +12,13 @@ import {
 } from "../bun-sql/bun-sql-client.js";
 import { checkPgPool } from "../pools/check-pool.js";
 import {
-  checkNotInTransaction,
   isPgClient,
-  type PgClientLike,
   type PgConnectionOf,
   type PgPoolLike,
-  type PgQuery,
-  type PgQueryable,
-  type PgResult,
   type PgSingleClientLike,
 } from "./pg-client.js";
-import { pgDatabaseOf } from "./pg-database.js";
-import { createPgConnections } from "./pg-connections.js";
+import { pgClientDriver, pgDriver, type PgDriverOptions } from "./pg-driver.js";
 import { isPgHttp, pgHttpDriver, type PgHttpLike } from "./pg-http.js";
-import { queryNamedIfDirect } from "./pg-direct.js";
-import { listenToClients, listenToPool } from "../pools/pool-errors.js";
-import { ReadOnlyConnections } from "../pools/read-only-connections.js";
-import { LEVELS, ROLLED_BACK } from "../pools/bounded-transactions.js";
-import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
-
-/** How statements are sent through `pg`. */
-export interface PgDriverOptions {
-  /**
-   * Whether statements are prepared once per connection, under names of their own. Turn it off
-   * behind a pooler that does not support prepared statements, such as PgBouncer before 1.21 in
-   * transaction mode. A client of Bun has an option of its own, `new SQL(url, { prepare: false })`.
-   * @default true
-   */
-  prepare?: boolean;
-}
 
 /** The options of `pgStore`. */
 export interface PgStoreOptions extends PgDriverOptions, SqlStoreOptions {}
@@ -81,30 +54,6 @@ export function pgStore<TPool extends PgPoolLike | PgSingleClientLike | PgHttpLi
   return sqlStore(driverOf(pool, options), options);
 }
 
-/**
- * A connection of the application itself. Without transactions of its own, because the statements of
- * the application would become part of them. The client sends one statement at a time.
- */
-function pgClientDriver(
-  client: PgSingleClientLike,
-  { prepare = true }: PgDriverOptions,
-): SqlDriver<PgQueryable> {
-  const connection = connectionOf(prepare, async (query, isWanted) => {
-    if (isWanted !== undefined && !isWanted()) throw new UnsentError();
-    checkNotInTransaction(client);
-    const result = await client.query(query);
-    // A BEGIN may have been in line before it.
-    checkNotInTransaction(client);
-    return result;
-  });
-  return {
-    dialect: "postgresql",
-    database: pgDatabaseOf(client),
-    ...connection,
-    within: (own) => connectionOf(prepare, (query) => own.query(query)),
-  };
-}
-
 function driverOf(
   pool: PgPoolLike | PgSingleClientLike | PgHttpLike | BunSqlLike,
   options: PgDriverOptions,
@@ -123,111 +72,3 @@ function driverOf(
 const PREPARE_IN_BUN =
   "a client of Bun decides about prepared statements itself: leave prepare out, and use " +
   "new SQL(url, { prepare: false })";
-
-/**
- * @param prepare `"if direct"` prepares statements outside of transactions, on connections that go
- * to PostgreSQL itself: the application did not ask for prepared statements.
- */
-export function pgDriver(
-  pool: PgPoolLike,
-  { prepare = true }: { prepare?: boolean | "if direct" } = {},
-): TransactionDriver<PgQueryable> {
-  const connections = createPgConnections(pool);
-  const readOnly = new ReadOnlyConnections();
-  const isAsking = prepare === "if direct";
-  listenToClients(pool);
-  return {
-    dialect: "postgresql",
-    database: pgDatabaseOf(pool),
-    onPoolError: listenToPool(pool),
-    ...connectionOf(prepare !== false, (query, isWanted) =>
-      connections.runAlone(
-        (client) => (isAsking ? queryNamedIfDirect(client, query) : client.query(query)),
-        isWanted,
-      ),
-    ),
-    within: (client) =>
-      connectionOf(prepare === true, (query) => readOnly.noting(client, client.query(query))),
-    isExhausted: () => connections.isExhausted(),
-    async transaction(run, { isolationLevel, timeout = TIMEOUT, maxWait = MAX_WAIT }) {
-      const client = await connections.borrow(maxWait);
-      let hasBegun = false;
-      let late: Error | undefined;
-      const timer = startTimer(() => {
-        late = new Error(`the transaction took longer than ${timeout} ms`);
-        // The connection is closed, and the database rolls its transaction back.
-        client.release(late);
-      }, timeout);
-      try {
-        await client.query({ text: `BEGIN ISOLATION LEVEL ${LEVELS[isolationLevel]}` });
-        hasBegun = true;
-        const result = await run(client);
-        const { command } = await client.query({ text: "COMMIT" });
-        // After an error, PostgreSQL rolls back instead, and says so without another error.
-        if (command === "ROLLBACK") throw new Error(ROLLED_BACK);
-        timer.stop();
-        if (late !== undefined) throw late;
-        client.release(readOnly.errorOf(client));
-        return result;
-      } catch (error) {
-        timer.stop();
-        if (late !== undefined) throw late;
-        // A standby refuses to begin a Serializable transaction, by a code that means other things, too.
-        if (hasBegun) await rollBack(client, readOnly, error);
-        else client.release(true);
-        throw error;
-      } finally {
-        connections.forget(client);
-      }
-    },
-  };
-}
-
-function connectionOf(
-  prepare: boolean,
-  run: (query: PgQuery, isWanted?: () => boolean) => Promise<PgResult>,
-): SqlConnection {
-  const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
-    const values = params as unknown[];
-    return prepare ? { name: names.get(text) ?? nameOf(text), text, values } : { text, values };
-  };
-  return {
-    query: async (text, params, isWanted) =>
-      (await run(queryOf(text, params), isWanted)).rows as SqlRow[],
-    execute: async (text, params, isWanted) =>
-      (await run(queryOf(text, params), isWanted)).rowCount ?? 0,
-  };
-}
-
-/**
- * Rolls back and gives the connection back. If that fails, or the connection is read-only, it is
- * closed.
- */
-async function rollBack(
-  client: PgClientLike,
-  readOnly: ReadOnlyConnections,
-  cause: unknown,
-): Promise<void> {
-  try {
-    await client.query({ text: "ROLLBACK" });
-    client.release(readOnly.errorOf(client, cause));
-  } catch (error) {
-    client.release(error instanceof Error ? error : true);
-  }
-}
-
-const names = new Map<string, string>();
-
-/**
- * The name of a prepared statement, derived from its text. It is the same in every copy of this
- * module: after a reload, a connection rejects a known name with another text. FNV-1a, 64 bits.
- */
-function nameOf(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (let i = 0; i < text.length; i++) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(i))) * 0x100000001b3n);
-  }
-  const name = `rate_limit_${hash.toString(36)}`;
-  names.set(text, name);
-  return name;
-}

@@ -8,7 +8,7 @@
  * not say which one of several clients calls it.
  */
 import type { SqlConnection, SqlDriver } from "../../sql/driver.js";
-import { pgDriver, type PgDriverOptions } from "../pg/pg-store.js";
+import { pgDriver, type PgDriverOptions } from "../pg/pg-driver.js";
 import type { PgPoolLike } from "../pg/pg-client.js";
 import type { ClientInternals } from "./prisma-client.js";
 

@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import type { MysqlPoolLike } from "../../../../server/index.js";
-import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-store.js";
+import { mysqlDriver } from "../../../../server/store/drivers/mysql/mysql-driver.js";
 import type { Dialect } from "../../../../server/store/sql/dialect.js";
 import { mysql } from "../../../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";

@@ -3,7 +3,7 @@
  * the turn for the batch: nobody but the two processes knows of that circle.
  */
 import { expect, it, vi } from "vitest";
-import { pgDriver } from "../../../../server/store/drivers/pg/pg-store.js";
+import { pgDriver } from "../../../../server/store/drivers/pg/pg-driver.js";
 import { inside } from "../../../../server/store/sql/connection.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
 import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";

@@ -10,7 +10,7 @@ import {
   mysqlStore,
   RateLimitStoreError,
 } from "../../../../../server/index.js";
-import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-driver.js";
 import { createMysql, mysqlUrl } from "../../../../support/database.js";
 import { connectMariadb, connectMysql2 } from "../../../../support/open-mysql.js";
 

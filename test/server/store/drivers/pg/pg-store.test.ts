@@ -3,7 +3,7 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createManualClock } from "../../../../../core/testing.js";
 import { createRateLimiter, MINUTE, pgStore } from "../../../../../server/index.js";
-import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
+import { pgDriver } from "../../../../../server/store/drivers/pg/pg-driver.js";
 import { createPostgres } from "../../../../support/database.js";
 import { connectPool } from "../../../../support/open-store.js";
 

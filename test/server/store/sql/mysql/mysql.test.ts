@@ -7,7 +7,7 @@ import {
   prismaStore,
   sqlStore,
 } from "../../../../../server/index.js";
-import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-driver.js";
 import { createMysql, mysqlUrl } from "../../../../support/database.js";
 import { mysql8Driver } from "../../../../support/mysql-8.js";
 import { connectMysql2 } from "../../../../support/open-mysql.js";

@@ -16,7 +16,7 @@ import {
   sqlStore,
 } from "../../../../../server/index.js";
 import { kyselyStore } from "../../../../../server/kysely/index.js";
-import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-driver.js";
 import type { MysqlPoolLike } from "../../../../../server/store/drivers/mysql/mysql-client.js";
 import { createMysql, mysqlUrl } from "../../../../support/database.js";
 import { connectMariadb } from "../../../../support/open-mysql.js";

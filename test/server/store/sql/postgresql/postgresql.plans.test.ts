@@ -4,7 +4,7 @@
  * for few rows has to look rows up by the primary key.
  */
 import { expect, it } from "vitest";
-import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
+import { pgDriver } from "../../../../../server/store/drivers/pg/pg-driver.js";
 import { createDatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
 import { inside } from "../../../../../server/store/sql/connection.js";
 import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";

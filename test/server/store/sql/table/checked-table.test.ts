@@ -1,8 +1,8 @@
 /** What stores on one table know of it, if they share that. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../../server/index.js";
-import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-store.js";
-import { pgDriver } from "../../../../../server/store/drivers/pg/pg-store.js";
+import { mysqlDriver } from "../../../../../server/store/drivers/mysql/mysql-driver.js";
+import { pgDriver } from "../../../../../server/store/drivers/pg/pg-driver.js";
 import type { SqlDriver } from "../../../../../server/store/sql/driver.js";
 import { createMysql, createPostgres, mysqlUrl } from "../../../../support/database.js";
 import { connectMysql2 } from "../../../../support/open-mysql.js";
