@@ -2,7 +2,7 @@
 import { DIALECTS } from "../../server/store/sql/dialects.js";
 import { OVERRIDES } from "../../server/store/sql/table/catalog.js";
 import { checkTable } from "../../server/store/sql/table/check-table.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { overridesBeside } from "../../server/store/sql/override-table.js";
 import type { TableName } from "../../server/store/sql/sql.js";
@@ -26,7 +26,7 @@ export async function checkOverrides(
   const named = await findNamed(schema);
   const table = await overridesOf(schema, limits);
   try {
-    await checkTable(DIALECTS[dialect], connection, table, createDatabaseClock(), OVERRIDES);
+    await checkTable(DIALECTS[dialect], connection, table, new DatabaseClock(), OVERRIDES);
     return [ok("overrides", `table "${table.name}" is one of overrides`)];
   } catch (error) {
     if (!(error instanceof TableError)) throw error;

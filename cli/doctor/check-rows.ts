@@ -1,6 +1,6 @@
 /** Rows whose time is ahead of the database's, and the difference of the clocks. */
 import { DIALECTS } from "../../server/store/sql/dialects.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { quotedTable, type TableName } from "../../server/store/sql/sql.js";
 import { failure, type Finding, ok, warning } from "./finding.js";
@@ -15,8 +15,9 @@ export async function readClockDifference(
   dialect: DialectName,
   connection: SqlConnection,
 ): Promise<number> {
-  const clock = createDatabaseClock();
-  await clock.query(() => connection.query(`SELECT ${DIALECTS[dialect].catalog.clock}`, []));
+  const clock = new DatabaseClock();
+  const learn = clock.due();
+  learn?.(await connection.query(`SELECT ${DIALECTS[dialect].catalog.clock}`, []));
   return clock.now() - Date.now();
 }
 

@@ -2,7 +2,7 @@
 import { checkTable } from "../../server/store/sql/table/check-table.js";
 import { DIALECTS } from "../../server/store/sql/dialects.js";
 import { checkEngine, EngineError } from "../../server/store/sql/table/check-engine.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import { TableError } from "../../server/store/sql/table/table-error.js";
 import { checkGrants } from "./check-grants.js";
 import { checkOverrides, overridesOf } from "./check-overrides.js";
@@ -162,7 +162,7 @@ async function tableFinding(
   missing: string,
 ): Promise<Finding> {
   try {
-    await checkTable(DIALECTS[dialect], connection, table, createDatabaseClock());
+    await checkTable(DIALECTS[dialect], connection, table, new DatabaseClock());
     const place = table.schema === undefined ? "" : ` in schema "${table.schema}"`;
     return ok("table", `table "${table.name}"${place} is one of limits`);
   } catch (error) {

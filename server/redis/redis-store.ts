@@ -1,6 +1,6 @@
 /** A store on Redis or Valkey: rows in keys, and scripts that read, decide and write them. */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { createDatabaseClock, type DatabaseClock } from "../store/sql/table/database-clock.js";
+import { DatabaseClock } from "../store/sql/table/database-clock.js";
 import type { RateLimitStore } from "../store/store.js";
 import { checkServer } from "./check-server.js";
 import { type RedisClientLike, redisPort } from "./clients/recognize-client.js";
@@ -56,7 +56,7 @@ export function redisStore(
   let clock: DatabaseClock | undefined;
 
   function openServer(place: number): Server {
-    const own = createDatabaseClock();
+    const own = new DatabaseClock();
     const runner = createScriptRunner({ port, tags, place, clock: own, shas, wait });
     let isChecked = false;
     async function check(): Promise<void> {

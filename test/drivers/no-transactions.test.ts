@@ -11,7 +11,7 @@ import {
   sqlStore,
 } from "../../server/index.js";
 import { pgDriver } from "../../server/store/drivers/pg/pg-driver.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { SqlDriver } from "../../server/store/sql/driver.js";
 import { postgresql } from "../../server/store/sql/postgresql/postgresql.js";
 import { createPostgres, createSqlite } from "../support/database.js";
@@ -47,7 +47,7 @@ describeStore("sqlStore on a driver without transactions", async () => {
 describe("a statement with several kinds of write", () => {
   const statements = postgresql.statements(
     { name: "RateLimit" },
-    createDatabaseClock(),
+    new DatabaseClock(),
     "PostgreSQL 15.5",
   );
   const at = (key: string) => ({ name: "n", key, shard: 0 });

@@ -13,7 +13,7 @@ import { createSpanningAccess } from "../../server/redis/spanning-access.js";
 import { createTags } from "../../server/redis/tags.js";
 import type { RateLimitState } from "../../core/calculate.js";
 import type { RowStatements } from "../../server/store/row-access.js";
-import { createDatabaseClock } from "../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import type { Write } from "../../server/store/plan-writes.js";
 import { rowKey } from "../../server/store/store.js";
 import { newPrefix } from "./open-redis-store.js";
@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)("a decision on rows of several tags", () 
         await gate.through(place, [shas.get("write"), SCRIPTS.write].includes(args[1]));
         return port.send(args, key);
       };
-      const clock = createDatabaseClock();
+      const clock = new DatabaseClock();
       const options = { port: { ...port, send }, tags, place, clock, shas, wait: undefined };
       return new RedisRows(tags, createScriptRunner(options));
     });

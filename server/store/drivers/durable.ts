@@ -6,7 +6,7 @@ import { RateLimitConfigError } from "../../../core/errors.js";
 import { applyAtOnce, resultsOf } from "../at-once.js";
 import type { Settled } from "../plan-writes.js";
 import { checkTable } from "../sql/table/check-table.js";
-import { createDatabaseClock } from "../sql/table/database-clock.js";
+import { DatabaseClock } from "../sql/table/database-clock.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
 import { pruneSql } from "../sql/prune.js";
 import { overridesBeside, sqlOverrideTable } from "../sql/override-table.js";
@@ -50,7 +50,7 @@ export function durableStore(
   }
   const tableName = tableOf(options);
   const table = quotedTable(tableName);
-  const clock = createDatabaseClock();
+  const clock = new DatabaseClock();
   const statements = sqlite.statements(tableName, clock, "");
   const exec = (text: string, params: readonly unknown[]) =>
     storage.sql.exec(text, ...(params as never[]));

@@ -191,8 +191,8 @@ export function createSqlStore<TTransaction>(
     ...groupCommit,
     ...(onPoolError && { onPoolError }),
     clock: clock.now,
-    clockBehind: clock.behind,
-    clockAhead: clock.ahead,
+    clockBehind: () => clock.behind(),
+    clockAhead: () => clock.ahead(),
     overrides: sqlOverrideTable(dialect, single, name, clock, {
       within: (tx) => driver.within(tx as TTransaction),
       isConflict,

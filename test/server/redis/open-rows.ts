@@ -4,7 +4,7 @@ import type { RedisPort } from "../../../server/redis/redis-port.js";
 import { RedisRows } from "../../../server/redis/redis-rows.js";
 import { createScriptRunner, scriptShas } from "../../../server/redis/run-script.js";
 import { createTags } from "../../../server/redis/tags.js";
-import { createDatabaseClock } from "../../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../../server/store/sql/table/database-clock.js";
 import { createRedisRows } from "../../support/redis-rows.js";
 
 /** @param change what the scripts are sent through. */
@@ -12,7 +12,7 @@ export async function openRows(change: (port: RedisPort) => RedisPort = (port) =
   const redis = createRedisRows();
   const port = change(redisPort(redis.client));
   const tags = createTags(redis.prefix, 12);
-  const clock = createDatabaseClock();
+  const clock = new DatabaseClock();
   const shas = await scriptShas();
   const runner = createScriptRunner({ port, tags, place: 0, clock, shas, wait: undefined });
   await runner.readTime();

@@ -3,7 +3,7 @@ import mysql2 from "mysql2/promise";
 import pg from "pg";
 import { mysqlDriver } from "../../../server/store/drivers/mysql/mysql-driver.js";
 import { pgDriver } from "../../../server/store/drivers/pg/pg-driver.js";
-import type { DatabaseClock } from "../../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../../server/store/sql/table/database-clock.js";
 import type { Dialect } from "../../../server/store/sql/dialect.js";
 import { mysql } from "../../../server/store/sql/mysql/mysql.js";
 import { postgresql } from "../../../server/store/sql/postgresql/postgresql.js";
@@ -46,15 +46,9 @@ export interface Backend {
 /** So that results carry the clock as they do now and then. It is not compared. */
 export function everyOtherTime(): DatabaseClock {
   let calls = 0;
-  return {
-    now: () => 0,
-    isKnown: true,
-    isInDoubt: () => false,
-    behind: () => 0,
-    ahead: () => 0,
-    query: (run) => run(calls++ % 2 === 1),
-    begin: () => () => {},
-  };
+  const clock = new DatabaseClock();
+  clock.due = () => (calls++ % 2 === 1 ? () => {} : undefined);
+  return clock;
 }
 
 const REASONS: Record<string, string> = {

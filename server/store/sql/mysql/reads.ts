@@ -42,14 +42,13 @@ export type ReadRows = (
  */
 export function createReadRows(table: string, clock: DatabaseClock): ReadRows {
   return async (connection, rows, locking, prefix = "") => {
-    const params = [JSON.stringify(rows.map(idValues))];
-    const found = await clock.query((withClock) =>
-      connection.query(
-        `${prefix}SELECT ${SHOWN} ${withClock ? `, ${CLOCK}` : ""} FROM ${IDS} ` +
-          `${withClock ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${byPrimary(table)} ON ${SAME_ROW} ${locking}`,
-        params,
-      ),
+    const learn = clock.due();
+    const found = await connection.query(
+      `${prefix}SELECT ${SHOWN} ${learn ? `, ${CLOCK}` : ""} FROM ${IDS} ` +
+        `${learn ? "LEFT JOIN" : "STRAIGHT_JOIN"} ${byPrimary(table)} ON ${SAME_ROW} ${locking}`,
+      [JSON.stringify(rows.map(idValues))],
     );
+    learn?.(found);
     return statesOf(shownRows(found));
   };
 }
@@ -81,13 +80,13 @@ export function mysqlReads(
     const expected = rows.filter(seen.has);
     let states: Map<string, RateLimitState> = new Map();
     if (expected.length < rows.length) {
-      const found = await clock.query((withClock) =>
-        connection.query(
-          `SELECT ${SHOWN} ${withClock ? `, ${CLOCK}` : ""} FROM ${foundRows} ` +
-            `STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW} FOR UPDATE`,
-          [JSON.stringify(rows.map(idValues))],
-        ),
+      const learn = clock.due();
+      const found = await connection.query(
+        `SELECT ${SHOWN} ${learn ? `, ${CLOCK}` : ""} FROM ${foundRows} ` +
+          `STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW} FOR UPDATE`,
+        [JSON.stringify(rows.map(idValues))],
       );
+      learn?.(found);
       states = statesOf(shownRows(found));
     }
     const hidden = expected.filter((row) => !states.has(rowKey(row)));

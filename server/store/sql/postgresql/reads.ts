@@ -73,10 +73,10 @@ export function postgresqlReads(
 
   return {
     async read(connection, rows) {
-      const params = idParams(rows);
-      const found = await clock.query((withClock) =>
-        connection.query(readText(connection, withClock), params),
-      );
+      const learn = clock.due();
+      const text = readText(connection, learn !== undefined);
+      const found = await connection.query(text, idParams(rows));
+      learn?.(found);
       return statesOf(found, shownState);
     },
 

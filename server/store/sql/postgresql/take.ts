@@ -3,12 +3,10 @@
  * its condition on the newest version of the row, with the lock held.
  */
 import { capacityOf, type PeriodicConfig } from "../../../../core/config.js";
-import type { RateLimitState } from "../../../../core/calculate.js";
-import type { TakeLine, TakeOptions } from "../../row-access.js";
+import type { TakeLine } from "../../row-access.js";
 import { rowKey } from "../../store.js";
 import { sharedTerms } from "../../take-terms.js";
 import type { Statements } from "../dialect.js";
-import type { SqlConnection } from "../driver.js";
 import type { Operands } from "../formula.js";
 import { statesOf } from "../sql.js";
 import type { DatabaseClock } from "../table/database-clock.js";
@@ -102,63 +100,57 @@ export function postgresqlTake(
     each: takeEachText(table, columns),
   });
   const texts = [takes(shown), takes(`${shown}, ${CLOCK}`)] as const;
-  return (connection, lines, options) =>
-    (lines.length === 1
-      ? takeOne(clock, texts, connection, lines[0]!, options)
-      : take(clock, texts, connection, lines, options)
-    ).catch((error: unknown) => {
+  return async (connection, lines, { now, mayWait, isWanted }) => {
+    const learn = clock.due();
+    const all = texts[learn === undefined ? 0 : 1];
+    try {
+      if (lines.length !== 1) {
+        const { text, params } = takeMany(all, lines, now);
+        const found = await connection.query(text, params, isWanted);
+        learn?.(found);
+        return statesOf(found, shownState);
+      }
+      // Most calls are alone, so this is kept short.
+      const { row, terms, total, fresh } = lines[0]!;
+      const { config, floor } = terms;
+      const { one, oneBounded } = all[config.kind];
+      const state = [row.name, row.key, row.shard, fresh.value, fresh.ts];
+      const params = [...state, config.rate, config.period, capacityOf(config), floor, now, total];
+      const found = await connection.query(mayWait ? one : oneBounded, params, isWanted);
+      learn?.(found);
+      return found.length === 0 ? new Map() : new Map([[rowKey(row), shownState(found[0]!)]]);
+    } catch (error) {
       // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
       // too.
       if (isOutOfRange(error)) return new Map();
       throw error;
-    });
+    }
+  };
 }
 
-/** Most calls are alone, so this is kept short. */
-async function takeOne(
-  clock: DatabaseClock,
-  texts: readonly [without: Takes, withClock: Takes],
-  connection: SqlConnection,
-  { row, terms: { config, floor }, total, fresh }: TakeLine<PeriodicConfig>,
-  { now, mayWait, isWanted }: TakeOptions,
-): Promise<Map<string, RateLimitState>> {
-  const state = [row.name, row.key, row.shard, fresh.value, fresh.ts];
-  const params = [...state, config.rate, config.period, capacityOf(config), floor, now, total];
-  const [next] = await clock.query((withClock) => {
-    const { one, oneBounded } = texts[withClock ? 1 : 0][config.kind];
-    return connection.query(mayWait ? one : oneBounded, params, isWanted);
-  });
-  return next === undefined ? new Map() : new Map([[rowKey(row), shownState(next)]]);
-}
-
-async function take(
-  clock: DatabaseClock,
-  texts: readonly [without: Takes, withClock: Takes],
-  connection: SqlConnection,
+/** The statement that takes many lines. */
+function takeMany(
+  takes: Takes,
   lines: readonly TakeLine<PeriodicConfig>[],
-  { now, isWanted }: TakeOptions,
-): Promise<Map<string, RateLimitState>> {
-  const queryAny = (textOf: (takes: Takes) => string, values: unknown[]) =>
-    clock.query((withClock) =>
-      connection.query(textOf(texts[withClock ? 1 : 0]), values, isWanted),
-    );
+  now: number,
+): { text: string; params: unknown[] } {
   const shared = sharedTerms(lines);
-  if (shared === undefined) {
-    return statesOf(await queryAny(({ each }) => each, takeEachParams(lines, now)), shownState);
-  }
+  if (shared === undefined) return { text: takes.each, params: takeEachParams(lines, now) };
   const { config, floor } = shared;
-  const query = (textOf: (takes: TakeTexts) => string, values: unknown[]) =>
-    queryAny((takes) => textOf(takes[config.kind]), values);
+  const { many, manyWithTotals } = takes[config.kind];
   const capacity = capacityOf(config);
-  const terms = [config.rate, config.period, capacity, floor, now];
   const params = [
     ...idParams(lines.map(({ row }) => row)),
     lines.map(({ fresh }) => fresh.value),
     lines.map(({ fresh }) => fresh.ts),
-    ...terms,
+    config.rate,
+    config.period,
+    capacity,
+    floor,
+    now,
   ];
   if (lines.every(({ total, fresh }) => capacity - fresh.value === total)) {
-    return statesOf(await query(({ many }) => many, params), shownState);
+    return { text: many, params };
   }
   const totals = new Map<string, Record<string, string>>();
   for (const { row, total } of lines) {
@@ -168,5 +160,5 @@ async function take(
     totals.set(row.name, ofName);
   }
   params.push(JSON.stringify(Object.fromEntries(totals)));
-  return statesOf(await query(({ manyWithTotals }) => manyWithTotals, params), shownState);
+  return { text: manyWithTotals, params };
 }

@@ -14,17 +14,17 @@ export function sqliteReads(
     /** The rows are one JSON parameter, so the text of the statement is always the same. */
     async read(connection, rows) {
       const params = [JSON.stringify(rows.map(idValues))];
-      const found = await clock.query((withClock) =>
-        // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
-        // key. With the clock, a row that does not exist is a row of nulls.
-        connection.query(
-          `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${withClock ? `, ${CLOCK}` : ""}
-           FROM json_each(?) AS i ${withClock ? "LEFT" : "CROSS"} JOIN ${table} AS t
+      const learn = clock.due();
+      // CROSS and LEFT JOIN make the list the outer table, so that rows are found by the primary
+      // key. With the clock, a row that does not exist is a row of nulls.
+      const found = await connection.query(
+        `SELECT t.${ID.replaceAll(", ", ", t.")}, t."value", t."ts" ${learn ? `, ${CLOCK}` : ""}
+           FROM json_each(?) AS i ${learn ? "LEFT" : "CROSS"} JOIN ${table} AS t
            ON t."name" = i."value" ->> 0
            AND t."key" = i."value" ->> 1 AND t."shard" = i."value" ->> 2`,
-          params,
-        ),
+        params,
       );
+      learn?.(found);
       return statesOf(found);
     },
 

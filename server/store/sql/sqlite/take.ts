@@ -75,9 +75,10 @@ export function sqliteTake(table: string, clock: DatabaseClock): NonNullable<Sta
       JSON.stringify(rows),
     ];
     const kind = sharedKind(lines) ?? "either";
-    const found = await clock.query((withClock) =>
-      connection.query(textOf(kind, isShared, withClock), params, isWanted),
-    );
+    const learn = clock.due();
+    const text = textOf(kind, isShared, learn !== undefined);
+    const found = await connection.query(text, params, isWanted);
+    learn?.(found);
     return statesOf(found);
   };
 }

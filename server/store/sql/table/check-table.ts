@@ -27,11 +27,13 @@ export async function checkTable(
   isAlone = true,
 ): Promise<string> {
   const report = `${catalog.report ?? catalog.version} AS ${mark}version${mark}`;
-  const query = (text: string, params: readonly unknown[]) =>
-    clock.query((withClock) => {
-      const columns = withClock ? `${report}, ${catalog.clock}` : report;
-      return connection.query(text.replace("{more}", columns), params);
-    });
+  const query = async (text: string, params: readonly unknown[]) => {
+    const learn = clock.due();
+    const columns = learn ? `${report}, ${catalog.clock}` : report;
+    const rows = await connection.query(text.replace("{more}", columns), params);
+    learn?.(rows);
+    return rows;
+  };
   const found = await catalog.lookUp(query, table, shape, isAlone).catch(async (error: unknown) => {
     // Another engine may not know the catalogs of the one whose language it speaks, and an old
     // SQLite lacks what it is asked for.

@@ -23,32 +23,6 @@ const DRIFT = 0.0005;
 /** By how much this machine's two clocks may come apart between two readings, ms. */
 const JUMP = 1000;
 
-export interface DatabaseClock {
-  /** The database's time, whole epoch ms. This machine's, before the first reading. */
-  now(): number;
-  readonly isKnown: boolean;
-  /** By how much `now` may be behind the database's clock, ms. */
-  behind(): number;
-  /** By how much `now` may be ahead of the database's clock, ms. */
-  ahead(): number;
-  /**
-   * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
-   * then be wrong by any time, until the clock was read.
-   */
-  isInDoubt(): boolean;
-  /**
-   * Runs a statement that reads the clock, if it is time to do so.
-   *
-   * @param run sends the statement, with or without the column of the clock.
-   */
-  query(run: (withClock: boolean) => Promise<SqlRow[]>): Promise<SqlRow[]>;
-  /**
-   * Begins a reading, for answers that have the time in any case. Call it before the statement is
-   * sent, and what it returns with the time in the answer, epoch ms.
-   */
-  begin(): (value: number) => void;
-}
-
 /** The bounds of the database's clock minus the monotonic clock, ms, at an instant of the latter. */
 interface Bounds {
   low: number;
@@ -56,75 +30,107 @@ interface Bounds {
   at: number;
 }
 
-/** @param monotonic ms, since any instant. */
-export function createDatabaseClock(
-  monotonic: () => number = () => performance.now(),
-): DatabaseClock {
-  let bounds: Bounds | undefined;
-  let offset = 0;
-  let triedAt = -Infinity;
-  const difference = () => Date.now() - monotonic();
+export class DatabaseClock {
+  readonly #monotonic: Pick<Performance, "now">;
+  #bounds: Bounds | undefined;
+  /** What is added to the monotonic clock, ms. */
+  #offset = 0;
+  /** When the last reading began, by the monotonic clock. */
+  #triedAt = -Infinity;
   /** This machine's clock minus the monotonic clock, at the last reading. */
-  let machine = difference();
+  #machine: number;
 
-  function learn(value: number, sentAt: number, receivedAt: number): void {
+  /** @param monotonic ms, since any instant. */
+  constructor(monotonic: Pick<Performance, "now"> = performance) {
+    this.#monotonic = monotonic;
+    this.#machine = this.#difference();
+  }
+
+  /** The database's time, whole epoch ms. This machine's, before the first reading. */
+  readonly now = (): number =>
+    this.#bounds === undefined ? Date.now() : Math.floor(this.#monotonic.now() + this.#offset);
+
+  get isKnown(): boolean {
+    return this.#bounds !== undefined;
+  }
+
+  /** By how much `now` may be behind the database's clock, ms. */
+  behind(): number {
+    if (this.#bounds === undefined) return 0;
+    const { high, at } = this.#bounds;
+    return high + DRIFT * (this.#monotonic.now() - at) - this.#offset + RESOLUTION;
+  }
+
+  /** By how much `now` may be ahead of the database's clock, ms. */
+  ahead(): number {
+    if (this.#bounds === undefined) return 0;
+    const { low, at } = this.#bounds;
+    return this.#offset - low + DRIFT * (this.#monotonic.now() - at);
+  }
+
+  /**
+   * Whether this machine may have slept since the last reading, or a clock of it was set. `now` may
+   * then be wrong by any time, until the clock was read. The monotonic clock may stand still while the
+   * machine sleeps.
+   */
+  isInDoubt(): boolean {
+    if (this.#bounds === undefined) return false;
+    return Math.abs(Date.now() - this.#monotonic.now() - this.#machine) > JUMP;
+  }
+
+  /**
+   * Begins a reading, if it is time for one. The statement then has to return the column of the clock.
+   *
+   * @returns `undefined` if it is not. Otherwise a function to call with the rows of the answer.
+   */
+  due(): ((rows: readonly SqlRow[]) => void) | undefined {
+    const isOld = this.#monotonic.now() - this.#triedAt >= REFRESH_AFTER;
+    return isOld || this.#bounds === undefined || this.isInDoubt() ? this.#read() : undefined;
+  }
+
+  /**
+   * Begins a reading, for answers that have the time in any case. Call it before the statement is
+   * sent, and what it returns with the time in the answer, epoch ms.
+   */
+  begin(): (value: number) => void {
+    const sentAt = this.#monotonic.now();
+    const before = this.#difference();
+    return (value) => {
+      if (!Number.isFinite(value)) return;
+      this.#machine = before;
+      this.#learn(value, sentAt);
+    };
+  }
+
+  #read(): (rows: readonly SqlRow[]) => void {
+    const sentAt = this.#monotonic.now();
+    this.#triedAt = sentAt;
+    const before = this.#difference();
+    return ([row]) => {
+      // As it was before: the machine may have slept since the time was read.
+      if (row !== undefined) this.#machine = before;
+      // A take that finds no tokens returns no row. The next statement asks again.
+      const value = row === undefined ? NaN : Number(row[CLOCK_COLUMN]);
+      if (Number.isFinite(value)) this.#learn(value, sentAt);
+      else this.#triedAt = -Infinity;
+    };
+  }
+
+  #learn(value: number, sentAt: number): void {
+    const receivedAt = this.#monotonic.now();
     const measured = { low: value - receivedAt - RESOLUTION, high: value - sentAt + RESOLUTION };
-    const drift = bounds === undefined ? Infinity : DRIFT * (receivedAt - bounds.at);
-    const low = Math.max(measured.low, (bounds?.low ?? 0) - drift);
-    const high = Math.min(measured.high, (bounds?.high ?? 0) + drift);
+    const known = this.#bounds;
+    const drift = known === undefined ? Infinity : DRIFT * (receivedAt - known.at);
+    const low = Math.max(measured.low, (known?.low ?? 0) - drift);
+    const high = Math.min(measured.high, (known?.high ?? 0) + drift);
     // Readings that exclude each other mean that the database's clock was set.
-    bounds = { ...(low <= high ? { low, high } : measured), at: receivedAt };
-    offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);
+    const bounds = { ...(low <= high ? { low, high } : measured), at: receivedAt };
+    this.#bounds = bounds;
+    this.#offset = Math.min(Math.max(Date.now() - receivedAt, bounds.low), bounds.high);
   }
 
-  /** The monotonic clock may stand still while the machine sleeps. */
-  const isInDoubt = () =>
-    bounds !== undefined && Math.abs(Date.now() - monotonic() - machine) > JUMP;
-
-  async function read(
-    run: (withClock: boolean) => Promise<SqlRow[]>,
-    sentAt: number,
-  ): Promise<SqlRow[]> {
-    triedAt = sentAt;
-    const before = difference();
-    const rows = await run(true);
-    // As it was before: the machine may have slept since the time was read.
-    if (rows.length > 0) machine = before;
-    // A take that finds no tokens returns no row. The next statement asks again.
-    const value = rows.length > 0 ? Number(rows[0]![CLOCK_COLUMN]) : NaN;
-    if (Number.isFinite(value)) learn(value, sentAt, monotonic());
-    else triedAt = -Infinity;
-    return rows;
+  /** This machine's clock minus the monotonic clock. */
+  #difference(): number {
+    return Date.now() - this.#monotonic.now();
   }
-
-  return {
-    now: () => (bounds === undefined ? Date.now() : Math.floor(monotonic() + offset)),
-    get isKnown() {
-      return bounds !== undefined;
-    },
-    behind() {
-      if (bounds === undefined) return 0;
-      const drift = DRIFT * (monotonic() - bounds.at);
-      return bounds.high + drift - offset + RESOLUTION;
-    },
-    ahead() {
-      if (bounds === undefined) return 0;
-      return offset - bounds.low + DRIFT * (monotonic() - bounds.at);
-    },
-    isInDoubt,
-    begin() {
-      const sentAt = monotonic();
-      const before = difference();
-      return (value) => {
-        if (!Number.isFinite(value)) return;
-        machine = before;
-        learn(value, sentAt, monotonic());
-      };
-    },
-    query(run) {
-      const sentAt = monotonic();
-      const isOld = isInDoubt() || sentAt - triedAt >= REFRESH_AFTER;
-      return isOld || bounds === undefined ? read(run, sentAt) : run(false);
-    },
-  };
 }

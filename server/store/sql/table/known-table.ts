@@ -8,7 +8,7 @@ import { requestsOwnIo } from "../../../runtime/requests-own-io.js";
 import type { Statements } from "../dialect.js";
 import type { SqlDriver } from "../driver.js";
 import type { TableName } from "../sql.js";
-import { createDatabaseClock, type DatabaseClock } from "./database-clock.js";
+import { DatabaseClock } from "./database-clock.js";
 
 /** The most texts that are remembered. The oldest one is forgotten first. */
 const MAX_TEXTS = 100;
@@ -46,7 +46,7 @@ export function knownTable(
 
 function unknown(): KnownTable {
   return {
-    clock: createDatabaseClock(),
+    clock: new DatabaseClock(),
     isChecked: false,
     isCheckedAlone: false,
     version: undefined,

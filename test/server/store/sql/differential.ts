@@ -12,7 +12,7 @@ import type { TakeLine, TakeTerms } from "../../../../server/store/row-access.js
 import { periodicLines } from "../../../../server/store/sql/current-window.js";
 import type { Dialect, Statements } from "../../../../server/store/sql/dialect.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
-import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import { rowId, rowKey } from "../../../../server/store/store.js";
 
 export interface Subject {
@@ -39,7 +39,7 @@ export async function statementsOf(
 ): Promise<Statements> {
   const [row] = await connection.query(`SELECT ${dialect.catalog.version} AS version`, []);
   const version = String(row!["version"]);
-  return dialect.statements({ name: "RateLimit" }, createDatabaseClock(), version);
+  return dialect.statements({ name: "RateLimit" }, new DatabaseClock(), version);
 }
 
 /** @returns the first cases in which SQL and core disagree. */

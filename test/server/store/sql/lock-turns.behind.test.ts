@@ -6,7 +6,7 @@ import { expect, it, vi } from "vitest";
 import { pgDriver } from "../../../../server/store/drivers/pg/pg-driver.js";
 import { inside } from "../../../../server/store/sql/connection.js";
 import type { SqlConnection } from "../../../../server/store/sql/driver.js";
-import { createDatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../../../server/store/sql/table/database-clock.js";
 import { lockInTurn } from "../../../../server/store/sql/lock-turns.js";
 import { postgresql } from "../../../../server/store/sql/postgresql/postgresql.js";
 import { rowId } from "../../../../server/store/store.js";
@@ -19,7 +19,7 @@ it("lets the batch go first, before the batch gives up", async () => {
   const driver = pgDriver(pool);
   const statements = postgresql.statements(
     { name: "RateLimit" },
-    createDatabaseClock(),
+    new DatabaseClock(),
     "PostgreSQL 15.5",
   );
   const row = rowId("posts", "ann", 0);

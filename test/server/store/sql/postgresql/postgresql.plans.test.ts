@@ -5,7 +5,7 @@
  */
 import { expect, it } from "vitest";
 import { pgDriver } from "../../../../../server/store/drivers/pg/pg-driver.js";
-import { createDatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
 import { inside } from "../../../../../server/store/sql/connection.js";
 import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";
 import { type RowId, rowId } from "../../../../../server/store/store.js";
@@ -26,7 +26,7 @@ it("plans each statement once, and by the primary key, although the table was sm
   const own = inside(driver, { lock: "none" });
   const statements = postgresql.statements(
     { name: "RateLimit" },
-    createDatabaseClock(),
+    new DatabaseClock(),
     "PostgreSQL 15.5",
   );
   const config = { kind: "token bucket", rate: 10, period: 1000 } as const;

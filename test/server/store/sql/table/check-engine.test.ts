@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, MINUTE, sqlStore } from "../../../../../server/index.js";
-import { createDatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
+import { DatabaseClock } from "../../../../../server/store/sql/table/database-clock.js";
 import { postgresql } from "../../../../../server/store/sql/postgresql/postgresql.js";
 import type { DialectName, SqlDriver } from "../../../../../server/store/sql/driver.js";
 
@@ -193,7 +193,7 @@ describe("a store works", () => {
 
   it("on CockroachDB with one kind of write in a statement", () => {
     const statementsOn = (version: string) =>
-      postgresql.statements({ name: "RateLimit" }, createDatabaseClock(), version);
+      postgresql.statements({ name: "RateLimit" }, new DatabaseClock(), version);
     expect(statementsOn("PostgreSQL 15.12 on x86_64").writeAtOnce).toBeDefined();
     const onCockroach = statementsOn("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu)");
     expect(onCockroach.writeAtOnce).toBeUndefined();

@@ -1,17 +1,28 @@
+import type { SqlRow } from "../../../../../server/store/sql/driver.js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   CLOCK_COLUMN,
-  createDatabaseClock,
+  DatabaseClock,
 } from "../../../../../server/store/sql/table/database-clock.js";
 
 /** The database's clock, which is an hour ahead of this machine's. */
 const AHEAD = 3_600_000;
 const T = Date.UTC(2030, 0, 1);
 
+/** Sends a statement, as the dialects do. */
+async function query(
+  clock: DatabaseClock,
+  run: (withClock: boolean) => SqlRow[] | Promise<SqlRow[]>,
+): Promise<void> {
+  const learn = clock.due();
+  const rows = await run(learn !== undefined);
+  learn?.(rows);
+}
+
 function setUp() {
   let monotonic = 0;
   let database = Date.now() + AHEAD;
-  const clock = createDatabaseClock(() => monotonic);
+  const clock = new DatabaseClock({ now: () => monotonic });
   const pass = (ms: number) => {
     monotonic += ms;
     database += ms;
@@ -26,7 +37,7 @@ function setUp() {
     /** Sends a statement. Returns whether it read the clock. */
     async send(there: number, back: number, isEmpty = false): Promise<boolean> {
       let hasRead = false;
-      await clock.query(async (withClock) => {
+      await query(clock, (withClock) => {
         hasRead = withClock;
         pass(there);
         const row = { name: "n", ...(withClock && { [CLOCK_COLUMN]: String(database) }) };
@@ -103,14 +114,14 @@ it("is this machine's clock where the readings allow it, so that it does not wav
   const now = vi.spyOn(Date, "now").mockReturnValue(T);
   onTestFinished(() => now.mockRestore());
   let monotonic = 0;
-  const clock = createDatabaseClock(() => monotonic);
+  const clock = new DatabaseClock({ now: () => monotonic });
   for (const [there, back] of [
     [0, 80],
     [80, 0],
     [3, 4],
   ] as const) {
     const sentAt = monotonic;
-    await clock.query(async (withClock) => {
+    await query(clock, (withClock) => {
       const row = withClock && { [CLOCK_COLUMN]: T + sentAt + there };
       monotonic += there + back;
       now.mockReturnValue(T + monotonic);
@@ -160,7 +171,7 @@ describe("after a suspension, in which the monotonic clock stood still,", () => 
     const { clock, pass, send, set, error } = setUp();
     await send(1, 1);
     pass(5000);
-    await clock.query(async () => {
+    await query(clock, () => {
       const before = Date.now() + AHEAD;
       suspend(AHEAD, set);
       return [{ [CLOCK_COLUMN]: before }];
@@ -175,7 +186,7 @@ describe("after a suspension, in which the monotonic clock stood still,", () => 
     const { clock, send, set } = setUp();
     await send(1, 1);
     suspend(AHEAD, set);
-    const failed = clock.query(() => Promise.reject(new Error("no answer")));
+    const failed = query(clock, () => Promise.reject(new Error("no answer")));
     await expect(failed).rejects.toThrow("no answer");
     expect(clock.isInDoubt()).toBe(true);
     expect(await send(1, 1)).toBe(true);
