@@ -75,6 +75,9 @@ export interface RowAccess extends RowStatements {
   readonly take?:
     | ((lines: readonly TakeLine[], options: TakeOptions) => Promise<Map<string, RateLimitState>>)
     | undefined;
+  /** The same for one line, where there is a shorter way. `undefined` if it was not taken. */
+  readonly takeOne?:
+    ((line: TakeLine, options: TakeOptions) => Promise<RateLimitState | undefined>) | undefined;
   /** Whether the lines of one take may differ in their terms. */
   readonly mixesTerms: boolean;
   /**

@@ -49,16 +49,18 @@ export interface Outcome {
 }
 
 export class Batch {
-  readonly jobs: Job[] = [];
-  /** The rows of the calls, each once, as `rowKey`s. */
-  readonly ids: string[] = [];
   /** Whether it is expected to wait for rows that another transaction holds. */
   waits = false;
   place: Place = "queued";
   /** When it was dispatched, by the monotonic clock. */
   startedAt = NaN;
 
-  constructor(readonly way: Way) {}
+  /** @param ids the rows of the calls, each once, as `rowKey`s. */
+  constructor(
+    readonly way: Way,
+    readonly jobs: Job[] = [],
+    readonly ids: string[] = [],
+  ) {}
 }
 
 /** A batch of any way but the plain one. */

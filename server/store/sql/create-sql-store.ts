@@ -1,5 +1,5 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
-import { periodicLines } from "./current-window.js";
+import { periodicLine, periodicLines } from "./current-window.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
@@ -53,9 +53,11 @@ export function createSqlStore<TTransaction>(
   const serializable = isolation === "serializable";
   const { transaction } = single;
   const dialect = DIALECTS[driver.dialect];
-  const table = new CheckedTable(name, dialect, single, ({ take, mixesTerms }) => {
+  const table = new CheckedTable(name, dialect, single, ({ take, takeOne, mixesTerms }) => {
     access.take =
       take && ((lines, options) => take(single, periodicLines(lines, options.now), options));
+    access.takeOne =
+      takeOne && ((line, options) => takeOne(single, periodicLine(line, options.now), options));
     access.mixesTerms = mixesTerms;
   });
   const { clock } = table;
@@ -155,13 +157,14 @@ export function createSqlStore<TTransaction>(
     return single.query("SELECT 1", [], isWanted);
   };
 
-  const access: Writable<RowAccess, "take" | "mixesTerms"> = {
+  const access: Writable<RowAccess, "take" | "takeOne" | "mixesTerms"> = {
     prepare: table.prepare,
     read: (rows) => table.statements.read(own, rows),
     write: (groups, isWanted) =>
       writeGroups(table.statements, own, groups, dialect.errors.isConflict, isWanted),
-    // Both are known when the table was checked.
+    // They are known when the table was checked.
     take: undefined,
+    takeOne: undefined,
     mixesTerms: false,
     locked: transaction && (serializable || dialect.hasRowLocks) ? locked : undefined,
     isConflict,

@@ -15,7 +15,7 @@ export function periodicLines(
   // Each call comes by here, and nearly all lines are as they have to be.
   for (const line of lines) {
     if (typeof line.terms.config.period === "number") continue;
-    return lines.map((each) => (isPeriodic(each) ? each : inCurrentWindow(each, now)));
+    return lines.map((each) => periodicLine(each, now));
   }
   return lines as readonly TakeLine<PeriodicConfig>[];
 }
@@ -25,8 +25,8 @@ export function isPeriodic(line: TakeLine): line is TakeLine<PeriodicConfig> {
   return typeof line.terms.config.period === "number";
 }
 
-function inCurrentWindow(line: TakeLine, now: number): TakeLine<PeriodicConfig> {
-  return { ...line, terms: currentWindowTerms(line.terms, now) };
+export function periodicLine(line: TakeLine, now: number): TakeLine<PeriodicConfig> {
+  return isPeriodic(line) ? line : { ...line, terms: currentWindowTerms(line.terms, now) };
 }
 
 /**

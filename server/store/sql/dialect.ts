@@ -88,6 +88,14 @@ export interface Statements {
         options: TakeOptions,
       ) => Promise<Map<string, RateLimitState>>)
     | undefined;
+  /** See `RowAccess.takeOne`. Absent if `take` is as short. */
+  readonly takeOne?:
+    | ((
+        connection: SqlConnection,
+        line: TakeLine<PeriodicConfig>,
+        options: TakeOptions,
+      ) => Promise<RateLimitState | undefined>)
+    | undefined;
   /** See `RowAccess.mixesTerms`. */
   readonly mixesTerms: boolean;
   /**

@@ -144,7 +144,8 @@ export class PlainWay implements Way {
     for (const line of batch.lines) {
       const next = taken.get(line.id);
       if (next === undefined) again.push(...line.jobs);
-      this.#note(line, next, now);
+      // Assume that the next call wants as many tokens as the last one.
+      noteTokens(this.history, line.id, line.takes.at(-1)!, next, now);
     }
     const answer = () => {
       for (const line of batch.lines) answerLine(line, taken.get(line.id), now);
@@ -158,16 +159,24 @@ export class PlainWay implements Way {
     const like = line ?? (this.access.mixesTerms ? undefined : batch.lines[0]);
     return like === undefined || isSameTerms(like.terms, take);
   }
+}
 
-  /** Notes whether the row has tokens for a next call. */
-  #note({ id, terms, takes }: Line, next: RateLimitState | undefined, now: number): void {
-    if (next === undefined) return this.history.spent(id, Infinity);
-    const { config, floor } = terms;
-    // Assume that the next call wants as many tokens as the last one.
-    const { count } = takes.at(-1)!;
-    if (next.value - count >= floor) this.history.written(id);
-    else this.history.spent(id, now + waitFor(next, config, now, count, floor));
-  }
+/**
+ * Notes whether a row has tokens for a next call.
+ *
+ * @param take what that call may want.
+ * @param next the row; `undefined` if it had too few.
+ */
+export function noteTokens(
+  history: RowHistory,
+  id: string,
+  { config, count, floor }: PlainTake<unknown>,
+  next: RateLimitState | undefined,
+  now: number,
+): void {
+  if (next === undefined) history.spent(id, Infinity);
+  else if (next.value - count >= floor) history.written(id);
+  else history.spent(id, now + waitFor(next, config, now, count, floor));
 }
 
 function answerLine(

@@ -7,6 +7,7 @@ import type { RowAccess } from "../../row-access.js";
 import { rowKey } from "../../store.js";
 import type { Batch, Job, Outcome, Way } from "../batch.js";
 import type { RowHistory } from "../row-history.js";
+import { AloneWay } from "./alone.js";
 import { GuardedWay, LockedWay, ReadWay } from "./general.js";
 import { PlainWay, timeOf } from "./plain.js";
 
@@ -22,6 +23,7 @@ interface Detour {
 
 export class Ways {
   readonly take: PlainWay;
+  readonly alone: AloneWay;
   readonly read: ReadWay;
   readonly decide: GuardedWay;
   readonly lock: LockedWay;
@@ -32,6 +34,7 @@ export class Ways {
     private readonly history: RowHistory,
   ) {
     this.take = new PlainWay(access, history);
+    this.alone = new AloneWay(access, history);
     this.read = new ReadWay(access, history);
     this.decide = new GuardedWay(access, history);
     this.lock = new LockedWay(access, history);
@@ -48,6 +51,12 @@ export class Ways {
     const until = this.history.spentUntil(rowKey(rows[0]!));
     if (until === undefined) return this.take;
     return until === Infinity || timeOf(plain.clock)! < until ? this.decide : this.take;
+  }
+
+  /** A batch with the only call that waits. */
+  beginAlone(way: Way, job: Job): Batch {
+    const isTake = way === this.take && this.access.takeOne !== undefined;
+    return this.begin(isTake ? this.alone : way, job);
   }
 
   /** A batch with this call. */

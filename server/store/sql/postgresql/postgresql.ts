@@ -44,7 +44,7 @@ export const postgresql: Dialect = {
       ...postgresqlReads(table, clock, engine),
       ...postgresqlWrites(table, engine),
       canUpsert: false,
-      take: postgresqlTake(table, clock, shownColumns(engine)),
+      ...postgresqlTake(table, clock, shownColumns(engine)),
       mixesTerms: engine.isPostgresql,
       writeAtOnce: engine.isPostgresql ? postgresqlWriteAtOnce(table) : undefined,
     };

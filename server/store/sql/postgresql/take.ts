@@ -93,38 +93,52 @@ export function postgresqlTake(
   table: string,
   clock: DatabaseClock,
   shown: string,
-): NonNullable<Statements["take"]> {
+): Required<Pick<Statements, "take" | "takeOne">> {
   const takes = (columns: string): Takes => ({
     "token bucket": takeTexts(table, "token bucket", columns),
     "fixed window": takeTexts(table, "fixed window", columns),
     each: takeEachText(table, columns),
   });
   const texts = [takes(shown), takes(`${shown}, ${CLOCK}`)] as const;
-  return async (connection, lines, { now, mayWait, isWanted }) => {
+  const takeOne: NonNullable<Statements["takeOne"]> = async (
+    connection,
+    { row, terms, total, fresh },
+    { now, mayWait, isWanted },
+  ) => {
     const learn = clock.due();
-    const all = texts[learn === undefined ? 0 : 1];
+    const { kind, rate, period } = terms.config;
+    const { one, oneBounded } = texts[learn === undefined ? 0 : 1][kind];
+    const state = [row.name, row.key, row.shard, fresh.value, fresh.ts];
+    const params = [...state, rate, period, capacityOf(terms.config), terms.floor, now, total];
     try {
-      if (lines.length !== 1) {
-        const { text, params } = takeMany(all, lines, now);
-        const found = await connection.query(text, params, isWanted);
-        learn?.(found);
-        return statesOf(found, shownState);
-      }
-      // Most calls are alone, so this is kept short.
-      const { row, terms, total, fresh } = lines[0]!;
-      const { config, floor } = terms;
-      const { one, oneBounded } = all[config.kind];
-      const state = [row.name, row.key, row.shard, fresh.value, fresh.ts];
-      const params = [...state, config.rate, config.period, capacityOf(config), floor, now, total];
       const found = await connection.query(mayWait ? one : oneBounded, params, isWanted);
       learn?.(found);
-      return found.length === 0 ? new Map() : new Map([[rowKey(row), shownState(found[0]!)]]);
+      return found.length === 0 ? undefined : shownState(found[0]!);
     } catch (error) {
-      // The limiter never writes such a row. Leave it to `decide`, or its neighbours would fail
-      // too.
-      if (isOutOfRange(error)) return new Map();
+      // The limiter never writes such a row. Leave it to `decide`.
+      if (isOutOfRange(error)) return undefined;
       throw error;
     }
+  };
+  return {
+    takeOne,
+    async take(connection, lines, options) {
+      if (lines.length === 1) {
+        const next = await takeOne(connection, lines[0]!, options);
+        return next === undefined ? new Map() : new Map([[rowKey(lines[0]!.row), next]]);
+      }
+      const learn = clock.due();
+      const { text, params } = takeMany(texts[learn === undefined ? 0 : 1], lines, options.now);
+      try {
+        const found = await connection.query(text, params, options.isWanted);
+        learn?.(found);
+        return statesOf(found, shownState);
+      } catch (error) {
+        // As above, or its neighbours would fail, too.
+        if (isOutOfRange(error)) return new Map();
+        throw error;
+      }
+    },
   };
 }
 

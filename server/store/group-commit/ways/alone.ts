@@ -1,0 +1,81 @@
+/**
+ * The take of a call that is alone: no other one waits, and no row is in use. Most calls are, so this is
+ * kept short. One object is the batch, its line and its outcome.
+ */
+import type { RateLimitState } from "../../../../core/calculate.js";
+import { takeTokens } from "../../../../core/decide.js";
+import type { RowAccess, TakeLine, TakeOptions } from "../../row-access.js";
+import { type PlainTake, rowKey, type RowId } from "../../store.js";
+import { Batch, type Job, type Outcome, type Way } from "../batch.js";
+import type { RowHistory } from "../row-history.js";
+import { outcomeOfError } from "./outcome-of-error.js";
+import { noteTokens, timeOf } from "./plain.js";
+
+export class LoneTake extends Batch implements TakeLine, TakeOptions, Outcome {
+  readonly row: RowId;
+  readonly total: number;
+  readonly fresh: RateLimitState;
+  mayWait = true;
+  next: RateLimitState | undefined;
+  readonly nextWay = "decide";
+  readonly conflicts = 0;
+  readonly failed = false;
+
+  /** @param now the time of its clock, epoch ms. */
+  constructor(
+    way: Way,
+    private readonly job: Job,
+    readonly terms: PlainTake<unknown>,
+    readonly now: number,
+  ) {
+    const row = job.decision.rows[0]!;
+    super(way, [job], [rowKey(row)]);
+    this.row = row;
+    this.total = terms.count;
+    this.fresh = takeTokens(null, terms.config, now, terms.count, terms.floor)!;
+  }
+
+  readonly isWanted = (): boolean => !this.job.expired;
+
+  /** A call that was not granted is decided. */
+  get again(): readonly Job[] {
+    return this.next === undefined ? this.jobs : NONE;
+  }
+
+  answer(): void {
+    if (this.next !== undefined) this.job.resolve(this.terms.granted(this.next, 0, this.now));
+  }
+}
+
+const NONE: readonly Job[] = [];
+
+export class AloneWay implements Way {
+  readonly name = "take";
+
+  constructor(
+    private readonly access: RowAccess,
+    private readonly history: RowHistory,
+  ) {}
+
+  begin(job: Job): LoneTake | undefined {
+    const plain = job.decision.plain!;
+    const now = timeOf(plain.clock);
+    // See `PlainWay`.
+    return now === undefined ? undefined : new LoneTake(this, job, plain, now);
+  }
+
+  join(): boolean {
+    return false;
+  }
+
+  async carryOut(take: LoneTake, isHurried: boolean): Promise<Outcome> {
+    take.mayWait = !isHurried;
+    try {
+      take.next = await this.access.takeOne!(take, take);
+    } catch (error) {
+      return outcomeOfError(take, this.access, error, "decide");
+    }
+    noteTokens(this.history, take.ids[0]!, take.terms, take.next, take.now);
+    return take;
+  }
+}
