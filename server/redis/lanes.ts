@@ -3,10 +3,10 @@
  * delays the calls on its own tags only, and one for the decisions on rows of several tags.
  */
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
-import { createBatchReports } from "../store/group-commit/batch-reports.js";
+import { BatchReports } from "../store/group-commit/batch-reports.js";
 import { createCommitPerTurn } from "../store/group-commit/commit-per-turn.js";
 import { createGroupCommit } from "../store/group-commit/group-commit.js";
-import { createRowHistory } from "../store/group-commit/row-history.js";
+import { SpentRows } from "../store/group-commit/spent-rows.js";
 import type { Call, Decision, RateLimitStore, Submission } from "../store/store.js";
 import { createRedisAccess } from "./redis-access.js";
 import type { RedisRows } from "./redis-rows.js";
@@ -30,8 +30,8 @@ export function createLane({ rows, prepare }: Server): Lanes {
 /** @param openServer called once for each tag, when it is needed first. */
 export function createLanes(tags: Tags, openServer: (place: number) => Server): Lanes {
   const shared = {
-    history: createRowHistory(),
-    reports: createBatchReports(),
+    spent: new SpentRows(),
+    reports: new BatchReports(),
     endsTimers: requestsOwnIo(),
   };
   const servers: Server[] = [];

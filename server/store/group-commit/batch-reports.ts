@@ -2,37 +2,32 @@
 import type { BatchEvent, BatchListener } from "../batch-event.js";
 import type { Batch, Outcome } from "./batch.js";
 
-export interface BatchReports {
-  subscribe(listener: BatchListener): () => void;
+export class BatchReports {
+  readonly listeners = new Set<BatchListener>();
+
+  readonly subscribe = (listener: BatchListener): (() => void) => {
+    // A function that subscribes twice is called twice.
+    const own: BatchListener = (event) => listener(event);
+    this.listeners.add(own);
+    return () => void this.listeners.delete(own);
+  };
+
   /** @param duration ms from the dispatch of the batch to its answer. */
-  answered(batch: Batch, outcome: Outcome, duration: number): void;
+  answered({ way, jobs, ids }: Batch, { conflicts, failed }: Outcome, duration: number): void {
+    const [calls, rows] = [jobs.length, ids.length];
+    this.#report({ way: way.name, calls, rows, duration, conflicts, failed });
+  }
+
   /**
    * The table cannot be used, so no batch was dispatched, and all waiting calls were rejected.
    *
    * @param duration ms that the check of the table took.
    */
-  unprepared(calls: number, duration: number): void;
-}
+  unprepared(calls: number, duration: number): void {
+    this.#report({ way: "read", calls, rows: 0, duration, conflicts: 0, failed: true });
+  }
 
-export function createBatchReports(): BatchReports {
-  const listeners = new Set<BatchListener>();
-  const report = (event: BatchEvent) => {
-    for (const listener of listeners) listener(event);
-  };
-  return {
-    subscribe(listener) {
-      // A function that subscribes twice is called twice.
-      const own: BatchListener = (event) => listener(event);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
-    answered({ way, jobs, ids }, { conflicts, failed }, duration) {
-      if (listeners.size === 0) return;
-      report({ way: way.name, calls: jobs.length, rows: ids.length, duration, conflicts, failed });
-    },
-    unprepared(calls, duration) {
-      if (listeners.size === 0) return;
-      report({ way: "read", calls, rows: 0, duration, conflicts: 0, failed: true });
-    },
-  };
+  #report(event: BatchEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
 }

@@ -5,16 +5,16 @@
  */
 import type { RowAccess } from "../row-access.js";
 import type { RateLimitStore } from "../store.js";
-import { createBatchReports } from "./batch-reports.js";
+import { BatchReports } from "./batch-reports.js";
 import { createGroupCommit } from "./group-commit.js";
-import { createRowHistory } from "./row-history.js";
+import { SpentRows } from "./spent-rows.js";
 
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createCommitPerTurn(
   access: RowAccess,
   random: () => number = Math.random,
 ): RateLimitStore {
-  const shared = { history: createRowHistory(), reports: createBatchReports(), endsTimers: true };
+  const shared = { spent: new SpentRows(), reports: new BatchReports(), endsTimers: true };
   // A turn has no use for a probe: its other statements may be what keeps the connection busy.
   const turnAccess: RowAccess = Object.create(access, { probe: { value: undefined } });
   let turn: RateLimitStore | undefined;

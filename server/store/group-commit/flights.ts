@@ -91,27 +91,22 @@ export class Flights {
    * The batch is dispatched.
    *
    * @param now by the monotonic clock, as everywhere here.
+   * @returns whether the batch has to be quick, because its place is needed. While a batch waits for
+   * held rows, a take waits for its own for a bounded time only.
    */
-  start(batch: Batch, now: number): void {
-    const isFirst = this.isIdle && this.#stalled.size === 0 && this.#givenUp.size === 0;
-    if (isFirst) this.#changedAt = now;
+  start(batch: Batch, now: number): boolean {
+    if (this.isIdle && this.#stalled.size === 0 && this.#givenUp.size === 0) this.#changedAt = now;
+    const { name } = batch.way;
     batch.startedAt = now;
     batch.place = "in flight";
     this.#inFlight.add(batch);
-    if (batch.way.name !== "read") for (const id of batch.ids) this.busy.add(id);
+    if (name !== "read") for (const id of batch.ids) this.busy.add(id);
     if (batch.waits) this.#setAside(batch);
+    if (name === "take") return this.#stalled.size > 0 || this.#aside.size > 0;
+    return !batch.waits && !this.#hasPlaceAside;
   }
 
-  /**
-   * Whether the batch has to be quick, because its place is needed. While a batch waits for held rows,
-   * a take waits for its own for a bounded time only.
-   */
-  isHurried({ way, waits }: Batch): boolean {
-    if (way.name === "take") return this.#stalled.size > 0 || this.#aside.size > 0;
-    return !waits && !this.#hasPlaceAside;
-  }
-
-  /** Whether the batch may be set aside later. */
+  /** Whether a batch that locks its rows may be set aside later. */
   mayGoAside(batch: Batch): boolean {
     return batch.way.name === "lock" && batch.place === "in flight" && this.#hasPlaceAside;
   }

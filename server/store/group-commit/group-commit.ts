@@ -16,17 +16,17 @@ import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
 import type { Call, Decision, RateLimitStore } from "../store.js";
 import type { Batch, Job, Outcome } from "./batch.js";
-import { type BatchReports, createBatchReports } from "./batch-reports.js";
+import { BatchReports } from "./batch-reports.js";
 import { ASIDE_AFTER, Flights, WAITING_AFTER } from "./flights.js";
 import { MAX_CALLS } from "./next-batch.js";
 import { Queue } from "./queue.js";
-import { createRowHistory, type RowHistory } from "./row-history.js";
 import { Silence } from "./silence.js";
+import { SpentRows } from "./spent-rows.js";
 import { Ways } from "./ways/ways.js";
 
 /** What several queues of one store may share. */
 interface Shared {
-  history: RowHistory;
+  spent: SpentRows;
   reports: BatchReports;
   /** Whether to end timers that nothing waits for, where timers cannot be left behind. */
   endsTimers: boolean;
@@ -39,8 +39,8 @@ export function createGroupCommit(
   access: RowAccess,
   random: () => number = Math.random,
   shared: Shared = {
-    history: createRowHistory(),
-    reports: createBatchReports(),
+    spent: new SpentRows(),
+    reports: new BatchReports(),
     endsTimers: false,
   },
 ): Required<Lane> {
@@ -58,6 +58,8 @@ class GroupCommit {
   readonly #flights: Flights;
   readonly #ways: Ways;
   readonly #queue: Queue;
+  /** A call that was submitted while nothing else waited or was in flight. It needs no queue. */
+  #lone: Job | undefined;
   #watcher: Timer | undefined;
   #isScheduled = false;
   /** Whether `access.prepare` is running. */
@@ -72,12 +74,18 @@ class GroupCommit {
   ) {
     this.silence = new Silence(access);
     this.#flights = new Flights(access);
-    this.#ways = new Ways(access, shared.history);
+    this.#ways = new Ways(access, shared.spent);
     this.#queue = new Queue(this.#ways, this.#flights);
   }
 
-  /** A call is queued. */
   readonly submit = (job: Job): void => {
+    if (!this.#isScheduled && this.#flights.isIdle && this.#queue.size === 0) {
+      this.#lone = job;
+      this.#isScheduled = true;
+      queueMicrotask(this.#onSchedule);
+      return;
+    }
+    this.#queueLone();
     if (this.#queue.add(job)) this.#schedule(queueMicrotask);
   };
 
@@ -99,7 +107,7 @@ class GroupCommit {
     return Promise.all(decisions.map(decide)) as Promise<TResult[]>;
   };
 
-  /** @param when by default in a microtask, so that calls made in the same tick share a batch. */
+  /** @param when in a microtask, so that calls made in the same tick share a batch, or later. */
   #schedule(when: (run: () => void) => unknown): void {
     if (this.#isScheduled || this.#queue.size === 0) return;
     this.#isScheduled = true;
@@ -113,9 +121,17 @@ class GroupCommit {
 
   /** Batches are dispatched, as long as there is room for them. */
   readonly #dispatch = (): void => {
-    if (this.#isPreparing) return;
+    if (this.#isPreparing) return this.#queueLone();
     const prepared = this.access.prepare?.();
     if (prepared !== undefined) return this.#prepare(prepared);
+    if (this.#lone !== undefined) {
+      const take = this.#ways.alone(this.#lone);
+      if (take === undefined) this.#queueLone();
+      else {
+        this.#lone = undefined;
+        return void this.#carryOut(take);
+      }
+    }
     const flights = this.#flights;
     if (!flights.isIdle) flights.look(performance.now());
     while (this.#queue.size > 0 && flights.hasRoom) {
@@ -125,10 +141,17 @@ class GroupCommit {
     }
   };
 
+  #queueLone(): void {
+    if (this.#lone === undefined) return;
+    this.#queue.add(this.#lone);
+    this.#lone = undefined;
+  }
+
   #prepare(prepared: Promise<void>): void {
     this.#isPreparing = true;
+    this.#queueLone();
     const startedAt = performance.now();
-    this.#watch();
+    if (this.#watcher === undefined) this.#watch();
     const end = () => {
       this.#isPreparing = false;
       this.#schedule(queueMicrotask);
@@ -136,7 +159,7 @@ class GroupCommit {
     prepared.then(
       () => {
         this.#failures = 0;
-        this.silence.answered(performance.now());
+        this.silence.answeredAt = performance.now();
         end();
       },
       (error: unknown) => {
@@ -156,31 +179,34 @@ class GroupCommit {
   /** A batch is in flight until it is answered. */
   async #carryOut(batch: Batch): Promise<void> {
     const flights = this.#flights;
-    flights.start(batch, performance.now());
-    this.#watch();
+    const queue = this.#queue;
+    const { reports, endsTimers } = this.shared;
+    const isHurried = flights.start(batch, performance.now());
+    if (this.#watcher === undefined) this.#watch();
+    const isLocking = batch.way === this.#ways.lock;
     // One ms more, because timers may be early.
-    const toAside = flights.mayGoAside(batch)
-      ? setTimeout(this.#dispatch, ASIDE_AFTER + 1)
-      : undefined;
-    const outcome = await batch.way.carryOut(batch, flights.isHurried(batch));
+    const toAside =
+      isLocking && flights.mayGoAside(batch)
+        ? setTimeout(this.#dispatch, ASIDE_AFTER + 1)
+        : undefined;
+    const outcome = await batch.way.carryOut(batch, isHurried);
     const now = performance.now();
-    clearTimeout(toAside);
-    if (!outcome.failed) this.silence.answered(now);
+    if (toAside !== undefined) clearTimeout(toAside);
+    if (!outcome.failed) this.silence.answeredAt = now;
     flights.end(batch, now);
-    if (flights.isIdle) this.#rest();
-    this.#decideAgain(batch, outcome);
+    if (endsTimers && flights.isIdle) this.#endWatch();
+    const conflicts = this.#ways.finish(batch, outcome);
+    if (outcome.again.length > 0) this.#decideAgain(batch, outcome, conflicts);
     // A large next batch goes out before the callers are answered. A small one waits for them: an
     // answered caller may call again at once, and can then join it.
-    if (this.#queue.writers >= MAX_CALLS / 2) this.#dispatch();
+    if (queue.size >= MAX_CALLS / 2 && queue.writers >= MAX_CALLS / 2) this.#dispatch();
     outcome.answer();
-    this.#schedule(afterAnswers);
-    this.shared.reports.answered(batch, outcome, now - batch.startedAt);
+    if (queue.size > 0) this.#schedule(afterAnswers);
+    if (reports.listeners.size > 0) reports.answered(batch, outcome, now - batch.startedAt);
   }
 
-  #decideAgain(batch: Batch, outcome: Outcome): void {
-    const conflicts = this.#ways.finish(batch, outcome);
-    const { again, nextWay } = outcome;
-    if (again.length === 0) return;
+  /** @param conflicts in a row, see `Ways.finish`. */
+  #decideAgain(batch: Batch, { again, nextWay }: Outcome, conflicts: number): void {
     // Back off only if the same way is tried again, so that it does not meet the same conflict.
     const { name } = batch.way;
     if (name === "read" || name !== nextWay || conflicts === 0) {
@@ -195,10 +221,9 @@ class GroupCommit {
 
   /**
    * Looks for stalled batches in intervals. New calls do not, because calls on the rows of a batch
-   * in flight are not dispatched.
+   * in flight are not dispatched. What the callers wait for keeps the process alive.
    */
   #watch(): void {
-    if (this.#watcher !== undefined) return this.#watcher.ref();
     this.#watcher = startTimer(() => {
       this.#watcher = undefined;
       if (this.#isPreparing || this.#flights.hasWaited(performance.now())) this.silence.look();
@@ -206,11 +231,10 @@ class GroupCommit {
       this.#watch();
       this.#dispatch();
     }, WAITING_AFTER);
+    this.#watcher.unref();
   }
 
-  /** Nothing needs the watcher now. */
-  #rest(): void {
-    if (!this.shared.endsTimers) return this.#watcher?.unref();
+  #endWatch(): void {
     this.#watcher?.stop();
     this.#watcher = undefined;
   }

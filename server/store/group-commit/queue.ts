@@ -82,7 +82,7 @@ export class Queue {
     if (way === this.ways.lock || job.expired) return this.#nextWriters();
     this.#writers = [];
     this.#readLast = false;
-    return this.ways.beginAlone(way, job);
+    return this.ways.begin(way, job);
   }
 
   #nextWriters(): Batch | undefined {

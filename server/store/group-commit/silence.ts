@@ -9,48 +9,46 @@ import type { RowAccess } from "../row-access.js";
 const MAX_PROBES = 2;
 
 interface Probe {
+  /** The `answeredAt` at which it was sent. */
+  readonly after: number;
   /** Whether it has a connection, as far as the driver tells. */
   isSent: boolean;
 }
 
 export class Silence {
-  private isSilent = false;
-  /** By the monotonic clock. */
-  private answeredAt = -Infinity;
-  /** The last probe, until the database answers anything. */
+  /** When the database last answered anything, a batch or a probe, by the monotonic clock. */
+  answeredAt = -Infinity;
+  /** The `answeredAt` since which the database was found to be silent. */
+  private silentSince: number | undefined;
+  /** The last probe without an answer. */
   private probe: Probe | undefined;
   private unanswered = 0;
 
   constructor(private readonly access: Pick<RowAccess, "probe" | "isExhausted">) {}
 
-  /** The database has answered, a batch or a probe. */
-  answered(now: number): void {
-    this.answeredAt = now;
-    this.isSilent = false;
-    this.probe = undefined;
-  }
-
   isSilentSince(since: number): boolean {
-    return this.isSilent && this.answeredAt <= since;
+    return this.silentSince === this.answeredAt && this.answeredAt <= since;
   }
 
   /** Called now and then while something has no answer. */
   look(): void {
     const { probe } = this;
-    if (probe === undefined) this.send();
+    // An answer to anything says more than the probe can.
+    if (probe?.after !== this.answeredAt) this.send();
     // After the answers that have arrived are read. If this process was busy, they come late.
     else afterReading(() => this.judge(probe));
   }
 
   private judge(probe: Probe): void {
-    if (probe !== this.probe) return;
+    if (probe !== this.probe || probe.after !== this.answeredAt) return;
     // A probe that waits for a connection says nothing about the database.
-    this.isSilent = probe.isSent || !(this.access.isExhausted?.() ?? false);
+    const tells = probe.isSent || !(this.access.isExhausted?.() ?? false);
+    this.silentSince = tells ? probe.after : undefined;
   }
 
   private send(): void {
     if (this.access.probe === undefined || this.unanswered === MAX_PROBES) return;
-    const probe: Probe = { isSent: false };
+    const probe: Probe = { after: this.answeredAt, isSent: false };
     this.probe = probe;
     this.unanswered++;
     const end = () => {
@@ -62,7 +60,7 @@ export class Silence {
       .then(
         () => {
           end();
-          this.answered(performance.now());
+          this.answeredAt = performance.now();
         },
         // A connection that was lost. It does not end the silence.
         end,

@@ -7,9 +7,11 @@ import { takeTokens } from "../../../../core/decide.js";
 import type { RowAccess, TakeLine, TakeOptions } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
 import { Batch, type Job, type Outcome, type Way } from "../batch.js";
-import type { RowHistory } from "../row-history.js";
+import type { SpentRows } from "../spent-rows.js";
 import { outcomeOfError } from "./outcome-of-error.js";
 import { noteTokens, timeOf } from "./plain.js";
+
+const NONE: readonly Job[] = [];
 
 export class LoneTake extends Batch implements TakeLine, TakeOptions, Outcome {
   readonly row: RowId;
@@ -17,6 +19,8 @@ export class LoneTake extends Batch implements TakeLine, TakeOptions, Outcome {
   readonly fresh: RateLimitState;
   mayWait = true;
   next: RateLimitState | undefined;
+  /** A call that was not granted is decided. */
+  again: readonly Job[] = NONE;
   readonly nextWay = "decide";
   readonly conflicts = 0;
   readonly failed = false;
@@ -37,28 +41,20 @@ export class LoneTake extends Batch implements TakeLine, TakeOptions, Outcome {
 
   readonly isWanted = (): boolean => !this.job.expired;
 
-  /** A call that was not granted is decided. */
-  get again(): readonly Job[] {
-    return this.next === undefined ? this.jobs : NONE;
-  }
-
   answer(): void {
     if (this.next !== undefined) this.job.resolve(this.terms.granted(this.next, 0, this.now));
   }
 }
-
-const NONE: readonly Job[] = [];
 
 export class AloneWay implements Way {
   readonly name = "take";
 
   constructor(
     private readonly access: RowAccess,
-    private readonly history: RowHistory,
+    private readonly spent: SpentRows,
   ) {}
 
-  begin(job: Job): LoneTake | undefined {
-    const plain = job.decision.plain!;
+  begin(job: Job, plain = job.decision.plain!): LoneTake | undefined {
     const now = timeOf(plain.clock);
     // See `PlainWay`.
     return now === undefined ? undefined : new LoneTake(this, job, plain, now);
@@ -75,7 +71,8 @@ export class AloneWay implements Way {
     } catch (error) {
       return outcomeOfError(take, this.access, error, "decide");
     }
-    noteTokens(this.history, take.ids[0]!, take.terms, take.next, take.now);
+    if (take.next === undefined) take.again = take.jobs;
+    noteTokens(this.spent, take.ids[0]!, take.terms, take.next, take.now);
     return take;
   }
 }

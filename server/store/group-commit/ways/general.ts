@@ -4,7 +4,7 @@
  */
 import type { RowAccess, RowStatements } from "../../row-access.js";
 import { GeneralBatch, type Job, type Outcome, type Way, type WayName } from "../batch.js";
-import type { RowHistory } from "../row-history.js";
+import type { SpentRows } from "../spent-rows.js";
 import { attempt, type Attempt } from "./attempt.js";
 import { outcomeOfError } from "./outcome-of-error.js";
 
@@ -19,7 +19,7 @@ abstract class GeneralWay implements Way {
 
   constructor(
     protected readonly access: RowAccess,
-    protected readonly history: RowHistory,
+    protected readonly spent: SpentRows,
   ) {}
 
   begin(job: Job): GeneralBatch {
@@ -43,7 +43,7 @@ abstract class GeneralWay implements Way {
       return outcomeOfError(batch, this.access, error, this.wayAfterError());
     }
     const { undecided, settled, conflicts, failed, unsent, written } = made;
-    for (const id of written) this.history.written(id);
+    for (const id of written) this.spent.delete(id);
     return {
       again: undecided.size === 0 ? [] : jobs.filter((_, index) => undecided.has(index)),
       nextWay: unsent && conflicts === 0 ? this.name : this.wayAfter(made),

@@ -13,7 +13,7 @@ import type { RowAccess, TakeTerms } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
 import { isSameTerms } from "../../take-terms.js";
 import { Batch, type Job, type Outcome, type Way } from "../batch.js";
-import type { RowHistory } from "../row-history.js";
+import type { SpentRows } from "../spent-rows.js";
 import { outcomeOfError } from "./outcome-of-error.js";
 
 /** The calls of one batch on one row. Their tokens are taken together or not at all. */
@@ -77,7 +77,7 @@ export class PlainWay implements Way {
 
   constructor(
     private readonly access: RowAccess,
-    private readonly history: RowHistory,
+    private readonly spent: SpentRows,
   ) {}
 
   begin(job: Job): PlainBatch | undefined {
@@ -145,7 +145,7 @@ export class PlainWay implements Way {
       const next = taken.get(line.id);
       if (next === undefined) again.push(...line.jobs);
       // Assume that the next call wants as many tokens as the last one.
-      noteTokens(this.history, line.id, line.takes.at(-1)!, next, now);
+      noteTokens(this.spent, line.id, line.takes.at(-1)!, next, now);
     }
     const answer = () => {
       for (const line of batch.lines) answerLine(line, taken.get(line.id), now);
@@ -168,15 +168,16 @@ export class PlainWay implements Way {
  * @param next the row; `undefined` if it had too few.
  */
 export function noteTokens(
-  history: RowHistory,
+  spent: SpentRows,
   id: string,
   { config, count, floor }: PlainTake<unknown>,
   next: RateLimitState | undefined,
   now: number,
 ): void {
-  if (next === undefined) history.spent(id, Infinity);
-  else if (next.value - count >= floor) history.written(id);
-  else history.spent(id, now + waitFor(next, config, now, count, floor));
+  if (next === undefined) spent.set(id, Infinity);
+  else if (next.value - count < floor) {
+    spent.set(id, now + waitFor(next, config, now, count, floor));
+  } else if (spent.size > 0) spent.delete(id);
 }
 
 function answerLine(

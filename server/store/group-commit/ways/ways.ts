@@ -6,8 +6,8 @@
 import type { RowAccess } from "../../row-access.js";
 import { rowKey } from "../../store.js";
 import type { Batch, Job, Outcome, Way } from "../batch.js";
-import type { RowHistory } from "../row-history.js";
-import { AloneWay } from "./alone.js";
+import type { SpentRows } from "../spent-rows.js";
+import { AloneWay, type LoneTake } from "./alone.js";
 import { GuardedWay, LockedWay, ReadWay } from "./general.js";
 import { PlainWay, timeOf } from "./plain.js";
 
@@ -23,21 +23,21 @@ interface Detour {
 
 export class Ways {
   readonly take: PlainWay;
-  readonly alone: AloneWay;
   readonly read: ReadWay;
   readonly decide: GuardedWay;
   readonly lock: LockedWay;
+  readonly #alone: AloneWay;
   readonly #detours = new Map<Job, Detour>();
 
   constructor(
     private readonly access: RowAccess,
-    private readonly history: RowHistory,
+    private readonly spent: SpentRows,
   ) {
-    this.take = new PlainWay(access, history);
-    this.alone = new AloneWay(access, history);
-    this.read = new ReadWay(access, history);
-    this.decide = new GuardedWay(access, history);
-    this.lock = new LockedWay(access, history);
+    this.take = new PlainWay(access, spent);
+    this.#alone = new AloneWay(access, spent);
+    this.read = new ReadWay(access, spent);
+    this.decide = new GuardedWay(access, spent);
+    this.lock = new LockedWay(access, spent);
   }
 
   /** The way of a call that may write. */
@@ -48,15 +48,21 @@ export class Ways {
     if (way !== undefined && way !== this.take) return way;
     const { plain, rows } = job.decision;
     if (plain === undefined || access.take === undefined) return this.decide;
-    const until = this.history.spentUntil(rowKey(rows[0]!));
+    const until = this.spent.get(rowKey(rows[0]!));
     if (until === undefined) return this.take;
     return until === Infinity || timeOf(plain.clock)! < until ? this.decide : this.take;
   }
 
-  /** A batch with the only call that waits. */
-  beginAlone(way: Way, job: Job): Batch {
-    const isTake = way === this.take && this.access.takeOne !== undefined;
-    return this.begin(isTake ? this.alone : way, job);
+  /** The take of a call that is alone, if it is one and nothing is known that it has to heed. */
+  alone(job: Job): LoneTake | undefined {
+    const { access } = this;
+    const { decision } = job;
+    const { plain } = decision;
+    if (plain === undefined || access.takeOne === undefined || access.serializable)
+      return undefined;
+    if (job.expired || this.#detours.size > 0) return undefined;
+    if (this.spent.size > 0 && this.spent.has(rowKey(decision.rows[0]!))) return undefined;
+    return this.#alone.begin(job, plain);
   }
 
   /** A batch with this call. */

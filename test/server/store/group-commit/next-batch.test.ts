@@ -5,7 +5,7 @@ import {
   nextReaders,
   nextWriters,
 } from "../../../../server/store/group-commit/next-batch.js";
-import { createRowHistory } from "../../../../server/store/group-commit/row-history.js";
+import { SpentRows } from "../../../../server/store/group-commit/spent-rows.js";
 import { Ways } from "../../../../server/store/group-commit/ways/ways.js";
 import type { Submission } from "../../../../server/store/store.js";
 import { createFakeDatabase, row } from "../sql/fake-database.js";
@@ -19,7 +19,7 @@ const callOn = (...keys: string[]): Submission<unknown> => ({
 
 function open() {
   const { access } = createFakeDatabase({ hasLocks: true });
-  return { ways: new Ways(access, createRowHistory()), flights: new Flights(access) };
+  return { ways: new Ways(access, new SpentRows()), flights: new Flights(access) };
 }
 
 /** So that the calls go on the way that locks, as after a conflict. */

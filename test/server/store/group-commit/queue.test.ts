@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Flights } from "../../../../server/store/group-commit/flights.js";
 import { Queue } from "../../../../server/store/group-commit/queue.js";
-import { createRowHistory } from "../../../../server/store/group-commit/row-history.js";
+import { SpentRows } from "../../../../server/store/group-commit/spent-rows.js";
 import { Ways } from "../../../../server/store/group-commit/ways/ways.js";
 import type { Submission } from "../../../../server/store/store.js";
 import { createFakeDatabase, row } from "../sql/fake-database.js";
@@ -27,7 +27,7 @@ function callOn(keys: readonly string[], readOnly = false): Call {
 function open() {
   const { access } = createFakeDatabase({ hasLocks: true });
   const flights = new Flights(access);
-  const ways = new Ways(access, createRowHistory());
+  const ways = new Ways(access, new SpentRows());
   const queue = new Queue(ways, flights);
   /** Dispatches the next batch. Returns the keys of its rows. */
   const next = () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRowHistory } from "../../../../../server/store/group-commit/row-history.js";
+import { SpentRows } from "../../../../../server/store/group-commit/spent-rows.js";
 import { Ways } from "../../../../../server/store/group-commit/ways/ways.js";
 import type { WayName } from "../../../../../server/store/group-commit/batch.js";
 import { UnsentError } from "../../../../../server/store/row-access.js";
@@ -37,7 +37,7 @@ function look(...rows: RowId[]): Call {
 
 function open(options: FakeDatabaseOptions = {}) {
   const database = createFakeDatabase({ hasLocks: true, ...options });
-  const ways = new Ways(database.access, createRowHistory());
+  const ways = new Ways(database.access, new SpentRows());
   /** Carries out a batch of these calls. */
   async function run(name: Exclude<WayName, "take">, ...calls: Call[]) {
     const way = ways[name];

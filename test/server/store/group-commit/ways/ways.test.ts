@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createRowHistory } from "../../../../../server/store/group-commit/row-history.js";
+import { SpentRows } from "../../../../../server/store/group-commit/spent-rows.js";
 import { Ways } from "../../../../../server/store/group-commit/ways/ways.js";
 import type { WayName } from "../../../../../server/store/group-commit/batch.js";
 import { rowKey, type Submission } from "../../../../../server/store/store.js";
@@ -22,15 +22,15 @@ function call(isPlain: boolean): Submission<unknown> {
 function open(options: { serializable?: boolean; canTake?: boolean } = {}) {
   const { access } = createFakeDatabase({ hasLocks: true });
   const { serializable = false, canTake = true } = options;
-  const history = createRowHistory();
+  const spent = new SpentRows();
   const take = canTake ? access.take : undefined;
-  const ways = new Ways({ ...access, serializable, take }, history);
+  const ways = new Ways({ ...access, serializable, take }, spent);
   /** The calls have to be decided again, on this way. */
   const again = (job: Submission<unknown>, from: WayName, nextWay: WayName, conflicts = 1) => {
     const batch = ways.begin(ways[from], job);
     return ways.finish(batch, { again: [job], nextWay, conflicts, failed: false, answer() {} });
   };
-  return { ways, history, again };
+  return { ways, spent, again };
 }
 
 it("goes by the decision and by what the database can", () => {
@@ -41,15 +41,15 @@ it("goes by the decision and by what the database can", () => {
 });
 
 it("reads a row that is known to have no tokens, until it has some again", () => {
-  const { ways, history } = open();
-  history.spent(rowKey(row("a")), 2000);
+  const { ways, spent } = open();
+  spent.set(rowKey(row("a")), 2000);
   time = 1999;
   expect(ways.of(call(true)).name).toBe("decide");
   time = 2000;
   expect(ways.of(call(true)).name).toBe("take");
-  history.spent(rowKey(row("a")), Infinity);
+  spent.set(rowKey(row("a")), Infinity);
   expect(ways.of(call(true)).name).toBe("decide");
-  history.written(rowKey(row("a")));
+  spent.delete(rowKey(row("a")));
   expect(ways.of(call(true)).name).toBe("take");
 });
 
