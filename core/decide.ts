@@ -11,7 +11,7 @@ import {
   stateAt,
   waitFor,
 } from "./calculate.js";
-import { floorOf, type Bucket } from "./config.js";
+import { capacityOf, floorOf, type Bucket } from "./config.js";
 import { validateCount } from "./count.js";
 
 /**
@@ -89,6 +89,13 @@ export function takeTokens(
   const held = heldAt(existing, config, now);
   const value = held.value - total;
   return value >= floor ? { value, ts: held.ts } : undefined;
+}
+
+/** {@link takeTokens} of a bucket without a row, which has the tokens. */
+export function takeFromFull(config: Bucket, now: number, total: number): RateLimitState {
+  // Where `now` is the last instant of a window, rounding can make it the first one of the next.
+  if (config.kind === "fixed window") return takeTokens(null, config, now, total, -Infinity)!;
+  return { value: (config.rate && capacityOf(config)) - total, ts: now };
 }
 
 /**

@@ -62,12 +62,9 @@ interface Decided extends Decision<RateLimitResult> {
  * and its fields keep less memory alive than closures would.
  */
 export class SingleCall implements LimitCall {
-  #decision: (Decided & LimitCall["decision"]) | undefined;
-  #of: Memory | undefined;
-
   /**
    * @param throws whether a denial fails.
-   * @param decision by default, that of `limit`.
+   * @param made the decision; by default, that of `limit`.
    * @param of what the result remembers.
    */
   constructor(
@@ -77,39 +74,36 @@ export class SingleCall implements LimitCall {
     private readonly throws: boolean | undefined,
     private readonly resolve: (result: RateLimitResult) => void,
     private readonly reject: (error: unknown) => void,
-    decision?: Decided,
-    of?: Memory,
-  ) {
-    this.#decision = decision;
-    this.#of = of;
-  }
+    private made?: Decided,
+    private of?: Memory,
+  ) {}
 
   /** Made only if the rows are asked. */
   get decision(): Decided & LimitCall["decision"] {
-    if (this.#decision !== undefined) return this.#decision;
+    if (this.made !== undefined) return this.made;
     const decision = new LimitDecision(this.request, this.context.environment);
-    this.#of = decision;
-    return (this.#decision = decision);
+    this.of = decision;
+    return (this.made = decision);
   }
 
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
-    const { now, isChange } = this.#decision!;
-    const of = this.#of!;
+    const { now, isChange } = this.made!;
+    const of = this.of!;
     const { denials } = this.context;
     const { limit: resolved } = of;
     if (denials?.isInUse && !of.readOnly) denials.used(resolved, decided.ok);
     of.now = now;
     const shown = resolved.config.shadow ? inShadow(decided, now) : decided;
-    this.#end(remember(shown, of), now, isChange);
+    this.end(remember(shown, of), now, isChange);
   }
 
   answer(result: RateLimitResult, now: number, block?: Block): void {
-    if (!result.ok) return this.#end(result, now, false);
+    if (!result.ok) return this.end(result, now, false);
     const { limit: resolved, count } = this.request;
     const { environment } = this.context;
     const of = { limit: resolved, count, environment, block };
-    this.#end(remember(result, of), now, false);
+    this.end(remember(result, of), now, false);
   }
 
   failed(error: unknown): void {
@@ -117,14 +111,14 @@ export class SingleCall implements LimitCall {
     const { limit: resolved } = request;
     const opened = context.opened(error, resolved);
     if (opened === undefined) return this.reject(error);
-    const readOnly = this.#of?.readOnly ?? false;
+    const readOnly = this.of?.readOnly ?? false;
     const { environment } = context;
     const of = { limit: resolved, count: 0, environment, readOnly };
-    this.#end(remember(opened, of), 0, false);
+    this.end(remember(opened, of), 0, false);
   }
 
   /** The only place where an answer is reported, and thrown. */
-  #end(result: RateLimitResult, now: number, isChange: boolean): void {
+  private end(result: RateLimitResult, now: number, isChange: boolean): void {
     const { request } = this;
     report(this.context, this.action, request, result, isChange);
     if (!result.ok && this.throws) this.reject(denialError(request, result, now));
@@ -148,52 +142,40 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   isChange = false;
   left: readonly (RateLimitState | null)[] = NONE;
 
+  // What a store needs for a plain take.
+  readonly plain: this | undefined;
+  readonly config: Bucket;
+  readonly floor: number;
+  readonly clock: () => number;
+
   constructor(
     { limit: resolved, count, reserve, maxWait }: LimitRequest,
     readonly environment: Environment,
   ) {
+    const { part, floor } = resolved;
+    // Decided on two shards.
+    const isSharded = part !== resolved.config;
     this.limit = resolved;
     this.count = count;
     this.reserve = reserve;
     this.maxWait = maxWait;
-    this.rows = this.isSharded
+    // With shards, a plain take is from the one that is believed to be the fuller one. A call that finds
+    // too few tokens there is decided on both.
+    this.rows = isSharded
       ? chooseFullerFirst(resolved, environment)
       : (resolved.counted ?? resolved.rows);
-  }
-
-  /**
-   * With shards, it takes from the shard that is believed to be the fuller one. A call that finds
-   * too few tokens there is decided on both.
-   */
-  get plain(): this | undefined {
-    return canTakePlainly(this) ? this : undefined;
-  }
-
-  get config(): Bucket {
-    return this.limit.part;
-  }
-
-  get floor(): number {
+    this.config = part;
     // The other shard may still have tokens, so this one must not go into debt.
-    const { part, floor } = this.limit;
-    return this.reserve && !this.isSharded ? floorOf(part, true) : floor;
-  }
-
-  get clock(): () => number {
-    return this.environment.clock;
-  }
-
-  /** Whether it is decided on two shards. */
-  private get isSharded(): boolean {
-    const { part, config } = this.limit;
-    return part !== config;
+    this.floor = reserve && !isSharded ? floorOf(part, true) : floor;
+    this.clock = environment.clock;
+    this.plain = canTakePlainly(this) ? this : undefined;
   }
 
   granted(next: RateLimitState, later: number, now: number): RateLimitResult {
     this.now = now;
     this.isChange = true;
-    const result = grantOf(next, this.limit.part, now, later);
-    if (!this.isSharded || !result.ok) return result;
+    const result = grantOf(next, this.config, now, later);
+    if (this.config === this.limit.config || !result.ok) return result;
     const { shard } = this.rows[0]!;
     this.limit.seen[shard] = next;
     return { ...result, shards: [{ shard, count: this.count }] };
@@ -211,7 +193,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     const result = new TokenClaim(this, this.rows).attempt(draft, now);
     this.isChange = draft.isWritten;
     if (!result.ok) this.left = this.rows.map((row) => draft.peek(row));
-    if (this.isSharded) {
+    if (this.config !== this.limit.config) {
       for (const row of this.rows) this.limit.seen[row.shard] = draft.peek(row) ?? undefined;
     }
     return draft.outcome(result);

@@ -1,10 +1,11 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
 import { periodicLine, periodicLines } from "./current-window.js";
+import type { PeriodicConfig } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
-import type { RowAccess, RowStatements } from "../row-access.js";
+import type { RowAccess, RowStatements, TakeLine } from "../row-access.js";
 import { retryConflicts } from "../retry-conflicts.js";
 import type { RateLimitStore, RowId } from "../store.js";
 import { createTransactionRunner } from "../transactions/owned-by-store.js";
@@ -57,7 +58,12 @@ export function createSqlStore<TTransaction>(
     access.take =
       take && ((lines, options) => take(single, periodicLines(lines, options.now), options));
     access.takeOne =
-      takeOne && ((line, options) => takeOne(single, periodicLine(line, options.now), options));
+      takeOne &&
+      ((line, options) =>
+        // Nearly all lines are as they have to be.
+        typeof line.terms.config.period === "number"
+          ? takeOne(single, line as TakeLine<PeriodicConfig>, options)
+          : takeOne(single, periodicLine(line, options.now), options));
     access.mixesTerms = mixesTerms;
   });
   const { clock } = table;

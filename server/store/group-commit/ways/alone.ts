@@ -3,21 +3,29 @@
  * kept short. One object is the batch, its line and its outcome.
  */
 import type { RateLimitState } from "../../../../core/calculate.js";
-import { takeTokens } from "../../../../core/decide.js";
+import { takeFromFull } from "../../../../core/decide.js";
 import type { RowAccess, TakeLine, TakeOptions } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
-import { Batch, type Job, type Outcome, type Way } from "../batch.js";
+import type { Batch, Job, Outcome, Place, Way } from "../batch.js";
 import type { SpentRows } from "../spent-rows.js";
 import { outcomeOfError } from "./outcome-of-error.js";
 import { noteTokens, timeOf } from "./plain.js";
 
 const NONE: readonly Job[] = [];
 
-export class LoneTake extends Batch implements TakeLine, TakeOptions, Outcome {
+export class LoneTake implements Batch, TakeLine, TakeOptions, Outcome {
+  readonly jobs: Job[];
+  readonly ids: string[];
+  readonly waits = false;
+  place: Place = "queued";
+  startedAt = NaN;
+
   readonly row: RowId;
   readonly total: number;
   readonly fresh: RateLimitState;
   mayWait = true;
+  readonly isWanted = (): boolean => !this.job.expired;
+
   next: RateLimitState | undefined;
   /** A call that was not granted is decided. */
   again: readonly Job[] = NONE;
@@ -27,19 +35,18 @@ export class LoneTake extends Batch implements TakeLine, TakeOptions, Outcome {
 
   /** @param now the time of its clock, epoch ms. */
   constructor(
-    way: Way,
+    readonly way: Way,
     private readonly job: Job,
     readonly terms: PlainTake<unknown>,
     readonly now: number,
   ) {
     const row = job.decision.rows[0]!;
-    super(way, [job], [rowKey(row)]);
+    this.jobs = [job];
+    this.ids = [rowKey(row)];
     this.row = row;
     this.total = terms.count;
-    this.fresh = takeTokens(null, terms.config, now, terms.count, terms.floor)!;
+    this.fresh = takeFromFull(terms.config, now, terms.count);
   }
-
-  readonly isWanted = (): boolean => !this.job.expired;
 
   answer(): void {
     if (this.next !== undefined) this.job.resolve(this.terms.granted(this.next, 0, this.now));

@@ -8,7 +8,7 @@
  */
 import { type RateLimitState, waitFor } from "../../../../core/calculate.js";
 import { capacityOf } from "../../../../core/config.js";
-import { takeTokens } from "../../../../core/decide.js";
+import { takeFromFull } from "../../../../core/decide.js";
 import type { RowAccess, TakeTerms } from "../../row-access.js";
 import { type PlainTake, rowKey, type RowId } from "../../store.js";
 import { isSameTerms } from "../../take-terms.js";
@@ -129,7 +129,7 @@ export class PlainWay implements Way {
           row,
           terms,
           total,
-          fresh: takeTokens(null, terms.config, now, total, terms.floor)!,
+          fresh: takeFromFull(terms.config, now, total),
         })),
         {
           now,
