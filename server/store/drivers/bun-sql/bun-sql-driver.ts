@@ -1,10 +1,11 @@
 /** PostgreSQL, MySQL and MariaDB through Bun's own client, `Bun.sql` or a `new SQL()`. */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
-import type { BunSqlExecutor, BunSqlLike, BunSqlResult } from "./bun-sql-client.js";
-import { createBunSqlConnections } from "./bun-sql-connections.js";
-import { createBunSqlTransactions } from "./bun-sql-transactions.js";
+import { LEVELS, ROLLED_BACK, runOnLent } from "../pools/bounded-transactions.js";
+import type { Connections } from "../pools/connections.js";
 import { ReadOnlyConnections } from "../pools/read-only-connections.js";
+import type { BunSqlExecutor, BunSqlLike, BunSqlReserved, BunSqlResult } from "./bun-sql-client.js";
+import { createBunSqlConnections } from "./bun-sql-connections.js";
 
 export type BunSqlDialect = "postgresql" | "mysql";
 
@@ -33,7 +34,7 @@ export function bunSqlDriver(
       return connectionOf((text, params) => readOnly.noting(tx, tx.unsafe(text, params)));
     },
     isExhausted: () => connections.isExhausted(),
-    transaction: createBunSqlTransactions(dialect, connections, readOnly),
+    transaction: createTransactions(dialect, connections, readOnly),
   };
 }
 
@@ -69,4 +70,75 @@ function asText(param: unknown): unknown {
 /** Bun would turn a text of JSON into a JSON string. */
 function castToText(text: string): string {
   return text.replaceAll(/(\$\d+)::jsonb\b/g, "$1::text::jsonb");
+}
+
+/** After an error, PostgreSQL answers a COMMIT with ROLLBACK. */
+const COMMIT_ROLLED_BACK = "ERR_POSTGRES_COMMIT_ROLLED_BACK";
+
+function createTransactions(
+  dialect: BunSqlDialect,
+  connections: Connections<BunSqlReserved>,
+  readOnly: ReadOnlyConnections,
+): TransactionDriver<BunSqlExecutor>["transaction"] {
+  return (run, { isolationLevel, ...bounds }) =>
+    runOnLent(connections, bounds, async ({ client, giveBack }) => {
+      let begun: object = client;
+      try {
+        const result = await BEGIN[dialect](client, LEVELS[isolationLevel], (tx) => {
+          begun = tx;
+          return run(tx);
+        });
+        giveBack(readOnly.errorOf(begun));
+        return result;
+      } catch (error) {
+        giveBack(readOnly.errorOf(begun, error));
+        throw error;
+      }
+    });
+}
+
+type RunInside<TResult> = (tx: BunSqlExecutor) => Promise<TResult>;
+/** Bun begins and ends transactions by itself. */
+type Begin = <TResult>(
+  reserved: BunSqlReserved,
+  level: string,
+  run: RunInside<TResult>,
+) => Promise<TResult>;
+
+const BEGIN: Record<BunSqlDialect, Begin> = {
+  postgresql: (reserved, level, run) =>
+    keepError(run, (inTransaction) =>
+      reserved.begin(`ISOLATION LEVEL ${level}`, inTransaction as never),
+    ),
+  async mysql(reserved, level, run) {
+    await reserved.unsafe(`SET TRANSACTION ISOLATION LEVEL ${level}`);
+    return keepError(run, (inTransaction) => reserved.begin("READ WRITE", inTransaction as never));
+  },
+};
+
+/**
+ * Rejects with the error of `run`, also when the ROLLBACK after it fails. The result is kept apart,
+ * because Bun would await the items of an array.
+ */
+async function keepError<TResult>(
+  run: RunInside<TResult>,
+  begin: (run: RunInside<void>) => Promise<unknown>,
+): Promise<TResult> {
+  let ended: { result: TResult } | { error: unknown } | undefined;
+  try {
+    await begin(async (tx) => {
+      try {
+        ended = { result: await run(tx) };
+      } catch (error) {
+        ended = { error };
+        throw error;
+      }
+    });
+  } catch (cause) {
+    if (ended !== undefined && "error" in ended) throw ended.error;
+    const { code } = Object(cause) as { code?: unknown };
+    // Without the cause, whose message would hide what to do.
+    throw code === COMMIT_ROLLED_BACK ? new Error(ROLLED_BACK) : cause;
+  }
+  return (ended as { result: TResult }).result;
 }
