@@ -118,7 +118,7 @@ export type {
   Prisma8Plan,
   Prisma8Queryable,
   Prisma8TransactionOf,
-} from "./store/drivers/prisma/prisma-8-client.js";
+} from "./store/drivers/prisma/prisma-8.js";
 export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma/prisma-client.js";
 export { sqliteStore, type SqliteStoreOptions } from "./store/drivers/sqlite.js";
 export type {

@@ -1,20 +1,53 @@
 /**
  * Prisma 8, of which there are only release candidates. It has no raw query with a text that is
- * known at run time, so a statement that it has built is sent with another text.
+ * known at run time, so a statement that it has built is sent with another text. The types of the client
+ * are structural, so the package imports none.
  */
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import { startTimer } from "../../../timers/timer.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
 import type { TableName } from "../../sql/sql.js";
-import type {
-  Prisma8Domain,
-  Prisma8Like,
-  Prisma8Plan,
-  Prisma8Queryable,
-  Prisma8TransactionOf,
-} from "./prisma-8-client.js";
 import { LEVELS } from "../pools/bounded-transactions.js";
 import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
+
+/** What runs statements: the client's runtime, or a transaction. */
+export interface Prisma8Queryable {
+  /** Runs a statement, and resolves with the rows that it returned. */
+  query(plan: Prisma8Plan): PromiseLike<readonly unknown[]>;
+  /** Runs a statement, and resolves with the number of rows that it has written. */
+  execute(plan: Prisma8Plan): PromiseLike<{ affectedRows: number }>;
+}
+
+/** A statement as Prisma 8 builds it; any, because its types are the client's own. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Prisma8Plan = any;
+
+/** A client of Prisma 8, such as `postgres({ contract })` of `@prisma/orm-postgres` makes. */
+export interface Prisma8Like {
+  /** The schema and the kind of the database. */
+  readonly contract: { readonly target: string; readonly domain: unknown };
+  /** Builds a statement of text. */
+  readonly raw: { sql(parts: TemplateStringsArray): { affectedCount(): unknown } };
+  /** What runs statements outside of transactions. */
+  runtime(): Prisma8Queryable;
+  /** Loosely typed, because each client's own type names its own models. */
+  transaction(run: never): PromiseLike<unknown>;
+}
+
+/** The argument of the callback of a client's `transaction`. */
+export type Prisma8TransactionOf<TClient extends Prisma8Like> = TClient["transaction"] extends (
+  run: (tx: infer TTransaction) => PromiseLike<never>,
+) => unknown
+  ? TTransaction
+  : Prisma8Queryable;
+
+/** The models of a contract, by namespace, which is a schema of the database. */
+interface Prisma8Domain {
+  namespaces?: Record<
+    string,
+    { models?: Record<string, { storage?: { table?: string; namespaceId?: string } }> }
+  >;
+}
 
 /** The kinds of databases, by their name in a contract. */
 const DIALECTS = new Map<string, "postgresql">([["postgres", "postgresql"]]);

@@ -1,5 +1,15 @@
+/** Prisma's adapter for libsql, on a file that is busy: single statements, and transactions. */
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { isBusy } from "../../sql/sqlite/errors.js";
+import type { SqlConnection } from "../../sql/driver.js";
+import type { ClientInternals, PrismaLike, PrismaRaw } from "./prisma-client.js";
+
+export function isLibsql(adapterName: unknown): boolean {
+  return typeof adapterName === "string" && adapterName.includes("libsql");
+}
+
 /**
- * Leaves a connection of Prisma's adapter for libsql on which writes would be lost.
+ * Leaves a connection on which writes would be lost.
  *
  * On a file, a statement that libsql answers with SQLITE_BUSY stays open on its connection. Later
  * writes on that connection seem to succeed, but are not committed: tokens that were granted would
@@ -8,16 +18,9 @@
  *
  * Measured and rejected: an interactive transaction for each write. Its COMMIT fails on such a
  * connection, but the adapter does not roll back then, and the file stays locked.
+ *
+ * @param connection runs statements on the client, outside of transactions.
  */
-import type { SqlConnection } from "../../sql/driver.js";
-import { isBusy } from "../../sql/sqlite/errors.js";
-import type { ClientInternals, PrismaLike } from "./prisma-client.js";
-
-export function isLibsql(adapterName: unknown): boolean {
-  return typeof adapterName === "string" && adapterName.includes("libsql");
-}
-
-/** @param connection runs statements on the client, outside of transactions. */
 export function leavingBusy(connection: SqlConnection, prisma: PrismaLike): SqlConnection {
   const { _engineConfig: config } = prisma as ClientInternals;
   if (!isLibsql(config?.adapter?.adapterName)) return connection;
@@ -37,4 +40,60 @@ export function leavingBusy(connection: SqlConnection, prisma: PrismaLike): SqlC
     query: (...query) => guard(() => connection.query(...query)),
     execute: (...query) => guard(() => connection.execute(...query)),
   };
+}
+
+const READ =
+  "another connection was reading when a transaction committed, and Prisma's adapter keeps the file " +
+  "locked now; run PRAGMA journal_mode = WAL once, which the file remembers, and restart the process";
+
+/**
+ * A transaction on a file that other processes write to.
+ *
+ * The adapter begins with a plain BEGIN. A transaction that reads first meets SQLITE_BUSY at its first
+ * write if another one is ahead of it, however long the time-out is. Such a statement stays open and
+ * keeps its lock until it is collected as garbage: no process could write any more. So the first
+ * statement asks for the lock of the writer. If that is refused, it holds nothing. It does not wait,
+ * because a wait blocks the process, and the lock may be held by another transaction of the process.
+ *
+ * Without WAL, COMMIT is answered SQLITE_BUSY while another connection reads, and then the adapter
+ * keeps the file locked. Neither a ROLLBACK nor `$disconnect` ends that, so the error says what to do.
+ *
+ * @param transact runs its argument in a transaction of Prisma.
+ * @param table quoted; any table of the file with a column `ts`.
+ */
+export async function libsqlTransaction<TTransaction, TResult>(
+  transact: (body: (tx: TTransaction) => Promise<TResult>) => Promise<TResult>,
+  run: (tx: TTransaction) => Promise<TResult>,
+  table: string,
+): Promise<TResult> {
+  let isCommitting = false;
+  try {
+    return await transact(async (tx) => {
+      await lockAtOnce(tx as PrismaRaw, table);
+      const result = await run(tx);
+      isCommitting = true;
+      return result;
+    });
+  } catch (error) {
+    if (!isCommitting || !isBusy(error)) throw error;
+    throw new RateLimitConfigError("journal_mode", undefined, { message: READ });
+  }
+}
+
+/** The connection is the transaction's own, so nothing has to be put back if the lock is refused. */
+async function lockAtOnce(tx: PrismaRaw, table: string): Promise<void> {
+  const waits = (await timeoutOf(tx)) ?? 0;
+  if (waits > 0) await tx.$queryRawUnsafe("PRAGMA busy_timeout = 0");
+  await tx.$executeRawUnsafe(`UPDATE ${table} SET "ts" = "ts" WHERE 0`);
+  if (waits > 0) await tx.$queryRawUnsafe(`PRAGMA busy_timeout = ${waits}`);
+}
+
+/** Over HTTP there is none, and the statement may be refused. */
+async function timeoutOf(tx: PrismaRaw): Promise<number | undefined> {
+  try {
+    const [row] = (await tx.$queryRawUnsafe("PRAGMA busy_timeout")) as { timeout?: unknown }[];
+    return Number(row?.timeout ?? 0);
+  } catch {
+    return undefined;
+  }
 }
