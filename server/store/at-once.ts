@@ -4,6 +4,7 @@
  * decided on it, so a write needs no guard.
  */
 import type { RateLimitState } from "../../core/calculate.js";
+import { takeTokens } from "../../core/decide.js";
 import { demandFinite, type Settled } from "./plan-writes.js";
 import { type Decision, rowKey, type RowId } from "./store.js";
 
@@ -47,7 +48,7 @@ export function decideAtOnce(
     }
     return known;
   };
-  const settled = decisions.map((decision) => decide(decision, decision.rows.map(see)));
+  const settled = decisions.map((decision) => settle(decision, decision.rows.map(see)));
   return { settled, changed: [...seen.values()].filter(isChanged) };
 }
 
@@ -66,18 +67,36 @@ export function resultsOf<TResult>(settled: readonly Settled[]): TResult[] {
   });
 }
 
-function decide(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled {
+function settle(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled {
   try {
-    const { result, writes = [] } = decision.decide(seen.map(({ next }) => next));
-    demandFinite(writes, decision.rows);
-    seen.forEach((each, i) => {
-      const next = writes[i];
-      if (next !== undefined) each.next = next;
-    });
-    return { ok: true, result };
+    return (seen.length === 1 ? take(decision, seen[0]!) : undefined) ?? decide(decision, seen);
   } catch (error) {
     return { ok: false, error };
   }
+}
+
+/**
+ * Takes the tokens of a plain take, if they are there. It makes less garbage than `decide`, of which
+ * there is much where many calls are on one row. Two shards are left to `decide`, which sees both.
+ */
+function take({ plain }: Decision<unknown>, row: SeenRow): Settled | undefined {
+  if (plain === undefined) return undefined;
+  const now = plain.clock();
+  const next = takeTokens(row.next, plain.config, now, plain.count, plain.floor);
+  if (next === undefined || !Number.isFinite(next.value + next.ts)) return undefined;
+  const result = plain.granted(next, 0, now);
+  row.next = next;
+  return { ok: true, result };
+}
+
+function decide(decision: Decision<unknown>, seen: readonly SeenRow[]): Settled {
+  const { result, writes = [] } = decision.decide(seen.map(({ next }) => next));
+  demandFinite(writes, decision.rows);
+  seen.forEach((each, i) => {
+    const next = writes[i];
+    if (next !== undefined) each.next = next;
+  });
+  return { ok: true, result };
 }
 
 function isChanged({ was, next }: SeenRow): boolean {
