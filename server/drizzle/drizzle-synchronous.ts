@@ -17,11 +17,11 @@ export function synchronousStore(
   client: SqliteDatabaseLike,
   options: SqlStoreOptions,
 ): RateLimitStore<SqliteDatabaseLike> {
-  const { transactions, single } = synchronousDrivers(client, undefined);
+  const { transactions, single, atOnce } = synchronousDrivers(client, undefined);
   const within = (tx: unknown): never => {
     throw new RateLimitConfigError("tx", tx, { message: `using() has no transaction: ${INSTEAD}` });
   };
-  const store = createSqlStore({ ...transactions, within }, options, single);
+  const store = createSqlStore({ ...transactions, within }, options, single, atOnce);
   return {
     ...store,
     async transaction() {

@@ -4,10 +4,12 @@ import { HOUR } from "../../server/index.js";
 import {
   createMysql,
   createPostgres,
+  createSqlite,
   mysqlUrl,
   sharedDatabases,
   type TestDatabase,
 } from "../support/database.js";
+import { hasBetterSqlite3 } from "../support/open-sqlite.js";
 import { hasPrisma6 } from "../support/prisma-6.js";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.js";
 import { createRedisRows, redisUrl } from "../support/redis-rows.js";
@@ -29,6 +31,13 @@ const others = [
   provider: "postgresql" as const,
   create: (): Promise<TestDatabase> => createPostgres(),
 }));
+/** Without better-sqlite3, `test/drivers/better-sqlite3.test.ts` reports a skipped test. */
+const synchronous = {
+  name: "SQLite through better-sqlite3",
+  kind: "better-sqlite3" as const,
+  provider: "sqlite" as const,
+  create: createSqlite,
+};
 const throughMysql2 = {
   name: "MySQL or MariaDB through mysql2",
   kind: "mysql2" as const,
@@ -43,7 +52,11 @@ const redis = {
   create: async () => createRedisRows(),
 };
 const databases = checksOthers
-  ? [...others, ...(mysqlUrl === undefined ? [] : [throughMysql2])]
+  ? [
+      ...others,
+      ...(hasBetterSqlite3 ? [synchronous] : []),
+      ...(mysqlUrl === undefined ? [] : [throughMysql2]),
+    ]
   : [...sharedDatabases, ...(redisUrl === undefined ? [] : [redis])];
 
 /** PostgreSQL gets a longer history, because it answers faster. */

@@ -20,8 +20,18 @@ const databases: typeof sharedDatabases = [
   ...sharedDatabases,
   { name: "SQLite through libsql", kind: "libsql", ...sqlite },
 ];
+/** A writer keeps readers out there while it commits. */
+async function createWithoutWal() {
+  const database = await createSqlite();
+  await database.prisma.$queryRawUnsafe("PRAGMA journal_mode = DELETE");
+  return database;
+}
 if (hasBetterSqlite3) {
-  databases.push({ name: "SQLite through better-sqlite3", kind: "better-sqlite3", ...sqlite });
+  const kind = "better-sqlite3";
+  databases.push(
+    { name: "SQLite through better-sqlite3", kind, ...sqlite },
+    { name: "SQLite without WAL", kind, ...sqlite, create: createWithoutWal },
+  );
 } else {
   it("several processes on SQLite through better-sqlite3", ({ skip }) => skip(NO_BETTER_SQLITE3));
 }

@@ -3,6 +3,8 @@
  * kind of store, the database's URL, the number of calls and the number of callers.
  */
 import { createRateLimiter, DAY } from "../../server/index.js";
+import { retryConflicts } from "../../server/store/retry-conflicts.js";
+import { isBusy } from "../../server/store/sql/sqlite/errors.js";
 import { openStore, type StoreKind } from "./open-store.js";
 
 const [kind = "", url = "", calls = "0", callers = "1"] = process.argv.slice(2);
@@ -13,7 +15,8 @@ const limiter = createRateLimiter({
 });
 
 // Connect before the calls. The first query of a client can take seconds on a busy machine.
-await run("SELECT 1");
+// On a SQLite file without WAL, another process may be writing for that time.
+await retryConflicts(() => run("SELECT 1"), { isConflict: isBusy });
 
 let granted = 0;
 let remainingCalls = Number(calls);

@@ -11,12 +11,12 @@ import type { SqlConnection, SqlRow } from "../sql/driver.js";
 import { pruneSql } from "../sql/prune.js";
 import { overridesBeside, sqlOverrideTable } from "../sql/override-table.js";
 import { tableOf } from "../sql-store.js";
+import { rowsAtOnce } from "../sql/sqlite/rows-at-once.js";
 import { quotedTable } from "../sql/sql.js";
 import { sqlite } from "../sql/sqlite/sqlite.js";
 import { isMissingTable, storeError } from "../sql/store-error.js";
 import { type Call, expiredError, type RateLimitStore } from "../store.js";
 import { isD1 } from "./d1-client.js";
-import { createDurableOverrides, durableRows } from "./durable-rows.js";
 import type { DurableStorageLike } from "./durable-storage.js";
 
 /** The options of `durableStore`. */
@@ -52,24 +52,24 @@ export function durableStore(
   const table = quotedTable(tableName);
   const clock = new DatabaseClock();
   const statements = sqlite.statements(tableName, clock, "");
-  const exec = (text: string, params: readonly unknown[]) =>
-    storage.sql.exec(text, ...(params as never[]));
+  const query = (text: string, params: readonly unknown[]) =>
+    storage.sql.exec(text, ...(params as never[])).toArray() as SqlRow[];
   const connection: SqlConnection = {
-    query: async (text, params) => exec(text, params).toArray() as SqlRow[],
+    query: async (text, params) => query(text, params),
     async execute(text, params) {
-      exec(text, params).toArray();
-      const [row] = exec("SELECT changes() AS n", []).toArray() as SqlRow[];
+      query(text, params);
+      const [row] = query("SELECT changes() AS n", []);
       return Number(row!["n"]);
     },
   };
   const wrap = (error: unknown) => storeError(error, tableName, sqlite);
 
-  const rows = durableRows(exec, table);
+  const rows = rowsAtOnce(table, { query, execute: query });
 
   let isReady = false;
   async function prepare(): Promise<void> {
     if (isReady) return;
-    rows.create();
+    query(`CREATE TABLE IF NOT EXISTS ${table} (${COLUMNS})`, []);
     await checkTable(sqlite, connection, tableName, clock);
     isReady = true;
   }
@@ -113,7 +113,10 @@ export function durableStore(
     list,
     overrides: sqlOverrideTable(sqlite, connection, tableName, clock, {
       isConflict: sqlite.errors.isConflict,
-      prepare: () => createDurableOverrides(exec, overridesBeside(tableName)),
+      prepare() {
+        const overrides = quotedTable(overridesBeside(tableName));
+        query(`CREATE TABLE IF NOT EXISTS ${overrides} (${OVERRIDE_COLUMNS})`, []);
+      },
     }),
     async *names() {
       try {
@@ -150,6 +153,13 @@ export function durableStore(
     },
   };
 }
+
+// As in the package's migrations for SQLite.
+const COLUMNS = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '',
+  "shard" INTEGER NOT NULL DEFAULT 0, "value" REAL NOT NULL, "ts" REAL NOT NULL,
+  PRIMARY KEY ("name", "key", "shard")`;
+const OVERRIDE_COLUMNS = `"name" TEXT NOT NULL, "key" TEXT NOT NULL DEFAULT '',
+  "rule" TEXT NOT NULL, "until" REAL NOT NULL, "setAt" REAL NOT NULL, PRIMARY KEY ("name", "key")`;
 
 const INSTEAD =
   "nothing can be awaited inside a transaction of a Durable Object; call limit() first, write " +

@@ -1,11 +1,14 @@
 /** A connection of a synchronous client. Its statements are prepared once per text. */
+import { isBusy } from "../sql/sqlite/errors.js";
 import type { SqlRow } from "../sql/driver.js";
+import type { ConnectionAtOnce } from "../sql/connection-at-once.js";
 import type { SqliteDatabaseLike, SqliteStatementLike } from "./sqlite-clients.js";
+import { isConnectionBusy } from "./sqlite-errors.js";
 
 /** The most statements that are kept. Those of takes differ by their number of rows. */
 const MAX_STATEMENTS = 100;
 
-export interface SqliteConnection {
+export interface SqliteConnection extends Pick<ConnectionAtOnce, "transaction"> {
   readonly isInTransaction: boolean;
   query(text: string, params: readonly unknown[]): SqlRow[];
   execute(text: string, params: readonly unknown[]): number;
@@ -22,6 +25,11 @@ interface StatementSettings {
   /** node:sqlite */
   setReadBigInts?(enabled: boolean): unknown;
   setReturnArrays?(enabled: boolean): unknown;
+}
+
+/** better-sqlite3 */
+interface DatabaseSettings {
+  unsafeMode?(unsafe: boolean): unknown;
 }
 
 const connections = new WeakMap<SqliteDatabaseLike, SqliteConnection>();
@@ -65,6 +73,29 @@ function connect(db: SqliteDatabaseLike): SqliteConnection {
     return statement;
   }
 
+  /** Reads take no lock for writing, so a denial waits for no process that writes. */
+  function transact<TValue>(decide: () => TValue, write: (value: TValue) => void): TValue {
+    connection.execute("BEGIN", []);
+    try {
+      let value = decide();
+      try {
+        write(value);
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        // Another process writes now, or has written since the read. Wait for it, and read again.
+        connection.rollBack();
+        connection.execute("BEGIN IMMEDIATE", []);
+        value = decide();
+        write(value);
+      }
+      connection.execute("COMMIT", []);
+      return value;
+    } catch (error) {
+      connection.rollBack();
+      throw error;
+    }
+  }
+
   const connection: SqliteConnection = {
     get isInTransaction() {
       return isInTransaction(db) === true;
@@ -72,6 +103,22 @@ function connect(db: SqliteDatabaseLike): SqliteConnection {
     query: (text, params) => prepare(text).all(...(params as never[])) as SqlRow[],
     execute: (text, params) => Number(prepare(text).run(...(params as never[])).changes),
     run: (text) => void db.exec(text),
+    transaction(decide, write) {
+      try {
+        return transact(decide, write);
+      } catch (error) {
+        const { unsafeMode } = db as DatabaseSettings;
+        if (!isConnectionBusy(error) || unsafeMode === undefined) throw error;
+        // The application iterates over rows, perhaps with a call for each of them. SQLite has
+        // transactions meanwhile. better-sqlite3 has to be told to begin one.
+        unsafeMode.call(db, true);
+        try {
+          return transact(decide, write);
+        } finally {
+          unsafeMode.call(db, false);
+        }
+      }
+    },
     rollBack() {
       if (connection.isInTransaction) db.exec("ROLLBACK");
     },

@@ -5,10 +5,10 @@
  */
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { SqlConnection, SqlDriver } from "../sql/driver.js";
+import type { ConnectionAtOnce } from "../sql/connection-at-once.js";
 import type { SqliteDatabaseLike } from "./sqlite-clients.js";
 import { isInTransaction, type SqliteConnection, sqliteConnection } from "./sqlite-connection.js";
 import { isConnectionBusy, SqliteBusyError } from "./sqlite-errors.js";
-import { replayTransaction } from "./sqlite-replay.js";
 import { createSqliteTurn } from "./sqlite-turn.js";
 
 export const NO_OPEN =
@@ -23,8 +23,10 @@ const SHARED =
 export interface SynchronousDrivers<TDatabase> {
   /** Runs the application's transactions. */
   transactions: SqlDriver<TDatabase>;
-  /** Runs the store's own statements and transactions. */
+  /** Runs the store's own statements. */
   single: SqlDriver<SqlConnection>;
+  /** Runs its decisions. */
+  atOnce: ConnectionAtOnce;
 }
 
 export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
@@ -34,20 +36,35 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
   const shared = sqliteConnection(db);
   const turn = createSqliteTurn();
 
+  const demandFree = () => {
+    if (shared.isInTransaction) {
+      throw new SqliteBusyError("the application has a transaction open on the connection");
+    }
+  };
   const alone = <TResult>(run: () => TResult, isWanted?: () => boolean): Promise<TResult> =>
     turn.statement(() => {
-      if (shared.isInTransaction) {
-        throw new SqliteBusyError("the application has a transaction open on the connection");
-      }
+      demandFree();
       return run();
     }, isWanted);
   const single: SqlDriver<SqlConnection> = {
     dialect: "sqlite",
     query: (text, params, isWanted) => alone(() => shared.query(text, params), isWanted),
     execute: (text, params, isWanted) => alone(() => shared.execute(text, params), isWanted),
-    transaction: (run) => replayTransaction(shared, alone, run),
     within: (tx) => tx,
     isConflict: isConnectionBusy,
+  };
+  const atOnce: ConnectionAtOnce = {
+    query: shared.query,
+    execute: shared.execute,
+    inTurn(run) {
+      if (!turn.isFree) return turn.statement(run);
+      run();
+      return undefined;
+    },
+    transaction(decide, write) {
+      demandFree();
+      return shared.transaction(decide, write);
+    },
   };
 
   const within = (tx: TDatabase): SqlConnection => {
@@ -79,7 +96,7 @@ export function synchronousDrivers<TDatabase extends SqliteDatabaseLike>(
         }
       }),
   };
-  return { transactions, single };
+  return { transactions, single, atOnce };
 }
 
 /** The statements of a transaction that is open on a connection of its own. */

@@ -14,6 +14,8 @@ import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
 const STATEMENT_WAIT = 10_000;
 
 export interface SqliteTurn {
+  /** Whether a statement would not have to wait. */
+  readonly isFree: boolean;
   /** @param isWanted see `SqlConnection.query` */
   statement<TResult>(
     run: () => TResult | Promise<TResult>,
@@ -44,6 +46,9 @@ export function createSqliteTurn(): SqliteTurn {
   }
 
   return {
+    get isFree() {
+      return semaphore.isFree;
+    },
     statement: (run, isWanted) =>
       inTurn(STATEMENT_WAIT, () => {
         if (isWanted !== undefined && !isWanted()) throw new UnsentError();

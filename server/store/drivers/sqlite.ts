@@ -53,11 +53,16 @@ export function sqliteStore<TClient extends SqliteDatabaseLike | LibsqlClientLik
   if (isLibsql(db)) {
     return sqlStore(libsqlDriver(db), options);
   }
-  const { transactions, single } = synchronousDrivers<SqliteDatabaseLike>(
+  const { transactions, single, atOnce } = synchronousDrivers<SqliteDatabaseLike>(
     db,
     open as (() => SqliteDatabaseLike) | undefined,
   );
-  const store = createSqlStore(transactions, { table: tableOf(options), isolation }, single);
+  const store = createSqlStore(
+    transactions,
+    { table: tableOf(options), isolation },
+    single,
+    atOnce,
+  );
   return {
     ...store,
     ...(open === undefined && { transaction: refuseTransaction }),

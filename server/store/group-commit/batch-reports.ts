@@ -15,7 +15,7 @@ export class BatchReports {
   /** @param duration ms from the dispatch of the batch to its answer. */
   answered({ way, jobs, ids }: Batch, { conflicts, failed }: Outcome, duration: number): void {
     const [calls, rows] = [jobs.length, ids.length];
-    this.#report({ way: way.name, calls, rows, duration, conflicts, failed });
+    this.report({ way: way.name, calls, rows, duration, conflicts, failed });
   }
 
   /**
@@ -24,10 +24,10 @@ export class BatchReports {
    * @param duration ms that the check of the table took.
    */
   unprepared(calls: number, duration: number): void {
-    this.#report({ way: "read", calls, rows: 0, duration, conflicts: 0, failed: true });
+    this.report({ way: "read", calls, rows: 0, duration, conflicts: 0, failed: true });
   }
 
-  #report(event: BatchEvent): void {
+  report(event: BatchEvent): void {
     for (const listener of this.listeners) listener(event);
   }
 }

@@ -12,9 +12,10 @@
  *   many rows).
  */
 import { startTimer, type Timer } from "../../timers/timer.js";
+import { applyEach } from "../apply-each.js";
 import { pauseBefore } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
-import type { Call, Decision, RateLimitStore } from "../store.js";
+import type { RateLimitStore } from "../store.js";
 import type { Batch, Job, Outcome } from "./batch.js";
 import { BatchReports } from "./batch-reports.js";
 import { ASIDE_AFTER, Flights, WAITING_AFTER } from "./flights.js";
@@ -32,7 +33,8 @@ interface Shared {
   endsTimers: boolean;
 }
 
-type Lane = Pick<RateLimitStore, "apply" | "submit" | "onBatch" | "isSilentSince">;
+/** What of a store batches calls. */
+export type Lane = Required<Pick<RateLimitStore, "apply" | "submit" | "onBatch" | "isSilentSince">>;
 
 /** @param random between 0 and 1, for the jitter after conflicts. */
 export function createGroupCommit(
@@ -43,11 +45,11 @@ export function createGroupCommit(
     reports: new BatchReports(),
     endsTimers: false,
   },
-): Required<Lane> {
+): Lane {
   const commit = new GroupCommit(access, random, shared);
   return {
     submit: commit.submit,
-    apply: commit.apply,
+    apply: applyEach(commit.submit),
     onBatch: shared.reports.subscribe,
     isSilentSince: (since) => commit.silence.isSilentSince(since),
   };
@@ -87,24 +89,6 @@ class GroupCommit {
     }
     this.#queueLone();
     if (this.#queue.add(job)) this.#schedule(queueMicrotask);
-  };
-
-  readonly apply = <TResult>(
-    decisions: readonly Decision<TResult>[],
-    call?: Call,
-  ): Promise<TResult[]> => {
-    const decide = (decision: Decision<TResult>) =>
-      new Promise((resolve, reject) => {
-        this.submit({
-          decision,
-          resolve,
-          reject,
-          get expired() {
-            return call?.expired ?? false;
-          },
-        });
-      });
-    return Promise.all(decisions.map(decide)) as Promise<TResult[]>;
   };
 
   /** @param when in a microtask, so that calls made in the same tick share a batch, or later. */

@@ -3,6 +3,7 @@ import { periodicLine, periodicLines } from "./current-window.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { createCommitAtOnce } from "../group-commit/commit-at-once.js";
 import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
 import type { RowAccess, RowStatements, TakeLine } from "../row-access.js";
@@ -12,6 +13,7 @@ import { createTransactionRunner } from "../transactions/owned-by-store.js";
 import { createUsing } from "../transactions/owned-by-caller.js";
 import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
 import { type Connection, inside, type Locking, NoTransactionsError } from "./connection.js";
+import type { ConnectionAtOnce } from "./connection-at-once.js";
 import { boundLockWaits } from "./dialect.js";
 import { DIALECTS } from "./dialects.js";
 import type { SqlConnection, SqlDriver } from "./driver.js";
@@ -42,6 +44,7 @@ const BRIEFLY: Locking = { lock: "exclusive", patience: "brief" };
 /**
  * @param driver runs the application's transactions.
  * @param single runs the statements and transactions of the store itself. @default the same driver
+ * @param atOnce the connection of a synchronous client of SQLite, on which decisions take one tick.
  * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out, or the
  * dialect is not known, or a Serializable `single` has no transactions.
  */
@@ -49,8 +52,9 @@ export function createSqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,
   { table: name, isolation, isRemote }: SqlStoreOptions,
   single: SqlDriver = driver,
+  atOnce?: ConnectionAtOnce,
 ): RateLimitStore<TTransaction> {
-  validate(driver, isolation, single);
+  validate(driver, isolation, atOnce !== undefined || single.transaction !== undefined);
   const serializable = isolation === "serializable";
   const { transaction } = single;
   const dialect = DIALECTS[driver.dialect];
@@ -182,7 +186,13 @@ export function createSqlStore<TTransaction>(
     probe: dialect.isFile && isRemote !== true ? undefined : probe,
     isExhausted: single.isExhausted?.bind(single),
   };
-  const groupCommit = (requestsOwnIo() ? createCommitPerTurn : createGroupCommit)(access);
+  const groupCommit =
+    atOnce === undefined
+      ? (requestsOwnIo() ? createCommitPerTurn : createGroupCommit)(access)
+      : createCommitAtOnce(access, {
+          inTurn: atOnce.inTurn,
+          transact: dialect.transactAtOnce!(name, clock, atOnce),
+        });
 
   /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
   async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
@@ -265,7 +275,7 @@ const MAYBE_LENT = "; the database is silent, or the application holds all conne
 function validate(
   driver: Pick<SqlDriver, "dialect">,
   isolation: SqlStoreOptions["isolation"],
-  single: SqlDriver,
+  hasTransactions: boolean,
 ): void {
   if (!Object.hasOwn(DIALECTS, driver.dialect)) {
     const known = Object.keys(DIALECTS).join(", ");
@@ -274,7 +284,7 @@ function validate(
   if (isolation !== undefined && isolation !== "serializable") {
     throw new RateLimitConfigError("isolation", isolation, '"serializable", or not given');
   }
-  if (isolation === "serializable" && single.transaction === undefined) {
+  if (isolation === "serializable" && !hasTransactions) {
     throw new RateLimitConfigError(
       "isolation",
       isolation,

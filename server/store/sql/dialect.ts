@@ -5,10 +5,11 @@
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import type { OverrideRow } from "../override-table.js";
-import type { Write, WriteGroup } from "../plan-writes.js";
+import type { Settled, Write, WriteGroup } from "../plan-writes.js";
 import type { TakeLine, TakeOptions } from "../row-access.js";
-import type { RowId } from "../store.js";
+import type { Decision, RowId } from "../store.js";
 import type { Connection } from "./connection.js";
+import type { ConnectionAtOnce } from "./connection-at-once.js";
 import type { DatabaseErrors } from "./database-errors.js";
 import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
 import type { Pruning } from "./prune-page.js";
@@ -60,6 +61,15 @@ export interface Dialect {
    * @param version what the database reports; see `Catalog.version`.
    */
   statements(table: TableName, clock: DatabaseClock, version: string): Statements;
+  /**
+   * Applies decisions in one transaction of a client that answers at once. Absent if the dialect has no
+   * such client.
+   */
+  transactAtOnce?(
+    table: TableName,
+    clock: DatabaseClock,
+    connection: ConnectionAtOnce,
+  ): (decisions: readonly Decision<unknown>[]) => Settled[];
   /**
    * The statements on a table of overrides.
    *

@@ -3,6 +3,8 @@ import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { startTimer } from "../../timers/timer.js";
 
 export interface Semaphore {
+  /** Whether `acquire` would not have to wait. */
+  readonly isFree: boolean;
   /**
    * Resolves with a function that gives the permit back. Rejects with the error of `late` if no
    * permit was free within `ms`.
@@ -27,6 +29,9 @@ export function createSemaphore(permits: number): Semaphore {
   }
 
   return {
+    get isFree() {
+      return free > 0;
+    },
     acquire(ms, late) {
       if (free > 0) {
         free--;

@@ -10,6 +10,7 @@ import * as errors from "./errors.js";
 import { sqliteOverrides } from "./overrides.js";
 import { PRUNING } from "./prune.js";
 import { sqliteReads } from "./reads.js";
+import { transactAtOnce } from "./rows-at-once.js";
 import { sqliteTake } from "./take.js";
 import { sqliteWrites } from "./writes.js";
 
@@ -27,6 +28,7 @@ export const sqlite: Dialect = {
   errors,
   catalog: CATALOG,
   pruning: PRUNING,
+  transactAtOnce,
   overrides: sqliteOverrides,
 
   statements(tableName, clock) {

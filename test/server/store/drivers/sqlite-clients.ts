@@ -169,6 +169,99 @@ export function describeSynchronous(name: Exclude<SqliteClientName, "libsql">): 
       expect((await limiter.getValue("few")).value).toBe(8);
     });
 
+    it("decides for each row over which the application iterates, and leaves the client as strict as it was", async () => {
+      const { db, limiter } = await setUp();
+      db.exec("INSERT INTO posts VALUES ('first'), ('second')");
+      const answers: boolean[] = [];
+      for (const _ of db.prepare("SELECT * FROM posts").iterate()) {
+        answers.push((await limiter.limit("few", { count: 6 })).ok);
+        await limiter.check("few");
+        // better-sqlite3 refuses it here, and the others do not.
+        if (name === "better-sqlite3") expect(() => db.exec("BEGIN")).toThrow(/busy/);
+      }
+      expect(answers).toEqual([true, false]);
+      expect((await limiter.getValue("few")).value).toBe(4);
+    });
+
+    it("tries again where another process writes while the application iterates over older rows", async () => {
+      const { db, open, limiter } = await setUp();
+      db.exec("PRAGMA journal_mode = WAL");
+      db.exec("INSERT INTO posts VALUES ('first'), ('second')");
+      const peer = createRateLimiter({ store: sqliteStore(open()), limits });
+      let call: Promise<{ ok: boolean }> | undefined;
+      for (const _ of db.prepare("SELECT * FROM posts").iterate()) {
+        if (call !== undefined) continue;
+        await peer.limit("few", { count: 6 });
+        // The rows that are seen here are those of before.
+        call = limiter.limit("few", { count: 6 });
+        for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect((await call!).ok).toBe(false);
+      expect((await limiter.getValue("few")).value).toBe(4);
+    });
+
+    it.each(["WAL", "DELETE"])(
+      "answers a denial and a check while another process writes, with journal_mode %s",
+      async (mode) => {
+        const { db, open, limiter } = await setUp();
+        db.exec(`PRAGMA journal_mode = ${mode}`);
+        await limiter.limit("few", { count: 10 });
+        const other = open();
+        other.exec("BEGIN IMMEDIATE");
+        other.exec("INSERT INTO posts VALUES ('other')");
+        expect((await limiter.limit("few")).ok).toBe(false);
+        expect((await limiter.check("few", { key: "new" })).ok).toBe(true);
+        const waiting = limiter.limit("few", { key: "new" });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        other.exec("COMMIT");
+        expect((await waiting).ok).toBe(true);
+      },
+    );
+
+    it("checks where nothing can be written, also beside a call that fails for that", async () => {
+      const { db, limiter } = await setUp();
+      await limiter.limit("few", { count: 4 });
+      db.exec("PRAGMA query_only = ON");
+      const [check, call] = await Promise.allSettled([limiter.check("few"), limiter.limit("few")]);
+      expect(check).toMatchObject({ status: "fulfilled", value: { ok: true, value: 5 } });
+      expect(call).toMatchObject({ status: "rejected", reason: { name: "RateLimitStoreError" } });
+      expect(db.inTransaction ?? db.isTransaction).toBe(false);
+      db.exec("PRAGMA query_only = OFF");
+      expect((await limiter.getValue("few")).value).toBe(6);
+    });
+
+    it("decides the calls of one tick in one transaction, and fails none for its neighbour", async () => {
+      const { store, limiter } = await setUp();
+      await limiter.limit("few", { key: "warm" });
+      const batches: unknown[] = [];
+      store.onBatch!(({ way, calls, rows }) => batches.push([way, calls, rows]));
+      const throwing: Decision<void> = {
+        rows: [{ name: "few", key: "9", shard: 0 }],
+        decide() {
+          throw new Error("a clock that fails");
+        },
+      };
+      const calls = Array.from({ length: 20 }, (_, i) =>
+        limiter.limit("few", { key: `${i % 10}` }),
+      );
+      await expect(store.apply([throwing])).rejects.toThrow("a clock that fails");
+      expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
+      expect(batches).toEqual([["decide", 21, 10]]);
+      expect((await limiter.getValue("few", { key: "9" })).value).toBe(8);
+    });
+
+    it("checks the table again after it was dropped", async () => {
+      const { db, limiter } = await setUp();
+      await limiter.limit("few");
+      const [{ sql }] = db
+        .prepare("SELECT sql FROM sqlite_master WHERE name = 'RateLimit'")
+        .all() as [{ sql: string }];
+      db.exec(`DROP TABLE "RateLimit"`);
+      await expect(limiter.limit("few")).rejects.toThrow(/RateLimit/);
+      db.exec(sql);
+      expect((await limiter.limit("few")).ok).toBe(true);
+    });
+
     it("loses no write of the application between the statements of a transaction of its own", async () => {
       const { db, open } = await setUp();
       const stores = [db, open()].map((each) => sqliteStore(each));
