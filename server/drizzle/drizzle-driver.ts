@@ -7,6 +7,7 @@ import {
 } from "../store/drivers/bun-sql/bun-sql-client.js";
 import { checkNotAborted, runBounded } from "../store/drivers/pools/bounded-transactions.js";
 import { NoTransactionsError } from "../store/sql/connection.js";
+import { DIALECTS } from "../store/sql/dialects.js";
 import type { DialectName, SqlConnection, SqlDriver, SqlRow } from "../store/sql/driver.js";
 import { type DrizzleParts, ON_BUN_SQL } from "./drizzle-parts.js";
 import { MarkedQuery } from "./marked-query.js";
@@ -35,6 +36,7 @@ export function drizzleDriver(
   const { within, ...own } = isOnBun
     ? bunDriver(dialect as "postgresql" | "mysql", parts.client as BunSqlLike)
     : throughDrizzle(db, dialect);
+  const { commitHidesFailure, hasLevels } = DIALECTS[dialect];
   const single = { dialect, ...own, within };
   if (!hasTransactions) return { ...single, within: refuseUsing };
   return {
@@ -42,13 +44,13 @@ export function drizzleDriver(
     transaction(run, { isolationLevel, timeout }) {
       const level = isolationLevel === "Serializable" ? "serializable" : "read committed";
       const bounded = runBounded(run, timeout, async (tx) => {
-        if (dialect !== "postgresql") return;
+        if (!commitHidesFailure) return;
         await checkNotAborted(() => within(tx).query("SELECT 1", []));
       });
-      // SQLite knows no levels. Before 1.0, Drizzle's libsql always begins with the write lock.
+      // Before 1.0, Drizzle's libsql always begins with the write lock.
       return db.transaction(
         bounded,
-        dialect === "sqlite" ? { behavior: "immediate" } : { isolationLevel: level },
+        hasLevels ? { isolationLevel: level } : { behavior: "immediate" },
       );
     },
   };
