@@ -9,7 +9,7 @@ import { checkTable } from "../sql/table/check-table.js";
 import { DatabaseClock } from "../sql/table/database-clock.js";
 import type { SqlConnection, SqlRow } from "../sql/driver.js";
 import { pruneSql } from "../sql/prune.js";
-import { overridesBeside, sqlOverrideTable } from "../sql/override-table.js";
+import { overridesBeside, SqlOverrideTable } from "../sql/override-table.js";
 import { tableOf } from "../sql-store.js";
 import { rowsAtOnce } from "../sql/sqlite/rows-at-once.js";
 import { quotedTable } from "../sql/sql.js";
@@ -111,7 +111,11 @@ export function durableStore(
   return {
     apply,
     list,
-    overrides: sqlOverrideTable(sqlite, connection, tableName, clock, {
+    overrides: new SqlOverrideTable({
+      dialect: sqlite,
+      connection,
+      limits: tableName,
+      clock,
       isConflict: sqlite.errors.isConflict,
       prepare() {
         const overrides = quotedTable(overridesBeside(tableName));

@@ -18,7 +18,7 @@ import { boundLockWaits } from "./dialect.js";
 import { DIALECTS } from "./dialects.js";
 import type { SqlConnection, SqlDriver } from "./driver.js";
 import { lockInTurn, startingWith } from "./lock-turns.js";
-import { sqlOverrideTable } from "./override-table.js";
+import { SqlOverrideTable } from "./override-table.js";
 import { pruneSql } from "./prune.js";
 import type { TableName } from "./sql.js";
 import { storeError } from "./store-error.js";
@@ -212,7 +212,11 @@ export function createSqlStore<TTransaction>(
     clock: clock.now,
     clockBehind: () => clock.behind(),
     clockAhead: () => clock.ahead(),
-    overrides: sqlOverrideTable(dialect, single, name, clock, {
+    overrides: new SqlOverrideTable({
+      dialect,
+      connection: single,
+      limits: name,
+      clock,
       within: (tx) => driver.within(tx as TTransaction),
       isConflict,
     }),

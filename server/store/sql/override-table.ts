@@ -2,7 +2,7 @@
 import { retryConflicts } from "../retry-conflicts.js";
 import type { Call } from "../call.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
-import type { Dialect } from "./dialect.js";
+import type { Dialect, OverrideStatements } from "./dialect.js";
 import type { SqlConnection } from "./driver.js";
 import type { TableName } from "./sql.js";
 import { isMissingTable, storeError } from "./store-error.js";
@@ -16,7 +16,17 @@ export function overridesBeside(table: TableName): TableName {
   return { ...limits, ...(overrides ?? { name: overridesName(table.name) }) };
 }
 
-interface OverrideTableOptions {
+export interface SqlOverrideTableOptions {
+  dialect: Dialect;
+  /** Runs the statements of the store itself. */
+  connection: SqlConnection;
+  /** The table of the limits. */
+  limits: TableName;
+  /**
+   * Learns the time of the database from the check of the table. The end of an override goes by it,
+   * and calls that overrides answer make no trip that could tell.
+   */
+  clock: DatabaseClock;
   isConflict(error: unknown): boolean;
   /** Joins a transaction of the caller. Absent where there are none. */
   within?(tx: unknown): SqlConnection;
@@ -24,77 +34,86 @@ interface OverrideTableOptions {
   prepare?(): void;
 }
 
-/**
- * @param limits the table of the limits.
- * @param clock learns the time of the database from the check of the table. The end of an override
- * goes by it, and calls that overrides answer make no trip that could tell.
- */
-export function sqlOverrideTable(
-  dialect: Dialect,
-  connection: SqlConnection,
-  limits: TableName,
-  clock: DatabaseClock,
-  { isConflict, within, prepare }: OverrideTableOptions,
-): OverrideTable {
-  const table = overridesBeside(limits);
-  let sql = dialect.overrides(table);
-  let isReady = false;
+export class SqlOverrideTable implements OverrideTable {
+  readonly readWithin?: (tx: unknown) => Promise<OverrideRow[]>;
+  readonly #table: TableName;
+  #sql: OverrideStatements;
+  #isReady = false;
 
-  async function attempt<TResult>(work: () => Promise<TResult>): Promise<TResult> {
-    // After a suspension, the clock is behind, and calls that overrides answer do not tell.
-    if (!isReady || clock.isInDoubt()) {
-      prepare?.();
-      sql = dialect.overrides(
-        table,
-        await checkTable(dialect, connection, table, clock, OVERRIDES),
-      );
-    }
-    isReady = true;
-    return work();
+  constructor(private readonly options: SqlOverrideTableOptions) {
+    const { dialect, limits, within } = options;
+    this.#table = overridesBeside(limits);
+    this.#sql = dialect.overrides(this.#table);
+    if (within) this.readWithin = (tx) => this.#readWithin(within(tx));
   }
 
-  async function run<TResult>(
+  read(call?: Call): Promise<OverrideRow[]> {
+    return this.#run(call, () => this.#readBy(this.options.connection));
+  }
+
+  write({ name, key, rule, until, setAt }: OverrideRow, call?: Call): Promise<void> {
+    return this.#run(call, async (isWanted) => {
+      const params = [...this.#sql.id(name, key), rule, String(until), String(setAt)];
+      await this.options.connection.execute(this.#sql.write, params, isWanted);
+    });
+  }
+
+  remove(name: string, key: string, call?: Call): Promise<boolean> {
+    return this.#run(call, async (isWanted) => {
+      const { connection } = this.options;
+      const id = this.#sql.id(name, key);
+      return (await connection.execute(this.#sql.remove, id, isWanted)) > 0;
+    });
+  }
+
+  removeEnded(before: number, call?: Call): Promise<number> {
+    return this.#run(call, (isWanted) =>
+      this.options.connection.execute(this.#sql.removeEnded, [String(before)], isWanted),
+    );
+  }
+
+  async #readBy(reader: SqlConnection): Promise<OverrideRow[]> {
+    return (await reader.query(this.#sql.read, [])).map((row) => this.#sql.row(row));
+  }
+
+  async #readWithin(reader: SqlConnection): Promise<OverrideRow[]> {
+    try {
+      return await this.#readBy(reader);
+    } catch (error) {
+      const { dialect, isConflict } = this.options;
+      // Only the owner of the transaction can retry.
+      throw isConflict(error) ? error : storeError(error, this.#table, dialect);
+    }
+  }
+
+  async #run<TResult>(
     call: Call | undefined,
     work: (isWanted: () => boolean) => Promise<TResult>,
   ): Promise<TResult> {
+    const { dialect, isConflict } = this.options;
     const isWanted = () => !(call?.expired ?? false);
+    const attempt = async () => {
+      await this.#prepare();
+      return work(isWanted);
+    };
     try {
-      return await retryConflicts(() => attempt(() => work(isWanted)), {
+      return await retryConflicts(attempt, {
         isConflict: (error) => isWanted() && isConflict(error),
       });
     } catch (error) {
-      const wrapped = storeError(error, table, dialect);
-      if (isMissingTable(wrapped)) isReady = false;
+      const wrapped = storeError(error, this.#table, dialect);
+      if (isMissingTable(wrapped)) this.#isReady = false;
       throw wrapped;
     }
   }
 
-  async function readBy(reader: SqlConnection): Promise<OverrideRow[]> {
-    return (await reader.query(sql.read, [])).map((row) => sql.row(row));
+  async #prepare(): Promise<void> {
+    const { dialect, connection, clock, prepare } = this.options;
+    // After a suspension, the clock is behind, and calls that overrides answer do not tell.
+    if (this.#isReady && !clock.isInDoubt()) return;
+    prepare?.();
+    const version = await checkTable(dialect, connection, this.#table, clock, OVERRIDES);
+    this.#sql = dialect.overrides(this.#table, version);
+    this.#isReady = true;
   }
-
-  return {
-    read: (call) => run(call, () => readBy(connection)),
-    ...(within && {
-      async readWithin(tx: unknown) {
-        try {
-          return await readBy(within(tx));
-        } catch (error) {
-          // Only the owner of the transaction can retry.
-          throw isConflict(error) ? error : storeError(error, table, dialect);
-        }
-      },
-    }),
-    write: ({ name, key, rule, until, setAt }, call) =>
-      run(call, async (isWanted) => {
-        const params = [...sql.id(name, key), rule, String(until), String(setAt)];
-        await connection.execute(sql.write, params, isWanted);
-      }),
-    remove: (name, key, call) =>
-      run(call, async (isWanted) => {
-        return (await connection.execute(sql.remove, sql.id(name, key), isWanted)) > 0;
-      }),
-    removeEnded: (before, call) =>
-      run(call, (isWanted) => connection.execute(sql.removeEnded, [String(before)], isWanted)),
-  };
 }

@@ -49,11 +49,50 @@ export interface SqlPruneOptions {
 }
 
 export async function* pruneSql(
-  { dialect: { mark, pruning }, table: tableName, connection, isConflict, store }: SqlPruneOptions,
+  { dialect, table: tableName, connection, isConflict, store }: SqlPruneOptions,
   { configs, before }: PruneTerms,
 ): AsyncGenerator<number, void, undefined> {
+  const { mark, pruning } = dialect;
   const table = quotedTable(tableName, mark);
+  const conditions = conditionsOf(dialect, before);
+  for (const [given, all] of configs) {
+    if (!all.every(isPrunable)) {
+      yield* pruneByList(store, { configs: new Map([[given, all]]), before });
+      continue;
+    }
+    const name = pruning.stored?.(given) ?? given;
+    let after: string | undefined;
+    do {
+      const made = pruning.params();
+      const text = lastKeyText(table, conditions, made, { name, after, last: undefined });
+      const [row] = await retryConflicts(() => connection.query(text, made.values), { isConflict });
+      // Without it, or with a row of a later name, this is the last page.
+      const last = row?.["name"] === name ? (row["key"] as string) : undefined;
+      const page: Page = {
+        isIn: (params) => conditions.isInRange(params, { name, after, last }),
+        hasName: (params) => conditions.hasName(params, name),
+        isFull: (params) => conditions.areFull(params, all),
+      };
+      yield await retryConflicts(() => pruning.remove(connection, table, page), { isConflict });
+      // A synchronous driver lets no other work of this process run.
+      await nextTick();
+      after = last;
+    } while (after !== undefined);
+  }
+}
+
+interface Conditions {
+  column(name: string): string;
+  hasName(made: Params, name: string): string;
+  isInRange(made: Params, range: KeyRange): string;
+  isBeyond(made: Params, range: KeyRange): string;
+  /** The row is full by all of these configs. */
+  areFull(made: Params, configs: readonly PeriodicConfig[]): string;
+}
+
+function conditionsOf({ mark, pruning }: SqlPruneOptions["dialect"], before: number): Conditions {
   const column = (name: string) => `t.${quoted(name, mark)}`;
+  const hasName = (made: Params, name: string) => `${column("name")} = ${made.text(name)}`;
 
   function isFull(made: Params, config: PeriodicConfig): string {
     if (isCredits(config)) return `${column("value")} = 0`;
@@ -71,47 +110,35 @@ export async function* pruneSql(
   }
 
   function isInRange(made: Params, { name, after, last }: KeyRange): string {
-    const bounds = [`${column("name")} = ${made.text(name)}`];
+    const bounds = [hasName(made, name)];
     if (after !== undefined) bounds.push(`${column("key")} > ${made.text(after)}`);
     if (last !== undefined) bounds.push(`${column("key")} <= ${made.text(last)}`);
     return bounds.join(" AND ");
   }
 
-  /** The last key of the page after `after`; `undefined` for the last page. */
-  async function lastKey(name: string, after: string | undefined): Promise<string | undefined> {
-    const made = pruning.params();
-    const isBeyond =
-      pruning.isBeyond?.(made, name, after) ?? isInRange(made, { name, after, last: undefined });
-    const id = ["name", "key", "shard"].map(column);
-    const [row] = await connection.query(
-      `SELECT ${id.join(", ")} FROM ${table} AS t WHERE ${isBeyond} ` +
-        `ORDER BY ${id.join(", ")} LIMIT 1 OFFSET ${PAGE - 1}`,
-      made.values,
-    );
-    return row?.["name"] === name ? (row["key"] as string) : undefined;
-  }
+  return {
+    column,
+    hasName,
+    isInRange,
+    isBeyond: (made, range) =>
+      pruning.isBeyond?.(made, range.name, range.after) ?? isInRange(made, range),
+    // CASE fixes the order of evaluation, which AND does not.
+    areFull: (made, configs) =>
+      `CASE WHEN abs(${column("value")}) < ${LARGEST} AND abs(${column("ts")}) < ${LARGEST} ` +
+      `THEN ${configs.map((config) => isFull(made, config)).join(" AND ")} ELSE 1 = 0 END`,
+  };
+}
 
-  for (const [given, all] of configs) {
-    if (!all.every(isPrunable)) {
-      yield* pruneByList(store, { configs: new Map([[given, all]]), before });
-      continue;
-    }
-    const name = pruning.stored?.(given) ?? given;
-    let after: string | undefined;
-    do {
-      const last = await retryConflicts(() => lastKey(name, after), { isConflict });
-      const page: Page = {
-        isIn: (made) => isInRange(made, { name, after, last }),
-        hasName: (made) => `${column("name")} = ${made.text(name)}`,
-        // CASE fixes the order of evaluation, which AND does not.
-        isFull: (made) =>
-          `CASE WHEN abs(${column("value")}) < ${LARGEST} AND abs(${column("ts")}) < ${LARGEST} ` +
-          `THEN ${all.map((config) => isFull(made, config)).join(" AND ")} ELSE 1 = 0 END`,
-      };
-      yield await retryConflicts(() => pruning.remove(connection, table, page), { isConflict });
-      // A synchronous driver lets no other work of this process run.
-      await nextTick();
-      after = last;
-    } while (after !== undefined);
-  }
+/** The text that finds the last key of the page after `after`. */
+function lastKeyText(
+  table: string,
+  { column, isBeyond }: Conditions,
+  made: Params,
+  range: KeyRange,
+): string {
+  const id = ["name", "key", "shard"].map(column).join(", ");
+  return (
+    `SELECT ${id} FROM ${table} AS t WHERE ${isBeyond(made, range)} ` +
+    `ORDER BY ${id} LIMIT 1 OFFSET ${PAGE - 1}`
+  );
 }

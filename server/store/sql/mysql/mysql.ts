@@ -11,7 +11,7 @@ import { createSeenRows } from "./locks.js";
 import { mariaDbTake } from "./mariadb-take.js";
 import { mysqlOverrides } from "./overrides.js";
 import { PRUNING } from "./prune.js";
-import { createReadRows, mysqlReads } from "./reads.js";
+import { createReadRows, mysqlLookUps, mysqlRead } from "./reads.js";
 import { mysqlWrites } from "./writes.js";
 
 export const mysql: Dialect = {
@@ -37,7 +37,8 @@ export const mysql: Dialect = {
     const seen = createSeenRows();
     return {
       waitingOutdatesSnapshot: false,
-      ...mysqlReads(table, clock, readRows, seen, engine),
+      read: mysqlRead(table, clock, readRows, seen, engine),
+      ...mysqlLookUps(table),
       ...mysqlWrites(table, readRows, seen, engine),
       canUpsert: false,
       take: engine.returnsWritten ? mariaDbTake(table, clock) : undefined,

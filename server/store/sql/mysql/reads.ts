@@ -1,7 +1,6 @@
 /** What reads the table on MySQL and MariaDB. */
 import type { RateLimitState } from "../../../../core/calculate.js";
 import { rowKey, type RowId } from "../../store.js";
-import type { Connection } from "../connection.js";
 import type { Statements } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
 import { rowIdOf, statesOf } from "../sql.js";
@@ -54,29 +53,45 @@ export function createReadRows(table: string, clock: DatabaseClock): ReadRows {
 }
 
 /** @param table quoted. */
-export function mysqlReads(
+export function mysqlRead(
   table: string,
   clock: DatabaseClock,
   readRows: ReadRows,
   seen: SeenRows,
   engine: MysqlEngine,
-): Pick<Statements, "read" | "list" | "nextName"> {
-  const lockBriefly = (connection: Connection, rows: readonly RowId[]) =>
-    waitingBriefly(connection, engine, (tx, prefix) => readRows(tx, rows, "FOR UPDATE", prefix));
+): Statements["read"] {
+  const lockExisting = createLockExisting(table, clock, readRows, seen);
+  return async (connection, rows) => {
+    const { lock, patience } = connection.locking;
+    if (lock === "none") return readRows(connection, rows, "");
+    if (patience === "none") return readRows(connection, rows, "FOR UPDATE NOWAIT");
+    if (patience === "unbounded") return lockExisting(connection, rows);
+    return waitingBriefly(connection, engine, (tx, prefix) =>
+      readRows(tx, rows, "FOR UPDATE", prefix),
+    );
+  };
+}
 
+/**
+ * Locks those rows that exist, inside a transaction of the application. At REPEATABLE READ, the
+ * lock of a row that does not exist would be one on a gap, which keeps out all new rows there: a
+ * deadlock of every two transactions on new rows.
+ *
+ * Rows that were seen lately are locked at once. Otherwise two transactions at Serializable, where
+ * the inner SELECT locks too, would be a deadlock (17 of 20 on one row). A snapshot may also hide
+ * a row that exists, and then only its lock shows it.
+ *
+ * @param table quoted.
+ */
+function createLockExisting(
+  table: string,
+  clock: DatabaseClock,
+  readRows: ReadRows,
+  seen: SeenRows,
+): Statements["read"] {
   // An outer FOR UPDATE does not lock what an inner SELECT reads.
   const foundRows = `(SELECT i.\`name\`, i.\`key\`, i.\`shard\` FROM ${IDS} STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW}) AS i`;
-
-  /**
-   * Locks those rows that exist, inside a transaction of the application. At REPEATABLE READ, the
-   * lock of a row that does not exist would be one on a gap, which keeps out all new rows there: a
-   * deadlock of every two transactions on new rows.
-   *
-   * Rows that were seen lately are locked at once. Otherwise two transactions at Serializable, where
-   * the inner SELECT locks too, would be a deadlock (17 of 20 on one row). A snapshot may also hide
-   * a row that exists, and then only its lock shows it.
-   */
-  async function lockExisting(connection: Connection, rows: readonly RowId[]) {
+  return async (connection, rows) => {
     const expected = rows.filter(seen.has);
     let states: Map<string, RateLimitState> = new Map();
     if (expected.length < rows.length) {
@@ -96,18 +111,12 @@ export function mysqlReads(
     }
     for (const row of rows) seen.note(row, states.has(rowKey(row)));
     return states;
-  }
+  };
+}
 
+/** @param table quoted. */
+export function mysqlLookUps(table: string): Pick<Statements, "list" | "nextName"> {
   return {
-    async read(connection, rows) {
-      const { lock, patience } = connection.locking;
-      if (lock === "none") return readRows(connection, rows, "");
-      if (patience === "none") return readRows(connection, rows, "FOR UPDATE NOWAIT");
-      return patience === "unbounded"
-        ? lockExisting(connection, rows)
-        : lockBriefly(connection, rows);
-    },
-
     async list(connection, name, after, count, prefix) {
       // A comparison of two pairs would read all rows of the name.
       const behind = after === undefined ? "" : "AND `key` >= ? AND (`key` > ? OR `shard` > ?)";

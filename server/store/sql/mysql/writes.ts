@@ -49,22 +49,18 @@ export function mysqlWrites(
     },
 
     async insert(connection, writes) {
-      if (await insertAll(table, engine, connection, writes))
-        return new Set(writes.map(({ row }) => rowKey(row)));
+      const ids = (inserted: readonly Write[]) => new Set(inserted.map(({ row }) => rowKey(row)));
+      if (await insertAll(table, engine, connection, writes)) return ids(writes);
       if (connection.transaction === undefined) {
         for (const { row } of writes) seen.note(row, true);
         return new Set();
       }
       // Rows that are inserted alone need not share the fate of those that exist.
-      const existing = await readRows(
-        connection,
-        writes.map(({ row }) => row),
-        "",
-      );
+      const rows = writes.map(({ row }) => row);
+      const existing = await readRows(connection, rows, "");
       const missing = writes.filter(({ row }) => !existing.has(rowKey(row)));
-      if (missing.length === 0 || !(await insertAll(table, engine, connection, missing)))
-        return new Set();
-      return new Set(missing.map(({ row }) => rowKey(row)));
+      const isDone = missing.length > 0 && (await insertAll(table, engine, connection, missing));
+      return ids(isDone ? missing : []);
     },
 
     async remove(connection, writes) {

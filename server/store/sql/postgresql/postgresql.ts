@@ -10,7 +10,7 @@ import { postgresqlEngine } from "./engines.js";
 import * as errors from "./errors.js";
 import { postgresqlOverrides } from "./overrides.js";
 import { PRUNING } from "./prune.js";
-import { postgresqlReads } from "./reads.js";
+import { postgresqlLookUps, postgresqlRead } from "./reads.js";
 import { postgresqlTake } from "./take.js";
 import { shownColumns } from "./text.js";
 import { postgresqlWriteAtOnce } from "./write-at-once.js";
@@ -41,7 +41,8 @@ export const postgresql: Dialect = {
     const engine = postgresqlEngine(version);
     return {
       waitingOutdatesSnapshot: engine.hasWeakLocks,
-      ...postgresqlReads(table, clock, engine),
+      read: postgresqlRead(table, clock, engine),
+      ...postgresqlLookUps(table),
       ...postgresqlWrites(table, engine),
       canUpsert: false,
       ...postgresqlTake(table, clock, shownColumns(engine)),

@@ -43,11 +43,11 @@ function boundOf({ patience: waits }: Locking): string {
 }
 
 /** @param table quoted. */
-export function postgresqlReads(
+export function postgresqlRead(
   table: string,
   clock: DatabaseClock,
   engine: PostgresqlEngine,
-): Pick<Statements, "read" | "list" | "nextName"> {
+): Statements["read"] {
   // With the clock, a row that does not exist is a row of nulls.
   const readTextOf = (
     locking: Locking,
@@ -71,15 +71,18 @@ export function postgresqlReads(
     return text;
   };
 
-  return {
-    async read(connection, rows) {
-      const learn = clock.due();
-      const text = readText(connection, learn !== undefined);
-      const found = await connection.query(text, idParams(rows));
-      learn?.(found);
-      return statesOf(found, shownState);
-    },
+  return async (connection, rows) => {
+    const learn = clock.due();
+    const text = readText(connection, learn !== undefined);
+    const found = await connection.query(text, idParams(rows));
+    learn?.(found);
+    return statesOf(found, shownState);
+  };
+}
 
+/** @param table quoted. */
+export function postgresqlLookUps(table: string): Pick<Statements, "list" | "nextName"> {
+  return {
     async list(connection, name, after, count, prefix) {
       if (prefix !== undefined) {
         // It does not depend on the order of a collation. Under "C", the index finds the rows.
