@@ -1,30 +1,27 @@
 /** A store on one table of a SQL database: a dialect's statements, run by a driver. */
-import { periodicLine, periodicLines } from "./current-window.js";
 import type { PeriodicConfig } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { createCommitAtOnce } from "../group-commit/commit-at-once.js";
 import { createCommitPerTurn } from "../group-commit/commit-per-turn.js";
 import { createGroupCommit } from "../group-commit/group-commit.js";
-import type { RowAccess, RowStatements, TakeLine } from "../row-access.js";
 import { retryConflicts } from "../retry-conflicts.js";
-import type { RateLimitStore, RowId } from "../store.js";
-import { createTransactionRunner } from "../transactions/owned-by-store.js";
+import type { RowAccess, TakeLine } from "../row-access.js";
+import type { RateLimitStore } from "../store.js";
 import { createUsing } from "../transactions/owned-by-caller.js";
-import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
-import { type Connection, inside, type Locking, NoTransactionsError } from "./connection.js";
+import { createTransactionRunner } from "../transactions/owned-by-store.js";
+import type { Connection } from "./connection.js";
 import type { ConnectionAtOnce } from "./connection-at-once.js";
-import { boundLockWaits } from "./dialect.js";
+import { periodicLine, periodicLines } from "./current-window.js";
+import { boundLockWaits, type Statements } from "./dialect.js";
 import { DIALECTS } from "./dialects.js";
-import type { SqlConnection, SqlDriver } from "./driver.js";
-import { lockInTurn, startingWith } from "./lock-turns.js";
+import type { SqlDriver } from "./driver.js";
 import { SqlOverrideTable } from "./override-table.js";
 import { pruneSql } from "./prune.js";
+import { SqlTransactions, type SqlTransactionsOptions } from "./sql-transactions.js";
 import type { TableName } from "./sql.js";
 import { storeError } from "./store-error.js";
 import { CheckedTable } from "./table/checked-table.js";
-import { createTransactionGate } from "../transactions/after-the-end.js";
-import { writeGroups } from "./write-groups.js";
 
 export interface SqlStoreOptions {
   table: TableName;
@@ -36,10 +33,6 @@ export interface SqlStoreOptions {
 
 /** How long a statement of a Serializable transaction may wait for one lock, ms. */
 const LOCK_WAIT = 1000;
-
-const AT_ONCE: Locking = { lock: "exclusive", patience: "none" };
-const HURRIEDLY: Locking = { lock: "exclusive", patience: "hurried" };
-const BRIEFLY: Locking = { lock: "exclusive", patience: "brief" };
 
 /**
  * @param driver runs the application's transactions.
@@ -55,157 +48,37 @@ export function createSqlStore<TTransaction>(
   atOnce?: ConnectionAtOnce,
 ): RateLimitStore<TTransaction> {
   validate(driver, isolation, atOnce !== undefined || single.transaction !== undefined);
-  const serializable = isolation === "serializable";
-  const { transaction } = single;
+  const isSerializable = isolation === "serializable";
   const dialect = DIALECTS[driver.dialect];
-  const table = new CheckedTable(name, dialect, single, ({ take, takeOne, mixesTerms }) => {
-    access.take =
-      take && ((lines, options) => take(single, periodicLines(lines, options.now), options));
-    access.takeOne =
-      takeOne &&
-      ((line, options) =>
-        // Nearly all lines are as they have to be.
-        typeof line.terms.config.period === "number"
-          ? takeOne(single, line as TakeLine<PeriodicConfig>, options)
-          : takeOne(single, periodicLine(line, options.now), options));
-    access.mixesTerms = mixesTerms;
-  });
-  const { clock } = table;
   const isConflict = (error: unknown) =>
     dialect.errors.isConflict(error) ||
     (driver.isConflict?.(error) ?? false) ||
     (single.isConflict?.(error) ?? false);
+  const isSilent = () => groupCommit.isSilentSince?.(Infinity) ?? false;
   const wrap = (error: unknown) => {
     const wrapped = storeError(error, name, dialect, isSilent);
     table.noteError(wrapped);
     return wrapped;
   };
-
-  /**
-   * After a transaction on a standby, clients give its connection back to their pool. A statement that
-   * fails on it as read-only makes the driver or the client close it.
-   */
-  const leaveReadOnly = (error: unknown) => {
-    const { readOnlyProbe: probing } = dialect;
-    if (probing === undefined || !probing.isDue(error)) return;
-    // The pool lends the connection that came back last. A driver that closes it goes first.
-    for (const each of new Set<SqlConnection>([single, driver])) {
-      each.query(probing.text(name), []).catch(() => {});
-    }
-  };
-  const leaving = <TResult>(result: Promise<TResult>): Promise<TResult> => {
-    result.catch(leaveReadOnly);
-    return result;
-  };
-
-  const whyLate = (): string => {
-    if (!isSilent()) return single.isExhausted?.() ? LENT : "";
-    // Some clients do not tell. A file and statements over HTTP have no pool.
-    const hasPool = !dialect.isFile && driver.transaction !== undefined;
-    return hasPool && single.isExhausted === undefined ? MAYBE_LENT : "";
-  };
-  const isSilent = () => groupCommit.isSilentSince?.(Infinity) ?? false;
-
-  /** The statements of a transaction. Each of them begins with a read. */
-  const statements = (connection: Connection): RowStatements => ({
-    read: (rows) => table.read(connection, rows),
-    write: (groups, isWanted) =>
-      writeGroups(table.statements, connection, groups, dialect.errors.isConflict, isWanted),
-  });
-  const transact = <TResult>(
-    isolationLevel: "Serializable" | "ReadCommitted",
-    locking: Locking,
-    run: (connection: Connection) => Promise<TResult>,
-  ) =>
-    leaving(
-      single.transaction?.((tx) => run(inside(single.within(tx), locking)), { isolationLevel }) ??
-        Promise.reject(new NoTransactionsError("this write of several rows")),
-    );
-  const own: Connection = {
-    ...inside(single, { lock: "none" }),
-    isSingle: transaction === undefined,
-    batch: single.batch?.bind(single),
-    transaction: (run) =>
-      transact(dialect.hasLevels ? "ReadCommitted" : "Serializable", { lock: "none" }, run),
-  };
-  /** @param replaced statements in place of those of the dialect */
-  function join(
-    tx: TTransaction,
-    locking: Locking,
-    replaced?: (joined: RowStatements) => RowStatements,
-  ): TransactionStore {
-    const gate = createTransactionGate(driver.within(tx));
-    const joined = statements(inside(gate.connection, locking));
-    return createTransactionStore(replaced?.(joined) ?? joined, { isConflict, wrap }, gate.close);
-  }
-
-  async function joinInTurn(tx: TTransaction, rows: readonly RowId[]) {
-    // Known only now. The transaction waits for its rows then.
-    if (!table.statements.waitingOutdatesSnapshot) return join(tx, BRIEFLY);
-    const states = await lockInTurn(
-      { dialect, statements: table.statements },
-      driver.within(tx),
-      single,
-      rows,
-    );
-    return join(tx, { lock: "passing", patience: "none" }, (joined) =>
-      startingWith(states, rows, joined),
-    );
-  }
-
-  const locked: RowAccess["locked"] = (run, isHurried) => {
-    return serializable
-      ? transact("Serializable", AT_ONCE, (tx) => run(statements(tx)))
-      : transact("ReadCommitted", isHurried ? HURRIEDLY : BRIEFLY, (tx) => run(statements(tx)));
-  };
-
-  const probe: RowAccess["probe"] = (sent) => {
-    const isWanted = () => {
-      sent();
-      return true;
-    };
-    return single.query("SELECT 1", [], isWanted);
-  };
-
-  const access: Writable<RowAccess, "take" | "takeOne" | "mixesTerms"> = {
-    prepare: table.prepare,
-    read: (rows) => table.statements.read(own, rows),
-    write: (groups, isWanted) =>
-      writeGroups(table.statements, own, groups, dialect.errors.isConflict, isWanted),
-    // They are known when the table was checked.
-    take: undefined,
-    takeOne: undefined,
-    mixesTerms: false,
-    locked: transaction && (serializable || dialect.hasRowLocks) ? locked : undefined,
-    isConflict,
-    wrap,
-    serializable,
-    // Two concurrent Serializable transactions would conflict over the pages that they share.
-    maxInFlight: serializable ? 1 : dialect.maxInFlight,
-    // A file is never silent. What has no answer waits for a transaction of this process.
-    probe: dialect.isFile && isRemote !== true ? undefined : probe,
-    isExhausted: single.isExhausted?.bind(single),
-  };
+  const table: CheckedTable = new CheckedTable(name, dialect, single, (statements) =>
+    takeBy(statements, access, single),
+  );
+  const parts: Parts<TTransaction> = { driver, single, dialect, table, isConflict, wrap };
+  const transactions = new SqlTransactions(parts);
+  const access = accessTo(parts, transactions, isSerializable);
+  // A file is never silent. What has no answer waits for a transaction of this process.
+  if (!dialect.isFile || isRemote === true) access.probe = (sent) => probe(single, sent);
   const groupCommit =
     atOnce === undefined
       ? (requestsOwnIo() ? createCommitPerTurn : createGroupCommit)(access)
       : createCommitAtOnce(access, {
           inTurn: atOnce.inTurn,
-          transact: dialect.transactAtOnce!(name, clock, atOnce),
+          transact: dialect.transactAtOnce!(name, table.clock, atOnce),
         });
 
-  /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
-  async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
-    try {
-      return await retryConflicts(() => table.checked(read), { isConflict });
-    } catch (error) {
-      throw wrap(error);
-    }
-  }
-  const list: RateLimitStore["list"] = (...page) =>
-    reading(() => table.statements.list(single, ...page));
-
+  const { clock } = table;
   const { onPoolError = driver.onPoolError } = single;
+  const whyLate = () => whyLateOn(parts, isSilent());
   return {
     ...groupCommit,
     ...(onPoolError && { onPoolError }),
@@ -220,53 +93,140 @@ export function createSqlStore<TTransaction>(
       within: (tx) => driver.within(tx as TTransaction),
       isConflict,
     }),
+    ...browsing(parts, transactions.own, groupCommit.apply),
+    ...joining(parts, transactions, whyLate),
+    whyLate,
+  };
+}
+
+type Parts<TTransaction> = SqlTransactionsOptions<TTransaction>;
+
+/** What is known, or left out, only after the access was made. */
+type Access = Writable<RowAccess, "take" | "takeOne" | "mixesTerms" | "probe">;
+
+function accessTo<TTransaction>(
+  { single, dialect, table, isConflict, wrap }: Parts<TTransaction>,
+  transactions: SqlTransactions<TTransaction>,
+  isSerializable: boolean,
+): Access {
+  const { own, write } = transactions;
+  const locked: RowAccess["locked"] = (run, isHurried) =>
+    isSerializable ? transactions.serializable(run) : transactions.locked(run, isHurried);
+  const hasLocks = single.transaction !== undefined && (isSerializable || dialect.hasRowLocks);
+  return {
+    prepare: table.prepare,
+    read: (rows) => table.statements.read(own, rows),
+    write,
+    take: undefined,
+    takeOne: undefined,
+    mixesTerms: false,
+    locked: hasLocks ? locked : undefined,
+    isConflict,
+    wrap,
+    serializable: isSerializable,
+    // Two concurrent Serializable transactions would conflict over the pages that they share.
+    maxInFlight: isSerializable ? 1 : dialect.maxInFlight,
+    probe: undefined,
+    isExhausted: single.isExhausted?.bind(single),
+  };
+}
+
+/** Gives an access the takes of an engine. */
+function takeBy({ take, takeOne, mixesTerms }: Statements, access: Access, single: SqlDriver) {
+  access.take =
+    take && ((lines, options) => take(single, periodicLines(lines, options.now), options));
+  access.takeOne =
+    takeOne &&
+    ((line, options) =>
+      // Nearly all lines are as they have to be.
+      typeof line.terms.config.period === "number"
+        ? takeOne(single, line as TakeLine<PeriodicConfig>, options)
+        : takeOne(single, periodicLine(line, options.now), options));
+  access.mixesTerms = mixesTerms;
+}
+
+function probe(single: SqlDriver, sent: () => void): Promise<unknown> {
+  const isWanted = () => {
+    sent();
+    return true;
+  };
+  return single.query("SELECT 1", [], isWanted);
+}
+
+/** What looks through the whole table. */
+function browsing(
+  {
+    single,
+    dialect,
+    table,
+    isConflict,
+    wrap,
+  }: Pick<Parts<never>, "single" | "dialect" | "table" | "isConflict" | "wrap">,
+  own: Connection,
+  apply: RateLimitStore["apply"],
+): Required<Pick<RateLimitStore, "list" | "names" | "prune">> {
+  /** What only reads can meet a conflict, too: on SQLite, and at Serializable. */
+  async function reading<TResult>(read: () => Promise<TResult>): Promise<TResult> {
+    try {
+      return await retryConflicts(() => table.checked(read), { isConflict });
+    } catch (error) {
+      throw wrap(error);
+    }
+  }
+  const list: Required<RateLimitStore>["list"] = (...page) =>
+    reading(() => table.statements.list(single, ...page));
+  return {
     list,
     async *names() {
       let last: string | undefined;
-      const next = () => reading(() => table.statements.nextName(single, last));
+      const next = () => reading<string | undefined>(() => table.statements.nextName(single, last));
       while ((last = await next()) !== undefined) yield last;
     },
     async *prune(terms) {
       try {
         await reading(async () => {});
-        const { apply } = groupCommit;
-        yield* pruneSql(
-          {
-            dialect,
-            table: name,
-            connection: own,
-            store: { apply, list },
-            isConflict,
-          },
-          terms,
-        );
+        const options = { dialect, table: table.name, connection: own, isConflict };
+        yield* pruneSql({ ...options, store: { apply, list } }, terms);
       } catch (error) {
         throw wrap(error);
       }
     },
+  };
+}
+
+/** The transactions that calls of the limiter are part of. */
+function joining<TTransaction>(
+  { driver, dialect, table, isConflict, wrap }: Parts<TTransaction>,
+  transactions: SqlTransactions<TTransaction>,
+  whyLate: () => string,
+): Required<Pick<RateLimitStore<TTransaction>, "using" | "transaction">> {
+  return {
     using: createUsing<TTransaction>({
-      join: (tx) => join(tx, { lock: "exclusive", patience: "unbounded" }),
+      join: (tx) => transactions.using(tx),
       endsTransaction: (error) => dialect.conflictEndsTransaction && isConflict(error),
     }),
-    whyLate,
     transaction: createTransactionRunner<TTransaction>({
       whyLate,
-      transact: (run, options) =>
-        table.checked(() =>
-          leaving(
-            driver.transaction?.(run, { ...options, isolationLevel: "Serializable" }) ??
-              Promise.reject(new NoTransactionsError("transaction()")),
-          ),
-        ),
+      transact: (run, options) => table.checked(() => transactions.begin(run, options)),
       prepare: (tx) => boundLockWaits(dialect, driver.within(tx), LOCK_WAIT),
-      join: (tx, queued) =>
-        join(tx, queued && !table.statements.waitingOutdatesSnapshot ? BRIEFLY : AT_ONCE),
-      joinInTurn: transaction && dialect.mayOutdateSnapshots ? joinInTurn : undefined,
+      join: (tx, queued) => transactions.join(tx, queued),
+      joinInTurn: transactions.joinInTurn,
       defaults: driver.transactionDefaults,
       isConflict,
       wrap,
     }),
   };
+}
+
+/** See `RateLimitStore.whyLate`. */
+function whyLateOn<TTransaction>(
+  { driver, single, dialect }: Parts<TTransaction>,
+  isSilent: boolean,
+): string {
+  if (!isSilent) return single.isExhausted?.() ? LENT : "";
+  // Some clients do not tell. A file and statements over HTTP have no pool.
+  const hasPool = !dialect.isFile && driver.transaction !== undefined;
+  return hasPool && single.isExhausted === undefined ? MAYBE_LENT : "";
 }
 
 /** `T` with some fields that can be set. */

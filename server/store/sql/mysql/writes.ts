@@ -28,12 +28,7 @@ export function mysqlWrites(
   seen: SeenRows,
   engine: MysqlEngine,
 ): Pick<Statements, "update" | "insert" | "remove"> {
-  // One row, unless another transaction has locked it: its owner is about to change it, so the guard
-  // would fail after the wait. LIMIT keeps the planner from joining the row to itself.
-  const free =
-    `(SELECT ${ID} FROM ${table} WHERE \`name\` = ? AND \`key\` = ? AND \`shard\` = ? ` +
-    `LIMIT 1 FOR UPDATE SKIP LOCKED) AS i STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW}`;
-
+  const free = freeRow(table);
   return {
     async update(connection, groups) {
       const { row, was, next } = groups[0]!.writes[0]!;
@@ -83,6 +78,14 @@ export function mysqlWrites(
     },
   };
 }
+
+/**
+ * One row, unless another transaction has locked it: its owner is about to change it, so the guard
+ * would fail after the wait. LIMIT keeps the planner from joining the row to itself.
+ */
+const freeRow = (table: string) =>
+  `(SELECT ${ID} FROM ${table} WHERE \`name\` = ? AND \`key\` = ? AND \`shard\` = ? ` +
+  `LIMIT 1 FOR UPDATE SKIP LOCKED) AS i STRAIGHT_JOIN ${byPrimary(table)} ON ${SAME_ROW}`;
 
 /** Locks and compares rows that exist, and writes the groups that are as they were. */
 async function updateLocked(
