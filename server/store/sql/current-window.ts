@@ -12,12 +12,7 @@ export function periodicLines(
   lines: readonly TakeLine[],
   now: number,
 ): readonly TakeLine<PeriodicConfig>[] {
-  // Each call comes by here, and nearly all lines are as they have to be.
-  for (const line of lines) {
-    if (typeof line.terms.config.period === "number") continue;
-    return lines.map((each) => periodicLine(each, now));
-  }
-  return lines as readonly TakeLine<PeriodicConfig>[];
+  return lines.every(isPeriodic) ? lines : lines.map((line) => periodicLine(line, now));
 }
 
 /** Whether the windows of a line can be calculated from a period in ms. */
@@ -25,8 +20,11 @@ export function isPeriodic(line: TakeLine): line is TakeLine<PeriodicConfig> {
   return typeof line.terms.config.period === "number";
 }
 
+/** Each call comes by here, and nearly all lines are as they have to be. */
 export function periodicLine(line: TakeLine, now: number): TakeLine<PeriodicConfig> {
-  return isPeriodic(line) ? line : { ...line, terms: currentWindowTerms(line.terms, now) };
+  return typeof line.terms.config.period === "number"
+    ? (line as TakeLine<PeriodicConfig>)
+    : { ...line, terms: currentWindowTerms(line.terms, now) };
 }
 
 /**
