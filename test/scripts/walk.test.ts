@@ -11,7 +11,7 @@ it("names the files of a warm call in the order in which it enters them", async 
   const files = [...new Set(steps.map(({ file }) => file))];
   expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   const onTheWay = files.filter((file) =>
-    /(\/limit|\/plain-path|\/pg|core\/decide)\.ts$/.test(file),
+    /(\/limit|\/plain-path|\/pg-driver|core\/decide)\.ts$/.test(file),
   );
   expect(onTheWay).toEqual([
     "server/limiter/limit.ts",

@@ -47,8 +47,5 @@ export function createBunSqlConnections(sql: BunSqlLike): Connections<BunSqlRese
     release,
     probe: (reserved) => reserved.unsafe("SELECT 1"),
     isAnswer: (error) => isPgAnswer(error) || isMysqlAnswer(error),
-    // A broken connection is no event: the next statement on it rejects.
-    on() {},
-    removeListener() {},
   });
 }

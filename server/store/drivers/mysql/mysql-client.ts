@@ -61,8 +61,6 @@ export interface PoolInternals {
 }
 
 export interface ConnectionInternals {
-  on?(event: "error", listener: () => void): unknown;
-  removeListener?(event: "error", listener: () => void): unknown;
   /** `mysql2/promise`: the connection that it wraps. */
   connection?: { stream?: { destroy?(): void } };
   /** `mysql2` without promises. */

@@ -35,9 +35,6 @@ export function createMysqlConnections(pool: MysqlPoolLike): Connections<MysqlCo
     release,
     probe: (connection) => connection.query({ sql: "SELECT 1" }),
     isAnswer: isMysqlAnswer,
-    on: (connection, event, listener) => (connection as ConnectionInternals).on?.(event, listener),
-    removeListener: (connection, event, listener) =>
-      (connection as ConnectionInternals).removeListener?.(event, listener),
   });
 }
 

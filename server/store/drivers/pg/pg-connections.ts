@@ -3,7 +3,6 @@
  * go to PostgreSQL itself.
  */
 import { Connections } from "../pools/connections.js";
-import { isHeard } from "../pools/pool-errors.js";
 import { isReadOnly } from "../../sql/postgresql/errors.js";
 import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable, PgResult } from "./pg-client.js";
 
@@ -15,13 +14,6 @@ export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike>
     release: (client, error) => client.release(error),
     probe: (client) => client.query({ text: "SELECT 1" }),
     isAnswer: isPgAnswer,
-    // A substitute of the pool may not tell which connections it lends.
-    on(client, event, listener) {
-      if (!isHeard(client)) client.on(event, listener);
-    },
-    removeListener(client, event, listener) {
-      if (!isHeard(client)) client.removeListener(event, listener);
-    },
   });
 }
 

@@ -8,7 +8,8 @@ import type { SqlConnection, SqlDriver, SqlRow, TransactionDriver } from "../../
 import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
 import { LEVELS, ROLLED_BACK } from "../pools/bounded-transactions.js";
 import type { Connections } from "../pools/connections.js";
-import { listenToClients, listenToPool } from "../pools/pool-errors.js";
+import { listenToClients } from "../pools/lending.js";
+import { listenToPool } from "../pools/pool-errors.js";
 import { ReadOnlyConnections } from "../pools/read-only-connections.js";
 import {
   checkNotInTransaction,

@@ -48,7 +48,7 @@ export class Connections<TClient extends object> {
 
   /** Ends the listening that `borrow` has begun, for who has released the connection. */
   forget(client: TClient): void {
-    forget(this.#pool, client);
+    forget(client);
   }
 
   /**
@@ -60,36 +60,31 @@ export class Connections<TClient extends object> {
    * - keeping the connection until the next turn of the event loop, for a caller that calls again
    *   (2 to 4 %). A query of the application after the call would open another connection.
    */
-  runAlone<TResult>(
+  async runAlone<TResult>(
     run: (client: TClient) => Promise<TResult>,
     isWanted?: () => boolean,
   ): Promise<TResult> {
-    return new Promise((resolve, reject) => {
-      const send = (client: TClient) => {
-        if (isWanted !== undefined && !isWanted()) {
-          this.giveBack(client);
-          reject(new UnsentError());
-          return;
-        }
-        const statement = this.#silent.watch(client, reject);
-        run(client).then(
-          (result) => {
-            this.#silent.noteAnswer(client);
-            if (this.#silent.endWatch(statement)) this.giveBack(client);
-            resolve(result);
-          },
-          (error: unknown) => {
-            const isKept = this.#pool.isAnswer(error);
-            if (this.#silent.endWatch(statement)) {
-              this.giveBack(client, isKept ? undefined : asError(error));
-            }
-            reject(error);
-          },
-        );
-      };
-      const lent = this.#silent.haveBeen ? this.borrow() : lend(this.#pool);
-      // Not as the second argument: a client may also throw.
-      lent.then(send).catch(reject);
+    const client = await (this.#silent.haveBeen ? this.borrow() : lend(this.#pool));
+    if (isWanted !== undefined && !isWanted()) {
+      giveBack(this.#pool, client);
+      throw new UnsentError();
+    }
+    // Awaited, because a promise that is returned as it is costs one more.
+    return await new Promise((resolve, reject) => {
+      const statement = this.#silent.watch(client, reject);
+      run(client).then(
+        (result) => {
+          if (this.#silent.endWatch(statement, true)) giveBack(this.#pool, client);
+          resolve(result);
+        },
+        (error: unknown) => {
+          const isKept = this.#pool.isAnswer(error);
+          if (this.#silent.endWatch(statement, false)) {
+            giveBack(this.#pool, client, isKept ? undefined : asError(error));
+          }
+          reject(error);
+        },
+      );
     });
   }
 }

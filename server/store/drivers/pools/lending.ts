@@ -1,4 +1,8 @@
-/** What a pool of connections can do, and how it lends one of them. */
+/**
+ * What a pool of connections can do, how it lends one of them, and what hears when a lent one breaks:
+ * it rejects its query and also emits an error event. The pool does not listen to the events of a lent
+ * connection, and an error event without a listener ends the process.
+ */
 import { startTimer } from "../../../timers/timer.js";
 
 /** What a pool and its connections can do. */
@@ -14,8 +18,17 @@ export interface PoolAccess<TClient> {
   probe(client: TClient): Promise<unknown>;
   /** Whether the connection can be kept after this error, because the database has sent it. */
   isAnswer(error: unknown): boolean;
-  on(client: TClient, event: "error", listener: () => void): void;
-  removeListener(client: TClient, event: "error", listener: () => void): void;
+}
+
+/** What connections have, and what those of some clients lack. */
+interface ErrorEvents {
+  on?(event: "error", listener: () => void): unknown;
+  removeListener?(event: "error", listener: () => void): unknown;
+}
+
+/** What a pool of `pg` has, and what a substitute of it may lack. */
+interface PoolEvents {
+  on?(event: "acquire", listener: (client: ErrorEvents) => void): unknown;
 }
 
 /**
@@ -24,24 +37,26 @@ export interface PoolAccess<TClient> {
  *
  * @param maxWait what the caller has asked for, ms
  */
-export function lend<TClient>(
+export function lend<TClient extends object>(
   pool: PoolAccess<TClient>,
   ms = Infinity,
   maxWait = ms,
 ): Promise<TClient> {
   return new Promise((resolve, reject) => {
     let isLate = false;
-    const giveUp = () => {
-      isLate = true;
-      reject(new Error(`no connection was free within ${maxWait} ms`));
-    };
-    const timer = ms === Infinity ? undefined : startTimer(giveUp, ms);
+    const timer =
+      ms === Infinity
+        ? undefined
+        : startTimer(() => {
+            isLate = true;
+            reject(new Error(`no connection was free within ${maxWait} ms`));
+          }, ms);
     pool.connect((error, client) => {
       timer?.stop();
       if (client === undefined) reject(asError(error));
       else if (isLate) pool.release(client);
       else {
-        pool.on(client, "error", ignore);
+        if (!heard.has(client)) (client as ErrorEvents).on?.("error", ignore);
         resolve(client);
       }
     });
@@ -49,23 +64,40 @@ export function lend<TClient>(
 }
 
 /** @param error destroys the connection instead of giving it back. */
-export function giveBack<TClient>(pool: PoolAccess<TClient>, client: TClient, error?: Error): void {
+export function giveBack<TClient extends object>(
+  pool: PoolAccess<TClient>,
+  client: TClient,
+  error?: Error,
+): void {
   pool.release(client, error);
-  forget(pool, client);
+  forget(client);
 }
 
 /** Ends the listening to a connection that was released. */
-export function forget<TClient>(pool: PoolAccess<TClient>, client: TClient): void {
-  pool.removeListener(client, "error", ignore);
+export function forget(client: object): void {
+  if (!heard.has(client)) (client as ErrorEvents).removeListener?.("error", ignore);
+}
+
+/** Pools whose lending is heard of, and connections that are listened to for as long as they exist. */
+const heard = new WeakSet<object>();
+
+/**
+ * Also listens to the connections that a pool of `pg` lends to the application or to its ORM. One
+ * that breaks between two statements of a transaction emits an error event. The next statement is
+ * rejected anyway.
+ */
+export function listenToClients(pool: object): void {
+  if (heard.has(pool)) return;
+  heard.add(pool);
+  (pool as PoolEvents).on?.("acquire", (client) => {
+    if (heard.has(client)) return;
+    heard.add(client);
+    client.on?.("error", ignore);
+  });
 }
 
 export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/**
- * A connection that breaks rejects its query and also emits an error event. The pool does not
- * listen to the events of a borrowed connection, and an error event without a listener ends the
- * process.
- */
 function ignore(): void {}

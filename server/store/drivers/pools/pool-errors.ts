@@ -9,12 +9,7 @@ export type PoolErrorListener = (error: unknown) => void;
 /** What a pool of `pg` has, and what a substitute of it may lack. */
 interface PoolEvents {
   on?(event: "error", listener: PoolErrorListener): unknown;
-  on?(event: "acquire", listener: (client: ClientEvents) => void): unknown;
   listenerCount?(event: "error"): number;
-}
-
-interface ClientEvents {
-  on?(event: "error", listener: () => void): unknown;
 }
 
 /** By pool, so that the stores of one pool listen once. */
@@ -42,27 +37,4 @@ function startListening(pool: PoolEvents & object): Set<PoolErrorListener> {
     if (!isHeardElsewhere) for (const listener of listeners) listener(error);
   });
   return listeners;
-}
-
-/** Pools and clients. */
-const heard = new WeakSet<object>();
-
-/**
- * Also listens to the connections that a pool of `pg` lends, to the application or to its ORM. A
- * connection that breaks between two statements of a transaction emits an error event. The next
- * statement is rejected anyway.
- */
-export function listenToClients(pool: object): void {
-  if (heard.has(pool)) return;
-  heard.add(pool);
-  (pool as PoolEvents).on?.("acquire", (client) => {
-    if (heard.has(client)) return;
-    heard.add(client);
-    client.on?.("error", () => {});
-  });
-}
-
-/** Whether `listenToClients` listens to a connection already. */
-export function isHeard(client: object): boolean {
-  return heard.has(client);
 }

@@ -63,12 +63,9 @@ export class SilentConnections<TClient extends object> {
   }
 
   /** Ends the watch. Returns false if the connection was destroyed meanwhile. */
-  endWatch(statement: Statement<TClient>): boolean {
+  endWatch(statement: Statement<TClient>, isAnswered: boolean): boolean {
+    if (isAnswered && this.haveBeen) this.#answeredAt.set(statement.client, performance.now());
     return this.#inFlight.delete(statement);
-  }
-
-  noteAnswer(client: TClient): void {
-    if (this.haveBeen) this.#answeredAt.set(client, performance.now());
   }
 
   /** Whether a connection answers. A silent one is destroyed. */
