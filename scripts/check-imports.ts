@@ -66,6 +66,7 @@ const RULES: readonly Rule[] = [
       "server/changes",
       "server/drizzle",
       "server/hono",
+      "server/hosts",
       "server/http",
       "server/kysely",
       "server/leases",
@@ -84,6 +85,7 @@ const RULES: readonly Rule[] = [
     may: [
       "core",
       "server/changes",
+      "server/hosts",
       "server/http",
       "server/limiter",
       "server/runtime",
@@ -120,7 +122,13 @@ const RULES: readonly Rule[] = [
   },
   {
     folder: "server/hono",
-    may: ["core", "server/http", "server/limiter/known-options", "server/limiter/key-answer"],
+    may: [
+      "core",
+      "server/hosts",
+      "server/http",
+      "server/limiter/known-options",
+      "server/limiter/key-answer",
+    ],
     mayType: ["server/limiter", "hono"],
   },
   {
@@ -141,9 +149,11 @@ const RULES: readonly Rule[] = [
   },
   // The test kit. Nothing imports it.
   { folder: "testing", may: ["core", "client"], mayType: ["server"] },
+  // What hosts share. It knows none of them.
+  { folder: "server/hosts", may: ["core"], mayType: ["server/limiter"] },
   {
     folder: "server/http",
-    may: ["core", "server/limiter/known-options", "server/limiter/call-options"],
+    may: ["core", "server/hosts", "server/limiter/known-options", "server/limiter/call-options"],
     mayType: ["server/limiter/limiter-types"],
   },
   {

@@ -8,7 +8,7 @@ import {
   type RequestItem,
   settleRequest,
   validateCharging,
-} from "../http/charged-request.js";
+} from "../hosts/charge-request.js";
 import { rateLimitHeaders } from "../http/rate-limit-headers.js";
 import { rateLimitResponse } from "../http/rate-limit-response.js";
 import type { LimitConfigs } from "../limiter/call-options.js";

@@ -2,7 +2,7 @@
 import type { Context, Env, MiddlewareHandler } from "hono";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { ChargedOn, ChargingLimiter } from "../http/charged-request.js";
+import type { ChargedOn, ChargingLimiter } from "../hosts/charge-request.js";
 import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
 

@@ -18,7 +18,7 @@ import {
   type RequestItem,
   settleRequest,
   validateCharging,
-} from "./charged-request.js";
+} from "../hosts/charge-request.js";
 
 /** A request to better-auth, as the functions of a rule receive it. */
 export interface BetterAuthCall {
