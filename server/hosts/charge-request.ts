@@ -1,33 +1,41 @@
-/** Charges a request by several limits, and gives back what it does not cost once it is answered. */
+/** Charges a request of any host, and gives back what it does not cost once it is answered. */
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
-import type { LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
+import type { LimitAllItem, LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
 import type { RateLimiter, UntypedRateLimiter } from "../limiter/limiter-types.js";
 
 /** Which requests cost tokens. `TFailure` is how the framework tells of one that failed. */
 export type ChargedOn<TFailure> = "call" | "success" | "error" | ((failure: TFailure) => boolean);
 
+/** Which requests keep what they have taken. */
+interface Policy<TFailure> {
+  on: ChargedOn<TFailure>;
+  resetOnSuccess: boolean;
+}
+
 /** One limit of a request. */
-export interface RequestItem<TFailure> {
+export interface RequestItem<TFailure> extends Policy<TFailure> {
   name: string;
   /** `undefined` for the bucket that all callers share. */
   key: string | undefined;
   count?: number;
   config?: RateLimitConfig | undefined;
-  on: ChargedOn<TFailure>;
-  resetOnSuccess: boolean;
 }
 
-/** A request that was let through. */
-export interface ChargedRequest<TFailure> {
-  items: readonly RequestItem<TFailure>[];
-  /** One per item. */
+/** What a request has got. */
+export interface Taken {
+  /** One per limit. */
   results: readonly RateLimitResult[];
   /** What the limiter answered. */
   granted: RateLimitResult | LimitAllResult;
+}
+
+/** A request that was let through. */
+export interface ChargedRequest<TFailure> extends Taken {
+  items: readonly RequestItem<TFailure>[];
 }
 
 /** What of a limiter charges requests. Any store will do, so the type of a transaction is not asked. */
@@ -39,11 +47,27 @@ export type ChargingLimiter<TLimits extends LimitConfigs> = Pick<
 type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset">;
 
 /**
- * Takes the tokens of all items, or of none. Before the work, so that a hundred requests at once get
+ * Takes the tokens of all calls, or of none. Before the work, so that a hundred requests at once get
  * no further than a hundred in a row.
  *
+ * @param isList whether they are charged by `limitAll`. If not, there is one.
  * @throws RateLimitError for a denied request.
  */
+export async function take(
+  limits: Pick<Limiter, "limit" | "limitAll">,
+  calls: readonly LimitAllItem[],
+  { isList, once }: { isList: boolean; once?: string | undefined },
+): Promise<Taken> {
+  if (isList) {
+    const granted = await limits.limitAll(calls, { once, throws: true });
+    return { results: granted.results, granted };
+  }
+  const [{ name, ...options }] = calls as [LimitAllItem];
+  const granted = await limits.limit(name, { ...options, once, throws: true });
+  return { results: [granted], granted };
+}
+
+/** @throws RateLimitError for a denied request. */
 export async function chargeRequest<TFailure>(
   limiter: Limiter,
   items: readonly RequestItem<TFailure>[],
@@ -51,16 +75,44 @@ export async function chargeRequest<TFailure>(
   const calls = items.map(({ name, key, config, ...item }) => {
     return { name, ...keyOption(key), ...countOption(item), config };
   });
-  if (calls.length > 1) {
-    const granted = await limiter.limitAll(calls, { throws: true });
-    return { items, results: granted.results, granted };
-  }
-  const [{ name, ...options }] = calls as [(typeof calls)[0]];
-  const granted = await limiter.limit(name, { ...options, throws: true });
-  return { items, results: [granted], granted };
+  return { items, ...(await take(limiter, calls, { isList: calls.length > 1 })) };
 }
 
 /**
+ * Whether the tokens of a request stay taken.
+ *
+ * @param failure `undefined` for a request that succeeded.
+ */
+export function isCostly<TFailure extends object>(
+  { on, resetOnSuccess }: Policy<TFailure>,
+  failure: TFailure | undefined,
+): boolean {
+  if (failure === undefined) return !resetOnSuccess && (on === "call" || on === "success");
+  return on === "call" || on === "error" || (typeof on === "function" && on(failure));
+}
+
+/** A charge that is to be given back, or whose bucket is to be filled. */
+interface FreeCharge extends Pick<LimitAllItem, "name" | "key" | "config"> {
+  result: RateLimitResult;
+  isReset: boolean;
+}
+
+/** A store that fails now must not change the answer. The tokens stay taken. */
+export async function giveBack(
+  limiter: Pick<Limiter, "settle" | "reset">,
+  charges: readonly FreeCharge[],
+): Promise<void> {
+  await Promise.allSettled(
+    charges.map(async ({ name, key, config, result, isReset }) => {
+      if (isReset) await limiter.reset(name, { ...keyOption(key), config });
+      else await limiter.settle(result, 0);
+    }),
+  );
+}
+
+/**
+ * Gives back what a request does not cost.
+ *
  * @param failure `undefined` for a request that succeeded.
  * @returns for each item, whether its tokens stay taken.
  */
@@ -69,19 +121,14 @@ export async function settleRequest<TFailure extends object>(
   { items, results }: ChargedRequest<TFailure>,
   failure: TFailure | undefined,
 ): Promise<boolean[]> {
-  const costs = items.map(({ on, resetOnSuccess }) => {
-    if (failure === undefined) return !resetOnSuccess && (on === "call" || on === "success");
-    return on === "call" || on === "error" || (typeof on === "function" && on(failure));
+  const costs = items.map((item) => isCostly(item, failure));
+  const charges = items.map(({ name, key, config, resetOnSuccess }, i) => {
+    const isReset = failure === undefined && resetOnSuccess;
+    return { name, ...keyOption(key), config, result: results[i]!, isReset };
   });
-  // A store that fails now must not change the answer. The tokens stay taken.
-  await Promise.allSettled(
-    items.map(async ({ name, key, config, resetOnSuccess }, i) => {
-      if (costs[i]) return;
-      if (failure === undefined && resetOnSuccess) {
-        return limiter.reset(name, { ...keyOption(key), config });
-      }
-      return limiter.settle(results[i]!, 0);
-    }),
+  await giveBack(
+    limiter,
+    charges.filter((_, i) => !costs[i]),
   );
   return costs;
 }

@@ -1,7 +1,7 @@
 /** Enters a slot for a procedure call, together with the tokens of its other limits. */
-import type { RateLimitResult } from "../../core/decide.js";
 import { keyOption } from "../../core/key-option.js";
-import type { LimitAllItem, LimitAllResult } from "../limiter/call-options.js";
+import type { Taken } from "../hosts/charge-request.js";
+import type { LimitAllItem } from "../limiter/call-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import type { EnterGranted, EnterOptions } from "../limiter/slots/enter-options.js";
 
@@ -12,12 +12,7 @@ export async function enterForCall(
   slots: string,
   items: readonly LimitAllItem[],
   { maxWait, signal }: { maxWait: number | undefined; signal: AbortSignal | undefined },
-): Promise<{
-  slot: EnterGranted;
-  rateLimit: RateLimitResult | LimitAllResult;
-  /** One per item, in their order. */
-  results: readonly RateLimitResult[];
-}> {
+): Promise<Taken & { slot: EnterGranted }> {
   const own = items.find(({ name }) => name === slots)!;
   const slot = (await limiter.enter(slots, {
     ...keyOption(own.key),
@@ -30,8 +25,8 @@ export async function enterForCall(
   const entered = { ok: true, value: slot.value, ts: slot.ts } as const;
   const tokens = slot.results.values();
   const results = items.map((item) => (item === own ? entered : tokens.next().value!));
-  const rateLimit = typeof names === "string" ? { ...entered } : { ok: true as const, results };
+  const granted = typeof names === "string" ? { ...entered } : { ok: true as const, results };
   // Not enumerable, so that a procedure can still return the decision to its client.
-  Object.defineProperty(rateLimit, "signal", { value: slot.signal });
-  return { slot, rateLimit, results };
+  Object.defineProperty(granted, "signal", { value: slot.signal });
+  return { slot, granted, results };
 }

@@ -2,12 +2,13 @@
 import type { TRPCMiddlewareFunction } from "@trpc/server";
 import { countOption } from "../../core/count.js";
 import { keyOption } from "../../core/key-option.js";
+import { isCostly } from "../hosts/charge-request.js";
 import type { LimitAllItem } from "../limiter/call-options.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";
 import { forgetDecisions } from "./decisions-of-call.js";
 import { noteResults } from "./note-results.js";
 import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types.js";
-import { type Call, type Charging, isCostly, itemsOf, throwingConcealed } from "./run-limited.js";
+import { type Call, type Charging, failureOf, itemsOf, throwingConcealed } from "./run-limited.js";
 import { settleQuietly } from "./settle.js";
 
 type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
@@ -31,7 +32,7 @@ export async function chargeFirst(
   const settle = (actual: number) => settleQuietly(limiter, paid.result, actual);
   const rateLimit = Object.defineProperty(paid.result, "settle", { value: settle });
   const result = await call.next({ ctx: { rateLimit: rateLimit as FirstGranted<string> } });
-  if (on !== "call" && !isCostly(on, result)) {
+  if (!isCostly({ on, resetOnSuccess: false }, failureOf(result))) {
     forgetDecisions(call.getRawInput, paid.noted);
     // A store that fails now must not change the answer of the procedure. The tokens stay taken.
     await Promise.allSettled([limiter.settle(paid.result, 0)]);

@@ -1,8 +1,8 @@
 /** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
 import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
 import type { RateLimitConfig } from "../../core/limit-config.js";
-import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllItem, LimitAllResult } from "../limiter/call-options.js";
+import { giveBack, isCostly, take, type Taken } from "../hosts/charge-request.js";
+import type { LimitAllItem } from "../limiter/call-options.js";
 import type { UntypedRateLimiter } from "../limiter/limiter-types.js";
 import type { EnterGranted } from "../limiter/slots/enter-options.js";
 import { forgetDecisions, type NotedDecision } from "./decisions-of-call.js";
@@ -25,7 +25,6 @@ type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown
 /** A procedure call, as middleware receives it. */
 export type Call = Parameters<Middleware>[0];
 type Options = RateLimitedOptions<object, unknown>;
-type Granted = RateLimitResult | LimitAllResult;
 
 export interface Charging {
   limiter: UntypedRateLimiter;
@@ -40,13 +39,9 @@ export interface Charging {
   options: Options;
 }
 
-/** What a call has got. */
-interface Taken {
+interface TakenForCall extends Taken {
   /** The slot that the call holds, if one of its limits has slots. */
-  slot?: EnterGranted | undefined;
-  rateLimit: Granted;
-  /** One per item. */
-  results: readonly RateLimitResult[];
+  slot: EnterGranted | undefined;
   noted: readonly NotedDecision[];
 }
 
@@ -60,7 +55,7 @@ export async function charge(
   const taken = await throwingConcealed(charging, async () => {
     const charged = await itemsOf(charging, call);
     const once = await onceOf(charging, call);
-    return { items: charged, ...(await take(limiter, charging, charged, call, once)) };
+    return { items: charged, ...(await takeNoted(limiter, charging, charged, call, once)) };
   });
   const { slot } = taken;
   if (slot === undefined) return runCharged(charging, options, call, taken);
@@ -81,33 +76,24 @@ async function runCharged(
   charging: Charging,
   { on = "call", resetOnSuccess = false }: ChargeOnErrorOptions,
   call: Call,
-  { items, rateLimit, results, noted }: Taken & { items: readonly LimitAllItem[] },
+  { items, granted, results, noted }: TakenForCall & { items: readonly LimitAllItem[] },
 ): ReturnType<Middleware> {
   const { limiter } = charging;
-  const result = await call.next({ ctx: { rateLimit } });
-  const costs = on === "call" || isCostly(on, result);
+  const result = await call.next({ ctx: { rateLimit: granted } });
+  if (isCostly({ on, resetOnSuccess }, failureOf(result))) return result;
+  forgetDecisions(call.getRawInput, noted);
   const isReset = result.ok && resetOnSuccess;
-  if (isReset || !costs) {
-    forgetDecisions(call.getRawInput, noted);
-    // A store that fails now must not change the answer of the procedure. The tokens stay taken.
-    await Promise.allSettled(
-      items.flatMap(({ name, key, config }, i) => {
-        if (name === charging.slots) return [];
-        return isReset
-          ? limiter.reset(name, { ...keyOption(key), config })
-          : limiter.settle(results[i]!, 0);
-      }),
-    );
-  }
+  const charges = items.map((item, i) => ({ ...item, result: results[i]!, isReset }));
+  await giveBack(
+    limiter,
+    charges.filter(({ name }) => name !== charging.slots),
+  );
   return result;
 }
 
-export function isCostly(
-  on: Exclude<ChargeOnErrorOptions["on"], "call" | undefined>,
-  result: Awaited<ReturnType<Middleware>>,
-): boolean {
-  if (result.ok || on === "success") return result.ok && on === "success";
-  return on === "error" || on(result.error);
+/** `undefined` if the procedure has succeeded. */
+export function failureOf(result: Awaited<ReturnType<Middleware>>): TRPCError | undefined {
+  return result.ok ? undefined : result.error;
 }
 
 /** Charges a call and runs its procedure in one transaction. */
@@ -132,9 +118,9 @@ export async function chargeInTransaction(charging: Charging, call: Call): Retur
     return await charging.limiter.transaction(async ({ tx, ...scope }) => {
       // The charges of an earlier try were rolled back.
       forgetDecisions(call.getRawInput, noted);
-      const taken = await take(scope, charging, items, call, once);
+      const taken = await takeNoted(scope, charging, items, call, once);
       noted = taken.noted;
-      const result = await call.next({ ctx: { rateLimit: taken.rateLimit, tx } });
+      const result = await call.next({ ctx: { rateLimit: taken.granted, tx } });
       if (result.ok) return result;
       // Throw, so that the transaction is rolled back, and retried if this was a conflict.
       failure = result;
@@ -199,30 +185,21 @@ async function valueOf<TValue>(
   return typeof option === "function" ? (option as (_: typeof call) => TValue)(call) : option;
 }
 
-async function take(
+async function takeNoted(
   limits: Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle">,
   { limiter, names, hidden, slots, options }: Charging,
   items: readonly LimitAllItem[],
   { getRawInput, signal }: Call,
   once: string | undefined,
-): Promise<Taken> {
-  let rateLimit: Granted;
-  let results: readonly RateLimitResult[];
-  let slot: EnterGranted | undefined;
-  if (slots !== undefined) {
-    ({ slot, rateLimit, results } = await enterForCall(limiter, names, slots, items, {
-      maxWait: options.maxWait,
-      signal,
-    }));
-  } else if (typeof names === "string") {
-    const { name, ...item } = items[0]!;
-    rateLimit = await limits.limit(name, { ...item, once, throws: true });
-    results = [rateLimit];
-  } else {
-    rateLimit = await limits.limitAll(items, { once, throws: true });
-    results = rateLimit.results;
-  }
+): Promise<TakenForCall> {
+  const { slot, granted, results } =
+    slots === undefined
+      ? {
+          slot: undefined,
+          ...(await take(limits, items, { isList: typeof names !== "string", once })),
+        }
+      : await enterForCall(limiter, names, slots, items, { maxWait: options.maxWait, signal });
   const noted = noteResults({ limiter, hidden }, items, results, getRawInput);
-  withSettle(limits, rateLimit, names, limits !== limiter);
-  return { rateLimit, results, noted, slot };
+  withSettle(limits, granted, names, limits !== limiter);
+  return { granted, results, noted, slot };
 }
