@@ -23,8 +23,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "drizzle-parts.ts": "not every session of Drizzle was tested",
   "kysely-store.ts": "its option takes a pool of pg",
   "bun-sql-client.ts": "one client of Bun is for several databases, and names its own",
-  "bun-sql-driver.ts": "Bun sends parameters in another form to each of them",
-  "bun-sql-transactions.ts": "Bun begins transactions by other words on each of them",
+  "bun-sql-driver.ts":
+    "Bun sends parameters, and begins transactions, in another way on each of them",
   "prisma-6.ts": "the engine of Prisma 6 needs other casts for each provider",
   "prisma-store.ts": "each adapter of Prisma has a pool of another kind",
 };
