@@ -6,25 +6,37 @@ import type { SqlConnection, SqlDriver } from "./driver.js";
  * locked, as far as the database offers a choice.
  *
  * The locks:
- * - `"none"`: reads do not lock. Writes leave out rows that are locked, as if they had changed. For
- *   single statements.
+ * - `"none"`: reads do not lock. Writes leave out rows that are locked, as if they had changed.
  * - `"exclusive"`: keeps all other transactions out.
  * - `"holding"`: keeps them out, too, but lets those with `"passing"` pass.
  * - `"passing"`: the same as `"exclusive"`, but passes a transaction with `"holding"`.
  *
  * The patience:
- * - `"none"`: a locked row is a conflict at once, because the owner of the transaction retries. At
- *   Serializable a wait would end in a conflict anyway, and two waits can be a deadlock.
- * - `"brief"`: a bounded wait.
- * - `"hurried"`: the same, but shorter if the database can bound it so. Other calls wait for the end
- *   of this transaction.
- * - `"unbounded"`: the owner of the transaction might not retry.
+ * - `"none"`: a locked row is a conflict at once.
+ * - `"brief"`: the wait is bounded.
+ * - `"hurried"`: the same, but shorter if the database can bound it so.
+ * - `"unbounded"`: the wait has no bound of its own.
  */
 export type Locking =
+  /** Single statements. */
   | { readonly lock: "none"; readonly patience?: undefined }
-  | { readonly lock: "exclusive"; readonly patience: "none" | "brief" | "hurried" | "unbounded" }
+  /**
+   * Transactions that this package retries, at Serializable: a wait would end in a conflict anyway, and
+   * two waits can be a deadlock.
+   */
+  | { readonly lock: "exclusive"; readonly patience: "none" }
+  /** Those at READ COMMITTED, and those that queue. */
+  | { readonly lock: "exclusive"; readonly patience: "brief" }
+  /** Those whose end other calls wait for. */
+  | { readonly lock: "exclusive"; readonly patience: "hurried" }
+  /** Transactions of an owner who might not retry (`using`). */
+  | { readonly lock: "exclusive"; readonly patience: "unbounded" }
+  /** A transaction that waits for the turn of another one, and keeps the rows for it (`lock-turns.ts`). */
   | { readonly lock: "holding"; readonly patience: "unbounded" }
-  | { readonly lock: "passing"; readonly patience: "none" | "unbounded" };
+  /** That other transaction, for its first read. */
+  | { readonly lock: "passing"; readonly patience: "unbounded" }
+  /** The same from then on. */
+  | { readonly lock: "passing"; readonly patience: "none" };
 
 /** Where a dialect's statements run. */
 export interface Connection extends SqlConnection {

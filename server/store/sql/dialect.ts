@@ -11,14 +11,13 @@ import type { Decision, RowId } from "../store.js";
 import type { Connection } from "./connection.js";
 import type { ConnectionAtOnce } from "./connection-at-once.js";
 import type { DatabaseErrors } from "./database-errors.js";
-import type { DialectName, SqlConnection, SqlRow } from "./driver.js";
+import type { SqlConnection, SqlRow } from "./driver.js";
 import type { Pruning } from "./prune-page.js";
 import type { TableName } from "./sql.js";
 import type { Catalog } from "./table/catalog.js";
 import type { DatabaseClock } from "./table/database-clock.js";
 
 export interface Dialect {
-  readonly name: DialectName;
   /** The mark around names. */
   readonly mark: '"' | "`";
   /** Batches in flight at once, on different rows. */

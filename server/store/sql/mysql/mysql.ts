@@ -15,7 +15,6 @@ import { createReadRows, mysqlLookUps, mysqlRead } from "./reads.js";
 import { mysqlWrites } from "./writes.js";
 
 export const mysql: Dialect = {
-  name: "mysql",
   mark: "`",
   maxInFlight: 2,
   hasRowLocks: true,

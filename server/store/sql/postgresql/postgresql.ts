@@ -17,7 +17,6 @@ import { postgresqlWriteAtOnce } from "./write-at-once.js";
 import { postgresqlWrites } from "./writes.js";
 
 export const postgresql: Dialect = {
-  name: "postgresql",
   mark: '"',
   maxInFlight: 2,
   hasRowLocks: true,

@@ -15,7 +15,6 @@ import { sqliteTake } from "./take.js";
 import { sqliteWrites } from "./writes.js";
 
 export const sqlite: Dialect = {
-  name: "sqlite",
   mark: '"',
   // SQLite has only one writer at a time.
   maxInFlight: 1,
