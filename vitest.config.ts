@@ -45,7 +45,7 @@ const oneStore = [
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
   "test/server/store/drivers/{d1,durable,mysql/mysql-store}.test.ts",
   "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool}.test.ts",
-  "test/server/store/drivers/sqlite-libsql.*.test.ts",
+  "test/server/store/drivers/sqlite/*.test.ts",
   "test/server/store/sql/{database-errors.real,dialect.few-reads}.test.ts",
   "test/server/store/sql/{mysql/mysql,mysql/mysql.*,sqlite/sqlite}.test.ts",
   "test/server/store/transactions/owned-by-store.bounds.test.ts",

@@ -120,7 +120,7 @@ export type {
   Prisma8TransactionOf,
 } from "./store/drivers/prisma/prisma-8.js";
 export type { PrismaLike, PrismaRaw, TransactionOf } from "./store/drivers/prisma/prisma-client.js";
-export { sqliteStore, type SqliteStoreOptions } from "./store/drivers/sqlite.js";
+export { sqliteStore, type SqliteStoreOptions } from "./store/drivers/sqlite/sqlite-store.js";
 export type {
   LibsqlClientLike,
   LibsqlExecutor,
@@ -129,7 +129,7 @@ export type {
   SqliteDatabaseLike,
   SqliteStatementLike,
   SqliteTransactionOf,
-} from "./store/drivers/sqlite-clients.js";
+} from "./store/drivers/sqlite/sqlite-clients.js";
 export type {
   DialectName,
   DriverTransactionOptions,

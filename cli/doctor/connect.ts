@@ -1,11 +1,11 @@
 /** Connects through a driver that the application has installed. */
 import { existsSync } from "node:fs";
-import { libsqlDriver } from "../../server/store/drivers/sqlite-libsql.js";
+import { libsqlDriver } from "../../server/store/drivers/sqlite/sqlite-libsql.js";
 import type {
   LibsqlClientLike,
   SqliteDatabaseLike,
-} from "../../server/store/drivers/sqlite-clients.js";
-import { sqliteConnection } from "../../server/store/drivers/sqlite-connection.js";
+} from "../../server/store/drivers/sqlite/sqlite-clients.js";
+import { sqliteConnection } from "../../server/store/drivers/sqlite/sqlite-connection.js";
 import { mysqlDriver } from "../../server/store/drivers/mysql/mysql-driver.js";
 import type { MysqlPoolLike } from "../../server/store/drivers/mysql/mysql-client.js";
 import { pgDriver } from "../../server/store/drivers/pg/pg-driver.js";

@@ -8,8 +8,11 @@ import { isD1 } from "../store/drivers/d1-client.js";
 import { pgDriver } from "../store/drivers/pg/pg-driver.js";
 import { listenToClients } from "../store/drivers/pools/lending.js";
 import { listenToPool } from "../store/drivers/pools/pool-errors.js";
-import type { LibsqlClientLike, SqliteDatabaseLike } from "../store/drivers/sqlite-clients.js";
-import { libsqlDriver } from "../store/drivers/sqlite-libsql.js";
+import type {
+  LibsqlClientLike,
+  SqliteDatabaseLike,
+} from "../store/drivers/sqlite/sqlite-clients.js";
+import { libsqlDriver } from "../store/drivers/sqlite/sqlite-libsql.js";
 import type { PgPoolLike } from "../store/drivers/pg/pg-client.js";
 import type { RateLimitStore } from "../store/store.js";
 import { createSqlStore } from "../store/sql/create-sql-store.js";

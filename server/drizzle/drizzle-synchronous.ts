@@ -4,8 +4,8 @@
  * of a limiter can be part of one.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
-import type { SqliteDatabaseLike } from "../store/drivers/sqlite-clients.js";
-import { isSynchronous, synchronousDrivers } from "../store/drivers/sqlite-synchronous.js";
+import type { SqliteDatabaseLike } from "../store/drivers/sqlite/sqlite-clients.js";
+import { isSynchronous, synchronousDrivers } from "../store/drivers/sqlite/sqlite-synchronous.js";
 import { createSqlStore, type SqlStoreOptions } from "../store/sql/create-sql-store.js";
 import type { RateLimitStore } from "../store/store.js";
 

@@ -1,3 +1,3 @@
-import { describeSynchronous } from "../../../server/store/drivers/sqlite-clients.js";
+import { describeSynchronous } from "../../../server/store/drivers/sqlite/sqlite-clients.js";
 
 describeSynchronous("bun:sqlite");

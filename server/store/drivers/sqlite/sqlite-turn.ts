@@ -3,12 +3,12 @@
  * has one writer. A synchronous client waits for it by blocking the event loop, and then a
  * transaction of the same process could not go on to its end.
  */
-import { startTimer } from "../../timers/timer.js";
-import { UnsentError } from "../row-access.js";
-import { createSemaphore } from "../transactions/semaphore.js";
-import type { DriverTransactionOptions } from "../sql/driver.js";
+import { startTimer } from "../../../timers/timer.js";
+import { UnsentError } from "../../row-access.js";
+import { createSemaphore } from "../../transactions/semaphore.js";
+import type { DriverTransactionOptions } from "../../sql/driver.js";
 import { SqliteBusyError } from "./sqlite-errors.js";
-import { MAX_WAIT, TIMEOUT } from "../transactions/time-limits.js";
+import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
 
 /** How long a statement waits for its turn before it counts as a conflict, ms. */
 const STATEMENT_WAIT = 10_000;

@@ -3,9 +3,9 @@
  * statements run on the connection of the application, and never while a transaction is open on it. The
  * transactions of the application run on connections of their own.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import type { SqlConnection, SqlDriver } from "../sql/driver.js";
-import type { ConnectionAtOnce } from "../sql/connection-at-once.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import type { SqlConnection, SqlDriver } from "../../sql/driver.js";
+import type { ConnectionAtOnce } from "../../sql/connection-at-once.js";
 import type { SqliteDatabaseLike } from "./sqlite-clients.js";
 import { isInTransaction, type SqliteConnection, sqliteConnection } from "./sqlite-connection.js";
 import { isConnectionBusy, SqliteBusyError } from "./sqlite-errors.js";

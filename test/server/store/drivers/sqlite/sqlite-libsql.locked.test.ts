@@ -1,9 +1,9 @@
 import { createClient } from "@libsql/client";
 import { expect, it, onTestFinished } from "vitest";
 import { PrismaLibSql } from "@prisma/adapter-libsql";
-import { PrismaClient } from "../../../../prisma/generated/client/client.js";
-import { createRateLimiter, DAY, prismaStore } from "../../../../server/index.js";
-import { createSqlite } from "../../../support/database.js";
+import { PrismaClient } from "../../../../../prisma/generated/client/client.js";
+import { createRateLimiter, DAY, prismaStore } from "../../../../../server/index.js";
+import { createSqlite } from "../../../../support/database.js";
 
 it("keeps what it has granted when the file was locked by another connection meanwhile", async () => {
   await using database = await createSqlite();

@@ -1,7 +1,7 @@
 /** A connection of a synchronous client. Its statements are prepared once per text. */
-import { isBusy } from "../sql/sqlite/errors.js";
-import type { SqlRow } from "../sql/driver.js";
-import type { ConnectionAtOnce } from "../sql/connection-at-once.js";
+import { isBusy } from "../../sql/sqlite/errors.js";
+import type { SqlRow } from "../../sql/driver.js";
+import type { ConnectionAtOnce } from "../../sql/connection-at-once.js";
 import type { SqliteDatabaseLike, SqliteStatementLike } from "./sqlite-clients.js";
 import { isConnectionBusy } from "./sqlite-errors.js";
 

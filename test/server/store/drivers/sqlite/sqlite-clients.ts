@@ -1,13 +1,13 @@
 /** What sqliteStore promises beyond the contract of stores, on each synchronous client. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, MINUTE, sqliteStore } from "../../../../server/index.js";
-import type { Decision, RowId } from "../../../../server/index.js";
-import { createSqlite } from "../../../support/database.js";
+import { createRateLimiter, MINUTE, sqliteStore } from "../../../../../server/index.js";
+import type { Decision, RowId } from "../../../../../server/index.js";
+import { createSqlite } from "../../../../support/database.js";
 import {
   openSynchronous,
   type SqliteClientName,
   type SynchronousOptions,
-} from "../../../support/open-sqlite.js";
+} from "../../../../support/open-sqlite.js";
 
 const limits = { few: { kind: "fixed window", rate: 10, period: MINUTE, start: 0 } } as const;
 

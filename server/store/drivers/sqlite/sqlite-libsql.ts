@@ -8,9 +8,9 @@
  * collected as garbage. This was seen with 0.8.1, 0.10.0, 0.14.0, 0.15.15 and 0.17.4. So each write
  * has a COMMIT of its own, which then fails, and the client reconnects after SQLITE_BUSY.
  */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import { isBusy } from "../sql/sqlite/errors.js";
-import type { SqlConnection, SqlDriver, SqlRow } from "../sql/driver.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { isBusy } from "../../sql/sqlite/errors.js";
+import type { SqlConnection, SqlDriver, SqlRow } from "../../sql/driver.js";
 import type {
   LibsqlClientLike,
   LibsqlExecutor,

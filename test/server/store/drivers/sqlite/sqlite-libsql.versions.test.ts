@@ -1,7 +1,7 @@
 import { createClient } from "@libsql/client";
 import { expect, it, onTestFinished } from "vitest";
-import { createRateLimiter, DAY, sqliteStore } from "../../../../server/index.js";
-import { createSqlite } from "../../../support/database.js";
+import { createRateLimiter, DAY, sqliteStore } from "../../../../../server/index.js";
+import { createSqlite } from "../../../../support/database.js";
 
 const limits = { few: { kind: "fixed window", rate: 10, period: DAY } } as const;
 

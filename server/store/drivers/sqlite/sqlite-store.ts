@@ -1,10 +1,10 @@
 /** SQLite without an ORM, through `better-sqlite3`, `node:sqlite`, `bun:sqlite` or `@libsql/client`. */
-import { RateLimitConfigError } from "../../../core/errors.js";
-import { isD1, isD1Session } from "./d1-client.js";
-import { createSqlStore } from "../sql/create-sql-store.js";
-import { sqlStore, type SqlStoreOptions, tableOf } from "../sql-store.js";
-import type { RateLimitStore } from "../store.js";
-import { isBunSql } from "./bun-sql/bun-sql-client.js";
+import { RateLimitConfigError } from "../../../../core/errors.js";
+import { isD1, isD1Session } from "../d1-client.js";
+import { createSqlStore } from "../../sql/create-sql-store.js";
+import { sqlStore, type SqlStoreOptions, tableOf } from "../../sql-store.js";
+import type { RateLimitStore } from "../../store.js";
+import { isBunSql } from "../bun-sql/bun-sql-client.js";
 import type {
   LibsqlClientLike,
   SqliteDatabaseLike,
