@@ -1,5 +1,6 @@
 /** The limiter's errors as better-auth answers them. It knows its own errors by their name. */
-import { isRateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import type { RateLimitErrorData } from "../../core/errors.js";
+import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import { headersOf } from "./rate-limit-headers.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
 
@@ -16,14 +17,18 @@ export interface BetterAuthError extends Error {
 class ApiError extends Error implements BetterAuthError {
   override readonly name = "APIError";
 
+  readonly status: string;
+  readonly statusCode: number;
+
   constructor(
-    readonly status: string,
-    readonly statusCode: number,
+    { code, status }: AnsweredError,
     readonly body: { code: string; message: string; rateLimit?: RateLimitErrorData },
     readonly headers: Record<string, string>,
     cause: unknown,
   ) {
     super(body.message, { cause });
+    this.status = code;
+    this.statusCode = status;
   }
 
   /** Where `isRateLimitError` looks for the facts of a denial. */
@@ -34,29 +39,24 @@ class ApiError extends Error implements BetterAuthError {
 
 /** @returns the same error where it is none of the limiter's, or a mistake of the server. */
 export function toBetterAuthError(error: unknown): unknown {
-  if (isRateLimitError(error)) {
-    const rateLimit = withFewDenials(error.data.rateLimit);
+  const answered = statusOfError(error);
+  if (answered?.kind === "denied") {
+    const rateLimit = withFewDenials(answered.rateLimit);
     const message = "Too many requests. Please try again later.";
-    const code = "RATE_LIMITED";
+    const body = { code: "RATE_LIMITED", message, rateLimit };
     const headers = headersOf(factsOfDenial(rateLimit));
-    return new ApiError(
-      "TOO_MANY_REQUESTS",
-      429,
-      { code, message, rateLimit },
-      // The field that better-auth's own limits send, which its clients read.
-      { ...headers, "X-Retry-After": headers["Retry-After"]! },
-      error,
-    );
+    // The field that better-auth's own limits send, which its clients read.
+    const fields = { ...headers, "X-Retry-After": headers["Retry-After"]! };
+    return new ApiError(answered, body, fields, error);
   }
-  const { name, reason } = Object(error) as { name?: unknown; reason?: unknown };
-  if (name === "RateLimitStoreError") {
+  if (answered?.kind === "store") {
     const message = "Rate limits cannot be checked. Please try again later.";
-    const body = { code: "RATE_LIMITS_UNAVAILABLE", message };
-    return new ApiError("SERVICE_UNAVAILABLE", 503, body, {}, error);
+    return new ApiError(answered, { code: "RATE_LIMITS_UNAVAILABLE", message }, {}, error);
   }
-  if (name === "RateLimitInputError" && reason === "key") {
-    const body = { code: "NO_RATE_LIMIT_KEY", message: (error as Error).message };
-    return new ApiError("BAD_REQUEST", 400, body, {}, error);
+  // The other reasons are mistakes of the server: its rules alone choose names.
+  if (answered?.kind === "input" && answered.reason === "key") {
+    const { message } = error as Error;
+    return new ApiError(answered, { code: "NO_RATE_LIMIT_KEY", message }, {}, error);
   }
   return error;
 }

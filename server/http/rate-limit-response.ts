@@ -3,11 +3,8 @@
  * other host that knows the `Response` of `fetch`.
  */
 import type { RateLimitResult } from "../../core/decide.js";
-import {
-  isRateLimitError,
-  type RateLimitErrorData,
-  RateLimitInputError,
-} from "../../core/errors.js";
+import { type RateLimitErrorData, RateLimitInputError } from "../../core/errors.js";
+import { type AnsweredError, statusOfError } from "../hosts/status-of-error.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
 import { factsOfDenial, withFewDenials } from "./header-fields.js";
@@ -57,27 +54,24 @@ export function rateLimitResponse(
   init: RateLimitResponseInit & Partial<LimitOfResult> = {},
 ): Response {
   if (isResult(error)) return respond(429, denialOf(error, init), init);
-  if (isRateLimitError(error)) return respond(429, error.data.rateLimit, init);
-  // By name, because an error can come from another copy of the package.
-  const { name, cause } = propertiesOf(error);
-  const { name: ours, reason } = propertiesOf(name === "TRPCError" ? cause : error);
-  if (ours === "RateLimitStoreError") return respond(503, { kind: "StoreFailure" }, init);
-  // The other reasons are mistakes of the server: it alone chooses names.
-  const status = ours === "RateLimitInputError" ? STATUS_OF_REASON.get(reason) : undefined;
-  if (status === undefined) throw error;
-  return respond(status, { kind: "InvalidInput", reason }, init);
+  const answered = answeredOf(error);
+  if (answered?.kind === "denied") return respond(answered.status, answered.rateLimit, init);
+  if (answered?.kind === "store") return respond(answered.status, { kind: "StoreFailure" }, init);
+  if (answered?.kind !== "input" || !OF_CLIENTS.has(answered.reason)) throw error;
+  return respond(answered.status, { kind: "InvalidInput", reason: answered.reason }, init);
 }
 
-const STATUS_OF_REASON: ReadonlyMap<unknown, number> = new Map([
-  ["key", 400],
-  ["count", 400],
-  ["once", 400],
-  ["unsatisfiable", 413],
-]);
-
-function propertiesOf(value: unknown): { name?: unknown; cause?: unknown; reason?: unknown } {
-  return Object(value) as object;
+function answeredOf(error: unknown): AnsweredError | undefined {
+  const own = statusOfError(error);
+  const { name, cause } = Object(error) as { name?: unknown; cause?: unknown };
+  if (own !== undefined || name !== "TRPCError") return own;
+  const answered = statusOfError(cause);
+  // That of a denial has the facts itself. Without them, it is an error of the application.
+  return answered?.kind === "denied" ? undefined : answered;
 }
+
+/** The other reasons are mistakes of the server: it alone chooses names. */
+const OF_CLIENTS: ReadonlySet<unknown> = new Set(["key", "count", "once", "unsatisfiable"]);
 
 function denialOf(result: RateLimitResult, limit: Partial<LimitOfResult>): RateLimitErrorData {
   const { name, config, value, now, retryAfter } = factsOf(result, limit);

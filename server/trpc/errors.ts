@@ -11,6 +11,7 @@ import {
 import { getHTTPStatusCodeFromError } from "@trpc/server/http";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import { isRateLimitError, RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
+import { statusOfError } from "../hosts/status-of-error.js";
 import { withFewDenials } from "../http/header-fields.js";
 
 /** By name, as tRPC does: the class of an application in CommonJS is another copy. */
@@ -28,19 +29,12 @@ function isTRPCError(error: unknown): error is TRPCError {
  */
 export function toTRPCError(error: unknown): unknown {
   if (isTRPCError(error)) return error;
-  if (isRateLimitError(error)) {
-    const made = make("TOO_MANY_REQUESTS", error);
-    return Object.assign(made, { data: error.data });
-  }
-  // By name, because errors of the application may have the same `kind`.
-  const { name, reason } = (error ?? {}) as { name?: unknown; reason?: unknown };
-  if (name === "RateLimitInputError") {
-    return make(reason === "unsatisfiable" ? "PAYLOAD_TOO_LARGE" : "BAD_REQUEST", error);
-  }
-  if (name === "RateLimitStoreError") {
-    return unavailable(error);
-  }
-  return error;
+  const answered = statusOfError(error);
+  if (answered === undefined || answered.kind === "config") return error;
+  if (answered.kind === "store") return unavailable(error);
+  const made = make(answered.code, error);
+  const { data } = error as { data?: unknown };
+  return answered.kind === "denied" ? Object.assign(made, { data }) : made;
 }
 
 /**
@@ -49,9 +43,9 @@ export function toTRPCError(error: unknown): unknown {
  * show internals. Its `cause` has the reason.
  */
 export function toPublicError(error: unknown): unknown {
-  const { name } = (error ?? {}) as { name?: unknown };
-  if (name !== "RateLimitConfigError") return toTRPCError(error);
-  return make("INTERNAL_SERVER_ERROR", error, "A rate limit of this request has no valid config");
+  const answered = isTRPCError(error) ? undefined : statusOfError(error);
+  if (answered?.kind !== "config") return toTRPCError(error);
+  return make(answered.code, error, "A rate limit of this request has no valid config");
 }
 
 /**
