@@ -78,10 +78,18 @@ export {
   type MemoryStoreOptions,
   type MemoryTransaction,
 } from "./store/memory-store.js";
-export { d1Store, type D1StoreOptions } from "./store/drivers/d1.js";
-export type { D1DatabaseLike, D1ResultLike, D1StatementLike } from "./store/drivers/d1-client.js";
-export { durableStore, type DurableStoreOptions } from "./store/drivers/durable.js";
-export type { DurableStorageLike } from "./store/drivers/durable-storage.js";
+export {
+  type D1DatabaseLike,
+  type D1ResultLike,
+  type D1StatementLike,
+  d1Store,
+  type D1StoreOptions,
+} from "./store/drivers/d1.js";
+export {
+  type DurableStorageLike,
+  durableStore,
+  type DurableStoreOptions,
+} from "./store/drivers/durable.js";
 export type { MysqlDriverOptions } from "./store/drivers/mysql/mysql-driver.js";
 export {
   mysqlStore,

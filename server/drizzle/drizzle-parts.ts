@@ -4,7 +4,7 @@
  */
 import { RateLimitConfigError } from "../../core/errors.js";
 import { isBunSql } from "../store/drivers/bun-sql/bun-sql-client.js";
-import { isD1 } from "../store/drivers/d1-client.js";
+import { isD1 } from "../store/drivers/d1.js";
 import type { DialectName } from "../store/sql/driver.js";
 import { entityKind } from "./drizzle-symbols.js";
 import { isSynchronousClient } from "./drizzle-synchronous.js";

@@ -3,8 +3,7 @@
  * numbers per limit and key, in a table that the application migrates with the rest of its schema.
  */
 import { RateLimitConfigError } from "../../core/errors.js";
-import { createD1Store } from "../store/drivers/d1.js";
-import { isD1 } from "../store/drivers/d1-client.js";
+import { createD1Store, isD1 } from "../store/drivers/d1.js";
 import { pgDriver } from "../store/drivers/pg/pg-driver.js";
 import { listenToClients } from "../store/drivers/pools/lending.js";
 import { listenToPool } from "../store/drivers/pools/pool-errors.js";

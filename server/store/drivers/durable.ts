@@ -16,8 +16,18 @@ import { quotedTable } from "../sql/sql.js";
 import { sqlite } from "../sql/sqlite/sqlite.js";
 import { isMissingTable, storeError } from "../sql/store-error.js";
 import { type Call, expiredError, type RateLimitStore } from "../store.js";
-import { isD1 } from "./d1-client.js";
-import type { DurableStorageLike } from "./durable-storage.js";
+import { isD1 } from "./d1.js";
+
+/** A `DurableObjectStorage` with SQLite, such as `ctx.storage`. */
+export interface DurableStorageLike {
+  /** The SQLite of the object. */
+  readonly sql: {
+    /** Runs one statement. */
+    exec(text: string, ...params: never[]): { toArray(): unknown[]; readonly rowsWritten: number };
+  };
+  /** Runs a function without an `await` in a transaction. */
+  transactionSync<TResult>(run: () => TResult): TResult;
+}
 
 /** The options of `durableStore`. */
 export interface DurableStoreOptions {

@@ -3,7 +3,6 @@ import { isBusy } from "../../sql/sqlite/errors.js";
 import type { SqlRow } from "../../sql/driver.js";
 import type { ConnectionAtOnce } from "../../sql/connection-at-once.js";
 import type { SqliteDatabaseLike, SqliteStatementLike } from "./sqlite-clients.js";
-import { isConnectionBusy } from "./sqlite-errors.js";
 
 /** The most statements that are kept. Those of takes differ by their number of rows. */
 const MAX_STATEMENTS = 100;
@@ -124,4 +123,15 @@ function connect(db: SqliteDatabaseLike): SqliteConnection {
     },
   };
   return connection;
+}
+
+/** The connection is not free, so nothing was sent. The call tries again. */
+export class SqliteBusyError extends Error {
+  override readonly name = "SqliteBusyError";
+  readonly code = "SQLITE_BUSY";
+}
+
+/** better-sqlite3, while the application iterates over the rows of a statement. */
+export function isConnectionBusy(error: unknown): boolean {
+  return error instanceof TypeError && error.message.includes("connection is busy");
 }

@@ -1,6 +1,6 @@
 /** SQLite without an ORM, through `better-sqlite3`, `node:sqlite`, `bun:sqlite` or `@libsql/client`. */
 import { RateLimitConfigError } from "../../../../core/errors.js";
-import { isD1, isD1Session } from "../d1-client.js";
+import { isD1, isD1Session } from "../d1.js";
 import { createSqlStore } from "../../sql/create-sql-store.js";
 import { sqlStore, type SqlStoreOptions, tableOf } from "../../sql-store.js";
 import type { RateLimitStore } from "../../store.js";

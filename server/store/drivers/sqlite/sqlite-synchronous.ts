@@ -7,8 +7,13 @@ import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { SqlConnection, SqlDriver } from "../../sql/driver.js";
 import type { ConnectionAtOnce } from "../../sql/connection-at-once.js";
 import type { SqliteDatabaseLike } from "./sqlite-clients.js";
-import { isInTransaction, type SqliteConnection, sqliteConnection } from "./sqlite-connection.js";
-import { isConnectionBusy, SqliteBusyError } from "./sqlite-errors.js";
+import {
+  isConnectionBusy,
+  isInTransaction,
+  SqliteBusyError,
+  type SqliteConnection,
+  sqliteConnection,
+} from "./sqlite-connection.js";
 import { createSqliteTurn } from "./sqlite-turn.js";
 
 export const NO_OPEN =

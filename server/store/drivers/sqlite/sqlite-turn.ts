@@ -3,12 +3,11 @@
  * has one writer. A synchronous client waits for it by blocking the event loop, and then a
  * transaction of the same process could not go on to its end.
  */
-import { startTimer } from "../../../timers/timer.js";
 import { UnsentError } from "../../row-access.js";
 import { createSemaphore } from "../../transactions/semaphore.js";
 import type { DriverTransactionOptions } from "../../sql/driver.js";
-import { SqliteBusyError } from "./sqlite-errors.js";
-import { MAX_WAIT, TIMEOUT } from "../../transactions/time-limits.js";
+import { MAX_WAIT, TIMEOUT, within } from "../../transactions/time-limits.js";
+import { SqliteBusyError } from "./sqlite-connection.js";
 
 /** How long a statement waits for its turn before it counts as a conflict, ms. */
 const STATEMENT_WAIT = 10_000;
@@ -55,14 +54,10 @@ export function createSqliteTurn(): SqliteTurn {
         return run();
       }),
     transaction: ({ maxWait = MAX_WAIT, timeout = TIMEOUT }, run) =>
-      inTurn(maxWait, () => run((work) => bound(work, timeout))),
+      inTurn(maxWait, () =>
+        run((work) =>
+          within(work, timeout, () => new Error(`the transaction took longer than ${timeout} ms`)),
+        ),
+      ),
   };
-}
-
-function bound<TResult>(work: Promise<TResult>, ms: number): Promise<TResult> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`the transaction took longer than ${ms} ms`));
-    const timer = startTimer(late, ms);
-    work.then(resolve, reject).finally(() => timer.stop());
-  });
 }
