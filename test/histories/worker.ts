@@ -8,6 +8,7 @@
  * this process's clock jumps to and fro in ms, and when a window of its limiter starts.
  */
 import { once } from "node:events";
+import { writeSync } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { openStore, type StoreKind } from "../support/open-store.js";
 import { frozenLimiter, record, hourlyLimiter } from "./recorder.js";
@@ -31,7 +32,7 @@ const { now } = Date;
 if (skew !== "") Date.now = () => now() + (Math.random() < 0.5 ? 0 : Number(skew));
 
 await run("SELECT 1");
-console.log("ready");
+print("ready");
 await once(process.stdin, "data");
 let isStopped = false;
 process.stdin.once("end", () => (isStopped = true));
@@ -43,8 +44,8 @@ await record(limiter, {
   // This is CLOCK_MONOTONIC, which all processes of a machine share.
   clock: () => Number(process.hrtime.bigint() - BigInt(origin)),
   // Print each start at once. The operations of a killed process are then known.
-  begin: (id, operation) => console.log(JSON.stringify({ id, ...operation })),
-  write: (operation, id) => console.log(JSON.stringify({ id, ended: true, ...operation })),
+  begin: (id, operation) => print(JSON.stringify({ id, ...operation })),
+  write: (operation, id) => print(JSON.stringify({ id, ended: true, ...operation })),
   async shouldContinue() {
     // Yield to the event loop. SQLite never does, so the end of the input would not be noticed.
     await setImmediate();
@@ -55,3 +56,19 @@ await record(limiter, {
   afterFailure: (failures) => setTimeout(Math.min(100 * 2 ** failures, 3000)),
 });
 await close();
+
+/**
+ * Prints before it returns. `console.log` keeps lines in this process while nobody reads them, and they
+ * would be lost when it is killed: operations would have taken effect that are not in the history.
+ */
+function print(line: string): void {
+  let rest = Buffer.from(`${line}\n`);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
