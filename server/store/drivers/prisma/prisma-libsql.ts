@@ -82,16 +82,19 @@ export async function libsqlTransaction<TTransaction, TResult>(
 
 /** The connection is the transaction's own, so nothing has to be put back if the lock is refused. */
 async function lockAtOnce(tx: PrismaRaw, table: string): Promise<void> {
-  const waits = (await timeoutOf(tx)) ?? 0;
-  if (waits > 0) await tx.$queryRawUnsafe("PRAGMA busy_timeout = 0");
+  const waits = (await busyTimeout(tx)) ?? 0;
+  const isBounded = waits > 0 && (await busyTimeout(tx, 0)) !== undefined;
   await tx.$executeRawUnsafe(`UPDATE ${table} SET "ts" = "ts" WHERE 0`);
-  if (waits > 0) await tx.$queryRawUnsafe(`PRAGMA busy_timeout = ${waits}`);
+  if (isBounded) await busyTimeout(tx, waits);
 }
 
-/** Over HTTP there is none, and the statement may be refused. */
-async function timeoutOf(tx: PrismaRaw): Promise<number | undefined> {
+/** Reads the time, ms, or sets it. `undefined` over HTTP, where a server may refuse either of them. */
+async function busyTimeout(tx: PrismaRaw, ms?: number): Promise<number | undefined> {
   try {
-    const [row] = (await tx.$queryRawUnsafe("PRAGMA busy_timeout")) as { timeout?: unknown }[];
+    const value = ms === undefined ? "" : ` = ${ms}`;
+    const [row] = (await tx.$queryRawUnsafe(`PRAGMA busy_timeout${value}`)) as {
+      timeout?: unknown;
+    }[];
     return Number(row?.timeout ?? 0);
   } catch {
     return undefined;
