@@ -13,6 +13,7 @@ import {
   prismaStore,
   type RateLimitStore,
 } from "trpc-rate-limit/server";
+import { bareCalls } from "./bare-calls.js";
 import { contended } from "./contended.js";
 import {
   connectMysql,
@@ -102,6 +103,7 @@ const takenFromOurs = (name: string, tokens: number, quote: string) =>
   `SELECT sum(${tokens} - value) AS n FROM ${quote}RateLimit${quote} WHERE name = '${name}'`;
 
 export const contenders: Record<string, Kind> = {
+  ...bareCalls,
   ...contended,
   ...leased,
   ...redis,

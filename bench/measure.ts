@@ -118,7 +118,7 @@ function atMost(taken: number, tokens: number): number {
 }
 
 /** The URL of the database, which is empty, through a proxy where answers are to take their time. */
-async function wayTo({ database, roundTrip }: Scenario) {
+export async function wayTo({ database, roundTrip }: Pick<Scenario, "database" | "roundTrip">) {
   if (isRedis(database)) return startRedis(database === "redis cluster");
   await createTables(database);
   if (roundTrip === 0) return { url: urls[database], stop() {} };
@@ -135,7 +135,7 @@ async function wayTo({ database, roundTrip }: Scenario) {
 /** Bundled once. */
 let worker: Promise<string> | undefined;
 
-function startWorker(file: string): (order: Order) => Promise<Slice[]> {
+export function startWorker(file: string): (order: Order) => Promise<Slice[]> {
   const child: ChildProcess = fork(file, { execArgv: [] });
   return (order) =>
     new Promise((resolve, reject) => {
@@ -163,6 +163,7 @@ function together(parts: readonly Slice[]): Team {
     granted: sum(({ granted }) => granted),
     failed: sum(({ failed }) => failed),
     busy: sum(({ busy }) => busy) / parts.length,
+    cpu: sum(({ cpu }) => cpu),
     latencies: parts.flatMap(({ latencies }) => latencies),
     fairness: Math.min(...calls) / Math.max(...calls),
   };

@@ -3,7 +3,7 @@ import type { DatabaseName } from "./databases.js";
 
 export const PG = "ours, pg";
 export const PRISMA = "ours, Prisma";
-const POOLED = "ours, Prisma on a pool";
+export const POOLED = "ours, Prisma on a pool";
 export const PEER = "rate-limiter-flexible, PostgreSQL";
 
 export interface Scenario {

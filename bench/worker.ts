@@ -14,6 +14,8 @@ export interface Slice {
   failed: number;
   /** How long its calls were under way, ms. */
   busy: number;
+  /** CPU of this process in that time, of all contenders that it ran, µs. */
+  cpu: number;
   /** ms; thinned out to about 2,000. */
   latencies: number[];
 }
@@ -26,7 +28,7 @@ const subjects = new Map<string, Contender>();
 async function run(order: Order & { type: "run" }): Promise<Slice[]> {
   const { keys, waiting, duration } = order;
   const slices = order.contenders.map((): Slice => {
-    return { calls: 0, granted: 0, failed: 0, busy: 0, latencies: [] };
+    return { calls: 0, granted: 0, failed: 0, busy: 0, cpu: 0, latencies: [] };
   });
   const takers = order.contenders.map((name) => subjects.get(name)!);
   // With many waiting, a clock read twice per call would be a good part of what is measured.
@@ -34,6 +36,7 @@ async function run(order: Order & { type: "run" }): Promise<Slice[]> {
   let over = false;
   setTimeout(() => (over = true), duration);
   const start = performance.now();
+  const cpuBefore = process.cpuUsage();
   const caller = async () => {
     for (let turn = 0; !over; turn++) {
       // SQLite answers without ever leaving the thread to anything else, such as a timer.
@@ -53,7 +56,9 @@ async function run(order: Order & { type: "run" }): Promise<Slice[]> {
   };
   await Promise.all(Array.from({ length: waiting }, caller));
   const elapsed = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuBefore);
   for (const slice of slices) {
+    slice.cpu = user + system;
     slice.busy = waiting > 1 ? elapsed : slice.latencies.reduce((sum, each) => sum + each, 0);
     const step = Math.ceil(slice.latencies.length / 2000);
     slice.latencies = slice.latencies.filter((_, i) => i % step === 0);

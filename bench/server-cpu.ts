@@ -1,0 +1,82 @@
+/**
+ * The CPU of the threads of a server that answer the connections to a database, from `/proc` of
+ * Linux. `schedstat` counts the same time as utime and stime of `stat`, in ns instead of ticks of
+ * 10 ms. What the server does in other threads, such as its checkpoints, is not part of it.
+ */
+import { readFile } from "node:fs/promises";
+import { Redis } from "ioredis";
+import mysql from "mysql2/promise";
+import { connectPool, type DatabaseName, isRedis } from "./databases.js";
+
+/** µs since each thread began, by its id. */
+export type ServerCpu = ReadonlyMap<number, number>;
+
+/** `undefined` where there is no `/proc`, or where the server does not run on this machine. */
+export async function serverCpu(
+  database: DatabaseName,
+  url: string,
+): Promise<ServerCpu | undefined> {
+  const threads = await threadsOf(database, url);
+  try {
+    return new Map(await Promise.all(threads.map(async (id) => [id, await cpuOf(id)] as const)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** µs. A thread that is new meanwhile counts from its beginning. */
+export function spentBetween(before: ServerCpu, after: ServerCpu): number {
+  let spent = 0;
+  for (const [id, cpu] of after) spent += cpu - (before.get(id) ?? 0);
+  return spent;
+}
+
+const SERVERS = /postgres|mysqld|mariadbd|redis-server|valkey-server/;
+
+async function cpuOf(id: number): Promise<number> {
+  // Ids of a server in a container are ids of something else out here.
+  const command = await readFile(`/proc/${id}/cmdline`, "utf8");
+  if (!SERVERS.test(command)) throw new Error(`${id} is no server: ${command}`);
+  const statistics = await readFile(`/proc/${id}/task/${id}/schedstat`, "utf8");
+  return Number(statistics.split(" ")[0]) / 1000;
+}
+
+/** Those of all connections to the database but the one that asks. Other databases do not count. */
+async function threadsOf(database: DatabaseName, url: string): Promise<number[]> {
+  if (isRedis(database)) return threadsOfRedis(url);
+  if (database === "postgresql") return threadsOfPostgres(url);
+  if (database === "mysql") return threadsOfMysql(url);
+  throw new Error(`${database} has no server`);
+}
+
+async function threadsOfPostgres(url: string): Promise<number[]> {
+  const pool = connectPool(url);
+  const { rows } = await pool.query<{ pid: number }>(`SELECT pid FROM pg_stat_activity
+    WHERE backend_type = 'client backend' AND datname = current_database()
+    AND pid <> pg_backend_pid()`);
+  await pool.end();
+  return rows.map(({ pid }) => pid);
+}
+
+async function threadsOfMysql(url: string): Promise<number[]> {
+  const connection = await mysql.createConnection(url);
+  const [versions] = await connection.query("SELECT VERSION() AS version");
+  const { version } = (versions as { version: string }[])[0]!;
+  const [rows] = await connection.query(
+    version.includes("MariaDB")
+      ? `SELECT TID AS id FROM information_schema.PROCESSLIST
+         WHERE DB = DATABASE() AND ID <> CONNECTION_ID()`
+      : `SELECT THREAD_OS_ID AS id FROM performance_schema.threads
+         WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID <> CONNECTION_ID()`,
+  );
+  await connection.end();
+  return (rows as { id: number }[]).map(({ id }) => id);
+}
+
+/** It runs commands in its main thread. */
+async function threadsOfRedis(url: string): Promise<number[]> {
+  const redis = new Redis(url);
+  const info = await redis.info("server");
+  await redis.quit();
+  return [Number(/process_id:(\d+)/.exec(info)?.[1])];
+}
