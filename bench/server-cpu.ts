@@ -17,11 +17,13 @@ export async function serverCpu(
   url: string,
 ): Promise<ServerCpu | undefined> {
   const threads = await threadsOf(database, url);
-  try {
-    return new Map(await Promise.all(threads.map(async (id) => [id, await cpuOf(id)] as const)));
-  } catch {
-    return undefined;
+  const seen = new Map<number, number>();
+  for (const id of threads) {
+    const cpu = await cpuOf(id);
+    // A connection may have ended since it was listed.
+    if (cpu !== undefined) seen.set(id, cpu);
   }
+  return seen.size > 0 ? seen : undefined;
 }
 
 /** µs. A thread that is new meanwhile counts from its beginning. */
@@ -33,12 +35,15 @@ export function spentBetween(before: ServerCpu, after: ServerCpu): number {
 
 const SERVERS = /postgres|mysqld|mariadbd|redis-server|valkey-server/;
 
-async function cpuOf(id: number): Promise<number> {
-  // Ids of a server in a container are ids of something else out here.
-  const command = await readFile(`/proc/${id}/cmdline`, "utf8");
-  if (!SERVERS.test(command)) throw new Error(`${id} is no server: ${command}`);
-  const statistics = await readFile(`/proc/${id}/task/${id}/schedstat`, "utf8");
-  return Number(statistics.split(" ")[0]) / 1000;
+async function cpuOf(id: number): Promise<number | undefined> {
+  try {
+    // Ids of a server in a container are ids of something else out here.
+    if (!SERVERS.test(await readFile(`/proc/${id}/cmdline`, "utf8"))) return undefined;
+    const statistics = await readFile(`/proc/${id}/task/${id}/schedstat`, "utf8");
+    return Number(statistics.split(" ")[0]) / 1000;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Those of all connections to the database but the one that asks. Other databases do not count. */
