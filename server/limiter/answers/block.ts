@@ -174,9 +174,7 @@ class Blocks {
     const { request } = call;
     this.next({
       request,
-      get decision() {
-        return call.decision;
-      },
+      decision: call.decision,
       done(result) {
         lease.saw(rowAfter(result, request.limit.part, lease.now()));
         call.done(result);

@@ -67,7 +67,7 @@ class LineClaim implements Claim<Entered> {
     nonce: number,
     random: () => number,
   ) {
-    this.#seats = limit.seats;
+    this.#seats = limit.seats();
     this.rows = [...limit.rows, ...this.#seats];
     this.#fraction = ticketFraction(random());
     this.#held = heldValue(nonce, limit.ttl);
@@ -149,8 +149,9 @@ export function handOver(
   { shard, value, writtenAt }: Holder,
   { clock }: Pick<Environment, "clock">,
 ): ClaimDecision<"released" | "not held"> {
-  const { rows, seats, ttl, seatTtl } = limit;
+  const { rows, ttl, seatTtl } = limit;
   const row = rows[shard]!;
+  const seats = limit.seats();
   const claim: Claim<"released" | "not held"> = {
     rows: [row, ...seats],
     attempt(draft, now) {

@@ -24,8 +24,11 @@ export interface SlotsLimit {
   readonly bucket: Bucket & { period: number };
   /** One row per slot. */
   readonly rows: readonly RowId[];
-  /** One row per seat of the line. They are made each time that they are asked for. */
-  readonly seats: readonly RowId[];
+  /**
+   * Makes one row per seat of the line. They take 100 times as much of the heap as one slot, so no limit
+   * keeps them.
+   */
+  seats(): readonly RowId[];
   /** How long a caller in line may be silent before its seat is free, ms. */
   readonly seatTtl: number;
   /** What this process knows of each slot. It only decides which slot is tried first. */
@@ -84,10 +87,7 @@ export function resolve(
     ttl,
     bucket,
     rows: rowsOf(name, config.slots, bucket),
-    // They take 100 times as much of the heap as one slot, so no limit keeps them.
-    get seats() {
-      return rowsOf(sideName(SEATS, name), MAX_SEATS, seatBucket(config));
-    },
+    seats: () => rowsOf(sideName(SEATS, name), MAX_SEATS, seatBucket(config)),
     seatTtl: seatTtlOf(ttl),
     seen: [],
   };

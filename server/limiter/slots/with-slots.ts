@@ -46,7 +46,7 @@ export function withSlots(
       rejectUnknownOptions(options, KEY_OPTIONS, "reset()");
       const limit = resolve(name, options);
       // Those who wait join anew.
-      await apply([...limit.rows, ...limit.seats].map((row) => deletion([row])));
+      await apply([...limit.rows, ...limit.seats()].map((row) => deletion([row])));
       limit.seen.length = 0;
       context.onChange(name, limit.key);
     },

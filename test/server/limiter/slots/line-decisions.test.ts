@@ -13,7 +13,7 @@ it("lets one of two callers in, who joined with the same ticket and enter in the
   const config = { kind: "concurrency", slots: 1 } as const;
   const resolve = createSlotsResolver(new Map([["work", config]]), (key) => key);
   const limit = resolve("work", {});
-  let rows: Row[] = [...limit.rows, ...limit.seats].map(() => null);
+  let rows: Row[] = [...limit.rows, ...limit.seats()].map(() => null);
   rows[0] = { value: -(2 ** -40), ts: NOW };
   const callers = [1, 2].map((nonce) => {
     const caller: InLine = { seat: undefined, stays: true };
