@@ -50,13 +50,18 @@ export interface FlightRules {
 }
 
 export class Flights {
+  /**
+   * A take of one row, in flight while no other batch is anywhere. It is put into the sets only when they
+   * are looked at. A set builds a new table every few entries, and a table that is garbage in the old
+   * generation keeps all later ones alive. Measured: 0.5 of 6 µs per lone call.
+   */
+  #lone: Batch | undefined;
   /** In the order in which they were dispatched, as the others. */
   readonly #inFlight = new Set<Batch>();
   readonly #aside = new Set<Batch>();
   readonly #stalled = new Set<Batch>();
   readonly #givenUp = new Set<Batch>();
-  /** Rows of batches in flight or aside, as `rowKey`s. Calls on them wait. */
-  readonly busy = new Set<string>();
+  readonly #busy = new Set<string>();
   /** Those of the busy rows for which a batch was set aside. */
   readonly awaited = new Set<string>();
   /** When a batch was last answered or given up, by the monotonic clock. */
@@ -66,11 +71,18 @@ export class Flights {
 
   /** Whether no batch keeps rows or a place in flight. */
   get isIdle(): boolean {
-    return this.#inFlight.size === 0 && this.#aside.size === 0;
+    return this.#lone === undefined && this.#inFlight.size === 0 && this.#aside.size === 0;
+  }
+
+  /** Rows of batches in flight or aside, as `rowKey`s. Calls on them wait. */
+  get busy(): ReadonlySet<string> {
+    this.#enterLone();
+    return this.#busy;
   }
 
   /** Whether another batch may be dispatched. */
   get hasRoom(): boolean {
+    this.#enterLone();
     return this.#inFlight.size < this.rules.maxInFlight;
   }
 
@@ -95,12 +107,18 @@ export class Flights {
    * held rows, a take waits for its own for a bounded time only.
    */
   start(batch: Batch, now: number): boolean {
-    if (this.isIdle && this.#stalled.size === 0 && this.#givenUp.size === 0) this.#changedAt = now;
     const { name } = batch.way;
     batch.startedAt = now;
     batch.place = "in flight";
-    this.#inFlight.add(batch);
-    if (name !== "read") for (const id of batch.ids) this.busy.add(id);
+    if (this.isIdle && this.#stalled.size === 0 && this.#givenUp.size === 0) {
+      this.#changedAt = now;
+      if (name === "take" && batch.ids.length === 1) {
+        this.#lone = batch;
+        return false;
+      }
+    }
+    this.#enterLone();
+    this.#enter(batch);
     if (batch.waits) this.#setAside(batch);
     if (name === "take") return this.#stalled.size > 0 || this.#aside.size > 0;
     return !batch.waits && !this.#hasPlaceAside;
@@ -113,6 +131,7 @@ export class Flights {
 
   /** Leaves batches behind that have no answer for too long, so that others can be dispatched. */
   look(now: number): void {
+    this.#enterLone();
     for (const batch of this.#inFlight) {
       if (now - batch.startedAt < ASIDE_AFTER) continue;
       if (this.mayGoAside(batch)) this.#setAside(batch);
@@ -132,13 +151,15 @@ export class Flights {
   /** The batch is answered. If it had stalled and has written after all, its writes were guarded. */
   end(batch: Batch, now: number): void {
     this.#changedAt = now;
-    if (this.#inFlight.delete(batch) || this.#aside.delete(batch)) this.#free(batch);
+    if (this.#lone === batch) this.#lone = undefined;
+    else if (this.#inFlight.delete(batch) || this.#aside.delete(batch)) this.#free(batch);
     else if (!this.#stalled.delete(batch)) this.#givenUp.delete(batch);
     batch.place = "answered";
   }
 
   /** Whether the database may be silent: something has no answer that is not new. */
   hasWaited(now: number): boolean {
+    this.#enterLone();
     if (this.#aside.size > 0 || this.#stalled.size > 0 || this.#givenUp.size > 0) return true;
     const [oldest] = this.#inFlight;
     return oldest !== undefined && now - oldest.startedAt >= WAITING_AFTER / 2;
@@ -148,7 +169,19 @@ export class Flights {
     return !this.rules.serializable && this.#aside.size < MAX_ASIDE;
   }
 
+  #enterLone(): void {
+    if (this.#lone === undefined) return;
+    this.#enter(this.#lone);
+    this.#lone = undefined;
+  }
+
+  #enter(batch: Batch): void {
+    this.#inFlight.add(batch);
+    if (batch.way.name !== "read") for (const id of batch.ids) this.#busy.add(id);
+  }
+
   #isInFlight(name: string): boolean {
+    this.#enterLone();
     for (const { way } of this.#inFlight) if (way.name === name) return true;
     return false;
   }
@@ -173,7 +206,7 @@ export class Flights {
   }
 
   #free({ ids, way }: Batch): void {
-    if (way.name !== "read") for (const id of ids) this.busy.delete(id);
+    if (way.name !== "read") for (const id of ids) this.#busy.delete(id);
     if (this.awaited.size > 0) for (const id of ids) this.awaited.delete(id);
   }
 }

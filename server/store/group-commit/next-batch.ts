@@ -90,14 +90,17 @@ class Search {
    * A waiting call blocks its rows for the calls behind it. Otherwise a call on several rows might never
    * find all of them free at the same time.
    */
-  readonly #blocked: Set<string>;
+  readonly #blocked: ReadonlySet<string>;
+  /** The same, if calls may be behind. */
+  readonly #own: Set<string> | undefined;
 
   constructor(
     private readonly ways: Ways,
     private readonly flights: Flights,
-    private readonly hasSeveral: boolean,
+    hasSeveral: boolean,
   ) {
-    this.#blocked = hasSeveral ? new Set(flights.busy) : flights.busy;
+    this.#own = hasSeveral ? new Set(flights.busy) : undefined;
+    this.#blocked = this.#own ?? flights.busy;
   }
 
   /** Adds the call to the batch, if it can go out with it. Returns whether it has to go on waiting. */
@@ -117,7 +120,8 @@ class Search {
     if (isFree && this.batch!.way.join(this.batch!, job, way, maxRows)) return false;
     // It waits for a row that another transaction holds, so its other rows are free meanwhile.
     if (isAmong(flights.awaited, rows)) return true;
-    if (this.hasSeveral && !(isFree && this.#hasOtherTerms(job, way))) this.#block(rows);
+    if (this.#own === undefined || (isFree && this.#hasOtherTerms(job, way))) return true;
+    for (const row of rows) this.#own.add(rowKey(row));
     return true;
   }
 
@@ -126,10 +130,6 @@ class Search {
     const { take } = this.ways;
     if (way !== take || this.batch!.way !== take) return false;
     return !take.sharesTerms(this.batch as PlainBatch, job);
-  }
-
-  #block(rows: readonly RowId[]): void {
-    for (const row of rows) this.#blocked.add(rowKey(row));
   }
 }
 
