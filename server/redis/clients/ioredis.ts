@@ -44,7 +44,7 @@ interface Pipeline {
 interface Client {
   options: Options;
   status: string;
-  call(this: CommandSink, ...args: string[]): Promise<unknown>;
+  call(this: CommandSink, command: string, args: readonly string[]): Promise<unknown>;
   sendCommand(command: unknown, stream?: undefined, node?: { slot: number }): Promise<unknown>;
   pipeline(): Pipeline;
 }
@@ -86,11 +86,16 @@ export function ioredisPort(like: IoredisLike): RedisPort {
 export function ioredisClusterPort(like: IoredisClusterLike): RedisPort {
   const cluster = like as unknown as Cluster;
   const { options } = cluster;
+  const sink = sinkOf((command) => cluster.sendCommand(command));
   const send: RedisNode["send"] = (args, routingKey) => {
     // The client finds the slot of a command by its keys, and follows redirections only then.
-    const node =
-      routingKey !== undefined && isKeyless(args) ? { slot: keySlot(routingKey) } : undefined;
-    return call(cluster, args, (command) => cluster.sendCommand(command, undefined, node));
+    if (routingKey === undefined || !isKeyless(args)) return call(cluster, args, sink);
+    const node = { slot: keySlot(routingKey) };
+    return call(
+      cluster,
+      args,
+      sinkOf((command) => cluster.sendCommand(command, undefined, node)),
+    );
   };
   const probe = (key: string) => send(["EXISTS", key], key);
   const topology: Topology = {
@@ -130,9 +135,8 @@ function mayResend({ autoResendUnfulfilledCommands, maxRetriesPerRequest }: Opti
 }
 
 function nodeOf(client: Client): RedisNode {
-  return {
-    send: (args) => call(client, args, (command) => client.sendCommand(command)),
-  };
+  const sink = sinkOf((command) => client.sendCommand(command));
+  return { send: (args) => call(client, args, sink) };
 }
 
 /** The client sends a pipeline again as a whole, and rejects the rest of one that has begun. */
@@ -140,19 +144,20 @@ function connectionOf(client: Client): Connection {
   return {
     async chain(commands) {
       const pipeline = client.pipeline();
-      for (const args of commands) {
-        void call(client, args, (command) => pipeline.sendCommand(command));
-      }
+      const sink = sinkOf((command) => pipeline.sendCommand(command));
+      for (const args of commands) void call(client, args, sink);
       const results = (await pipeline.exec()) ?? [];
       return results.map(([error, reply]) => error ?? reply);
     },
   };
 }
 
-function call(
-  client: Client,
-  args: readonly string[],
-  sendCommand: (command: unknown) => unknown,
-): Promise<unknown> {
-  return client.call.call({ options: {}, sendCommand }, ...args);
+function sinkOf(sendCommand: CommandSink["sendCommand"]): CommandSink {
+  return { options: {}, sendCommand };
+}
+
+/** The client looks a name up several times per command, in lower case, and takes arrays for arguments. */
+function call(client: Client, args: readonly string[], sink: CommandSink): Promise<unknown> {
+  const name = args[0]!;
+  return client.call.call(sink, name === "EVALSHA" ? "evalsha" : name, args.slice(1));
 }
