@@ -62,6 +62,10 @@ export function createRedisAccess(
       const periodic = lines.every(isPeriodic) ? lines : lines.filter(isPeriodic);
       return periodic.length > 0 ? rows.take(periodic, now) : new Map();
     },
+    takeOne: (line, { now, isWanted }) => {
+      if (!isWanted()) return Promise.reject(new UnsentError());
+      return isPeriodic(line) ? rows.takeOne(line, now) : Promise.resolve(undefined);
+    },
     mixesTerms: true,
     serializable: false,
     isConflict: (error) => error instanceof RedisConflictError,

@@ -54,10 +54,17 @@ export class RedisRows {
     const words = await this.runner.run("take", keys, takeWords(lines, now));
     const taken = new Map<string, RateLimitState>();
     for (let i = 0; i < lines.length; i++) {
-      const state = stateOf(words[i]!, now);
+      const state = stateOf(words[i]!, lines[i]!.fresh.ts);
       if (state !== undefined) taken.set(rowKey(lines[i]!.row), state);
     }
     return taken;
+  }
+
+  /** `undefined` if it was not taken. */
+  takeOne(line: TakeLine<PeriodicConfig>, now: number): Promise<RateLimitState | undefined> {
+    const { runner, tags } = this;
+    if (runner.mayTakeOne()) return runner.takeOne(tags.keyOf(line.row), line, now);
+    return this.take([line], now).then((taken) => taken.get(rowKey(line.row)));
   }
 
   /**

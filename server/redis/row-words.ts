@@ -9,11 +9,15 @@ import { distinctTerms } from "../store/take-terms.js";
 import type { RowId } from "../store/store.js";
 import { KEEP } from "./scripts.js";
 
-/** The state in a word of a reply; `undefined` for a row that does not exist. */
-export function stateOf(word: string, now: number = NaN): RateLimitState | undefined {
+/**
+ * The state in a word of a reply; `undefined` for a row that does not exist, or was not taken from.
+ *
+ * @param ts what a take leaves out: that of a new row.
+ */
+export function stateOf(word: string, ts: number = NaN): RateLimitState | undefined {
   if (word === "-" || word === "!") return undefined;
   const slash = word.indexOf("/");
-  if (slash < 0) return { value: Number(word), ts: now };
+  if (slash < 0) return { value: Number(word), ts };
   return { value: Number(word.slice(0, slash)), ts: parseFloat(word.slice(slash + 1)) };
 }
 
@@ -38,6 +42,38 @@ export function takeWords(lines: readonly TakeLine<PeriodicConfig>[], now: numbe
     if (!isShared || isWindow) words.push(String(line.fresh.ts));
   }
   return words;
+}
+
+/** The words of the take of one row, after its keys and its deadline. */
+export function takeOneWords(
+  { terms: { config, floor }, total, fresh }: TakeLine<PeriodicConfig>,
+  now: string,
+): string[] {
+  const { kind, rate, period } = config;
+  const capacity = capacityOf(config);
+  const isWindow = kind === "fixed window";
+  const words = [now, String(total), String(rate), String(period)];
+  if (isWindow) words.push(String(fresh.ts));
+  if (capacity === rate && floor === 0) return words;
+  if (!isWindow) words.push("");
+  words.push(String(capacity), String(floor));
+  return words;
+}
+
+/**
+ * Turns instants into text. Many calls have the same one. V8 keeps the text of each number for a while,
+ * so a new text for each call would outlive its call, which makes collecting it expensive.
+ */
+export function createInstantText(): (instant: number) => string {
+  let last = NaN;
+  let text = "";
+  return (instant) => {
+    if (instant !== last) {
+      last = instant;
+      text = String(instant);
+    }
+    return text;
+  };
 }
 
 /** The words of one guarded write. */

@@ -1,10 +1,11 @@
 /**
- * The five scripts. A row is three doubles: `value`, `ts`, and the instant, by the clock of Redis,
+ * The six scripts. A row is three doubles: `value`, `ts`, and the instant, by the clock of Redis,
  * until which the row has to stay. A row that is held has two more parts: until when, and by whom.
  * A row that has to stay until 0 does not exist, and is only held.
  *
- * Every reply is one line of text: the two numbers of TIME, and then what the script says. Doubles
- * travel as `%.17g`, which loses no bit. `tostring` of Lua would keep 14 digits.
+ * Every reply is one line of text: the two numbers of TIME, and then what the script says. The take of
+ * one row leaves TIME out. Doubles travel as `%.17g`, which loses no bit. `tostring` of Lua would keep 14
+ * digits.
  */
 
 /** How long a row stays after it is full, ms: the clock of a replica that takes over may be ahead. */
@@ -15,10 +16,13 @@ const KEEP_REPLY = 30_000;
 const LAST_INSTANT = 9e15;
 
 /** Looking up a global takes longer than calling it. */
-const HEAD = `
+const CLOCK = `
 local call, pack, split, format, max, ceil = redis.call, struct.pack, struct.unpack, string.format, math.max, math.ceil
 local time = call('TIME')
 local clock = time[1] * 1000.0 + time[2] / 1000
+`;
+
+const HEAD = `${CLOCK}
 local stamp = time[1] .. ' ' .. time[2]
 local reply = {stamp}
 `;
@@ -61,16 +65,60 @@ if clock > tonumber(ARGV[1]) then return stamp .. ' late' end
 
 const ANSWER = `
 local text = table.concat(reply, ' ')
-if mark ~= '' then call('SET', KEYS[#KEYS], mark .. text, 'PX', ${KEEP_REPLY}) end
+if mark ~= '' then call('SET', KEYS[#KEYS], mark .. text, 'PX', '${KEEP_REPLY}') end
 return text
 `;
+
+/**
+ * Takes from the row `s` of `key`, and says in `isTaken` whether it did. The row then holds `value` and
+ * `ts`. A new row begins with `fresh` as its `ts`.
+ *
+ * Keep the order of operations of `takeTokens` in `core`.
+ */
+const TAKE_ROW = `
+  local value, ts, stays, isHeld = 0.0, 0.0, 0.0, false
+  if s and #s >= 24 then
+    value, ts, stays = split('<ddd', s)
+    isHeld = #s > 24 and split('<d', s, 25) > clock
+  end
+  if stays <= clock then
+    value, ts, stays = capacity, fresh, 0.0
+  else
+    local elapsed = now - ts
+    if elapsed < 0 then elapsed = 0.0 end
+    if isWindow then
+      local windows = math.floor(elapsed / period)
+      value, ts = value + windows * rate, ts + windows * period
+    else
+      value = value + elapsed * rate / period
+      if now > ts then ts = now end
+    end
+    if value > capacity then value = capacity end
+  end
+  value = value - total
+  local isTaken = value >= floor and not isHeld
+  if isTaken then
+    local periods = (capacity - value) / rate
+    if isWindow then periods = ceil(periods) end
+    local needed = clock + max(0, ts - now + periods * period) + ${KEEP}
+    if needed <= stays and #s == 24 then
+      call('SETRANGE', key, 0, pack('<dd', value, ts))
+    else
+      stays = max(stays, needed + ${KEEP})
+      local row = pack('<ddd', value, ts, stays)
+      if stays >= ${LAST_INSTANT} then call('SET', key, row)
+      else call('SET', key, row, 'PXAT', format('%d', ceil(stays))) end
+    end
+  end
+`;
+
+/** The state of a row that was taken from. Its `ts` is left out if it is that of a new row. */
+const TAKEN = `ts == fresh and format('%.17g', value) or format('%.17g/%.17g', value, ts)`;
 
 /**
  * ARGV, after the mark: the time of the decision; the number of terms; the total of all lines, or
  * nothing; five numbers for each of the terms; and for each line its place among the terms, its total
  * and the `ts` of a new row. Lines of one total have one place, and only that `ts`, or nothing.
- *
- * Keep the order of operations of `takeTokens` in `core`.
  */
 const TAKE = `${HEAD}
 local rows = call('MGET', unpack(KEYS))
@@ -91,44 +139,36 @@ for i = 1, count do
   elseif isWindow then
     fresh, at = ARGV[at] + 0.0, at + 1
   end
-  local s, value, ts, stays, isHeld = rows[i], 0.0, 0.0, 0.0, false
-  if s and #s >= 24 then
-    value, ts, stays = split('<ddd', s)
-    isHeld = #s > 24 and split('<d', s, 25) > clock
-  end
-  if stays <= clock then
-    value, ts, stays = capacity, fresh, 0.0
-  else
-    local elapsed = now - ts
-    if elapsed < 0 then elapsed = 0.0 end
-    if isWindow then
-      local windows = math.floor(elapsed / period)
-      value, ts = value + windows * rate, ts + windows * period
-    else
-      value = value + elapsed * rate / period
-      if now > ts then ts = now end
-    end
-    if value > capacity then value = capacity end
-  end
-  value = value - total
-  if value >= floor and not isHeld then
-    local periods = (capacity - value) / rate
-    if isWindow then periods = ceil(periods) end
-    local needed = clock + max(0, ts - now + periods * period) + ${KEEP}
-    if needed <= stays and #s == 24 then
-      call('SETRANGE', KEYS[i], 0, pack('<dd', value, ts))
-    else
-      stays = max(stays, needed + ${KEEP})
-      local row = pack('<ddd', value, ts, stays)
-      if stays >= ${LAST_INSTANT} then call('SET', KEYS[i], row)
-      else call('SET', KEYS[i], row, 'PXAT', format('%d', ceil(stays))) end
-    end
-    reply[i + 1] = ts == now and format('%.17g', value) or format('%.17g/%.17g', value, ts)
-  else
-    reply[i + 1] = '-'
-  end
+  local s, key = rows[i], KEYS[i]
+  ${TAKE_ROW}
+  reply[i + 1] = isTaken and (${TAKEN}) or '-'
 end
 ${ANSWER}`;
+
+/**
+ * The take of one row, with as few words as possible. KEYS: the row, and the mark if there is one. ARGV:
+ * the deadline, which also is the mark; the time of the decision, the total, the rate, the period; for
+ * windows the `ts` of a new row, or nothing; the capacity and the floor. What is left out at the end has
+ * its default: no windows, a capacity as the rate, a floor of 0. A take that was refused has no mark,
+ * because it has written nothing.
+ */
+const TAKE_ONE = `${CLOCK}
+local key, deadline = KEYS[1], ARGV[1]
+local found = call('MGET', unpack(KEYS))
+local s, said = found[1], found[2]
+if said and said:sub(1, #deadline) == deadline then return said:sub(#deadline + 1) end
+if clock > deadline + 0.0 then return 'late' end
+local now, total, rate, period = ARGV[2] + 0.0, ARGV[3] + 0.0, ARGV[4] + 0.0, ARGV[5] + 0.0
+local fresh = tonumber(ARGV[6] or '')
+local isWindow = fresh ~= nil
+if not isWindow then fresh = now end
+local capacity, floor = tonumber(ARGV[7] or ARGV[4]), tonumber(ARGV[8] or 0)
+${TAKE_ROW}
+if not isTaken then return '-' end
+local text = ${TAKEN}
+if KEYS[2] then call('SET', KEYS[2], deadline .. text, 'PX', '${KEEP_REPLY}') end
+return text
+`;
 
 const TELL = `
 for i = 1, #KEYS do
@@ -208,6 +248,13 @@ end
 return stamp
 `;
 
-export const SCRIPTS = { take: TAKE, read: READ, write: WRITE, hold: HOLD, release: RELEASE };
+export const SCRIPTS = {
+  take: TAKE,
+  takeOne: TAKE_ONE,
+  read: READ,
+  write: WRITE,
+  hold: HOLD,
+  release: RELEASE,
+};
 
 export type ScriptName = keyof typeof SCRIPTS;

@@ -3,8 +3,10 @@
  * is a few thousand, so that the suite stays quick.
  */
 import { describe, expect, it } from "vitest";
+import type { RateLimitState } from "../../../core/calculate.js";
 import type { RedisPort } from "../../../server/redis/redis-port.js";
-import { NOT_HELD } from "../../../server/redis/redis-rows.js";
+import { NOT_HELD, type RedisRows } from "../../../server/redis/redis-rows.js";
+import { rowKey } from "../../../server/store/store.js";
 import { deleteKeys, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { findMismatches, type Subject } from "../store/sql/differential.js";
 import { openRows } from "./open-rows.js";
@@ -24,14 +26,36 @@ const FAULTS: readonly [pattern: RegExp, replacement: string][] = [
   [/'<dd', value, ts/, "'<dd', ts, value"],
 ];
 
-async function openSubject(change?: (port: RedisPort) => RedisPort) {
+/** Faults that the take of one row could have, too. */
+const FAULTS_OF_ONE: typeof FAULTS = [
+  ...FAULTS.filter(([pattern]) => !pattern.source.includes("ARGV")),
+  [/isWindow = fresh ~= nil/, "isWindow = false"],
+  [/ARGV\[7\] or ARGV\[4\]/, "ARGV[4]"],
+  [/ARGV\[8\] or 0/, "0"],
+];
+
+type Take = (
+  rows: RedisRows,
+  ...args: Parameters<RedisRows["take"]>
+) => ReturnType<RedisRows["take"]>;
+
+const takes: Record<string, Take> = {
+  take: (rows, lines, now) => rows.take(lines, now),
+  async "take of one row"(rows, lines, now) {
+    const states = await Promise.all(lines.map((line) => rows.takeOne(line, now)));
+    const taken = lines.map(({ row }, i) => [rowKey(row), states[i]] as const);
+    return new Map(taken.filter((each): each is [string, RateLimitState] => each[1] !== undefined));
+  },
+};
+
+async function openSubject(take: Take, change?: (port: RedisPort) => RedisPort) {
   const { rows, client, prefix, [Symbol.asyncDispose]: dispose } = await openRows(change);
   const subject: Subject = {
     statements: {
       mixesTerms: true,
       /** What was written, where it is what was answered. */
       async take(_, lines, { now }) {
-        const taken = await rows.take(lines, now);
+        const taken = await take(rows, lines, now);
         const { states } = await rows.read(lines.map(({ row }) => row));
         for (const [id, { value, ts }] of taken) {
           const { value: written, ts: writtenTs } = states.get(id) ?? {};
@@ -54,13 +78,18 @@ async function openSubject(change?: (port: RedisPort) => RedisPort) {
   return { ...subject, [Symbol.asyncDispose]: dispose };
 }
 
-describe.skipIf(redisUrl === undefined)("the take of Redis", () => {
+describe.skipIf(redisUrl === undefined).each([
+  ["take", FAULTS],
+  ["take of one row", FAULTS_OF_ONE],
+])("the %s of Redis", (subjectName, faults) => {
+  const take = takes[subjectName]!;
+
   it("writes exactly what core calculates, to the last bit", { timeout }, async () => {
-    await using subject = await openSubject();
+    await using subject = await openSubject(take);
     expect((await findMismatches(subject, { cases, seed: 7 })).slice(0, 3)).toEqual([]);
   });
 
-  it.each(FAULTS)("is found wrong with %s replaced", { timeout }, async (pattern, replacement) => {
+  it.each(faults)("is found wrong with %s replaced", { timeout }, async (pattern, replacement) => {
     let injected = 0;
     const change = (port: RedisPort): RedisPort => ({
       ...port,
@@ -73,7 +102,7 @@ describe.skipIf(redisUrl === undefined)("the take of Redis", () => {
         return port.send([name, faulty, ...args], routingKey);
       },
     });
-    await using subject = await openSubject(change);
+    await using subject = await openSubject(take, change);
     // A script that fails is found, too.
     const found = await findMismatches(subject, { cases: 20_000, seed: 3 }).catch(() => [1]);
     expect(injected).toBeGreaterThan(0);
