@@ -117,17 +117,23 @@ describe.skipIf(missing !== undefined)("redisPort", () => {
       }));
   });
 
-  it.each(testedClients.filter(({ isCluster }) => !isCluster))(
-    "$name sends a command again after a lost answer only if its port says so",
+  const singles = testedClients.filter(({ isCluster }) => !isCluster);
+  const withoutRetries = singles.filter(({ name }) => name.startsWith("io"));
+  it.each([
+    ...singles.map((tested) => ({ ...tested, options: {} })),
+    ...withoutRetries.map((tested) => ({ ...tested, options: { maxRetriesPerRequest: 0 } })),
+  ])(
+    "$name with $options sends a command again after a lost answer only if its port says so",
     async (tested) => {
       const proxy = await startFaultProxy(() => server.port);
-      const { client, close } = await tested.open([proxy.port]);
+      const { client, close } = await tested.open([proxy.port], tested.options);
       try {
         const port = redisPort(client);
+        if ("maxRetriesPerRequest" in tested.options) expect(port.resends).toBe(false);
         let sentAgain = 0;
         for (let i = 0; i < 3; i++) {
-          const key = `count:${tested.name}:${i}`;
-          await port.send(["PING"], undefined);
+          const key = `count:${tested.name}:${Object.keys(tested.options).join()}:${i}`;
+          while ((await port.send(["PING"], undefined).catch(() => undefined)) === undefined);
           proxy.loseAnswers();
           const increment = ["EVAL", "return redis.call('INCR', KEYS[1])", "1", key];
           const sent = port.send(increment, key).catch(() => undefined);

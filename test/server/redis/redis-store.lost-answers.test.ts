@@ -1,4 +1,5 @@
 /** Clients that send a command again after their connection was lost. */
+import { setTimeout } from "node:timers/promises";
 import type { RedisOptions } from "ioredis";
 import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR, type RateLimiter } from "../../../server/index.js";
@@ -6,6 +7,7 @@ import { startLossyProxy } from "../../histories/lossy-proxy.js";
 import { connectRedis } from "../../support/open-redis.js";
 import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
 import { redisStore } from "../../../server/redis/index.js";
+import { openRows } from "./open-rows.js";
 
 const limits = {
   calls: { kind: "token bucket", rate: 100, period: 1000 * HOUR },
@@ -25,6 +27,7 @@ async function openBehindProxy(options: RedisOptions = {}) {
     proxy,
     limiter,
     direct,
+    marks: () => rows.client.keys(`${rows.prefix}*\0mark\0*`),
     async [Symbol.asyncDispose]() {
       client.disconnect();
       await proxy[Symbol.asyncDispose]();
@@ -91,6 +94,59 @@ describe.skipIf(redisUrl === undefined)("a call whose answer is lost", () => {
     const spent = 100 - Math.floor((await direct.getValue("calls", { key: "a" })).value);
     expect(failed).toBeGreaterThan(10);
     expect(spent).toBeLessThanOrEqual(granted + failed);
+  });
+
+  it.each([
+    { maxRetriesPerRequest: 0 },
+    { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
+  ])("fails, and is neither marked nor sent again, with %o", async (options) => {
+    await using opened = await openBehindProxy(options);
+    const { limiter, direct, proxy, marks } = opened;
+    await limiter.limit("calls", { key: "a" });
+    const rounds = 8;
+    for (let round = 0; round < rounds; round++) {
+      const cut = proxy.cut();
+      await expect(limiter.limit("calls", { key: "a" })).rejects.toThrow("max retries per request");
+      await cut;
+      await setTimeout(20);
+      expect(await limiter.limit("calls", { key: "a" })).toMatchObject({ ok: true });
+    }
+    const spent = 100 - Math.floor((await direct.getValue("calls", { key: "a" })).value);
+    expect(spent).toBe(1 + 2 * rounds);
+    expect(await marks()).toEqual([]);
+  });
+
+  it("is marked with the options that ioredis has by default", async () => {
+    await using opened = await openBehindProxy();
+    const { limiter, marks } = opened;
+    for (let i = 0; i < 3; i++) await limiter.limit("calls", { key: "a" });
+    expect(await marks()).toHaveLength(1);
+  });
+});
+
+describe.skipIf(redisUrl === undefined)("the take of one row", () => {
+  it("gives the same answer to a command that is sent twice, and takes once", async () => {
+    await using opened = await openRows((port) => ({
+      ...port,
+      resends: true,
+      async send(args, routingKey) {
+        const first = await port.send(args, routingKey);
+        if (args[0] !== "EVALSHA") return first;
+        const second = await port.send(args, routingKey);
+        expect(second).toEqual(first);
+        return second;
+      },
+    }));
+    const { rows, runner } = opened;
+    const now = runner.clock.now();
+    const row = { name: "calls", key: "a", shard: 0 };
+    const terms = { config: { kind: "fixed window", rate: 100, period: HOUR }, floor: 0 } as const;
+    const line = { row, terms, total: 1, fresh: { value: 99, ts: now } };
+    await rows.takeOne(line, now);
+    for (let left = 98; left > 90; left--) {
+      expect(runner.mayTakeOne()).toBe(true);
+      expect(await rows.takeOne(line, now)).toEqual({ value: left, ts: now });
+    }
   });
 });
 
