@@ -1,5 +1,8 @@
 /**
- * Writes the types that CommonJS code gets, into `dist`. A peer has its types twice, and TypeScript
+ * Leaves the declarations in `dist` to which an entry point leads, and writes those that CommonJS code
+ * gets. The others, which are most of the server's, no user can import.
+ *
+ * A peer has its types twice, and TypeScript
  * takes them for different ones: CommonJS code has to get a `t` or a mutation of its own copy. So each
  * declaration that leads to one of a peer gets a twin, `.d.cts`, of the same text.
  *
@@ -7,7 +10,7 @@
  * mistake (`false-cjs`), so `check:package` ignores this rule: it is about default exports, of which
  * the package has none.
  */
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -32,6 +35,24 @@ for (const [file, text] of texts) {
     file,
     specifiers.map((specifier) => declarationOf(specifier, file)),
   );
+}
+
+const reached = new Set<string>();
+function reach(file: string): void {
+  if (reached.has(file)) return;
+  reached.add(file);
+  for (const target of imports.get(file) ?? []) if (target !== undefined) reach(target);
+}
+const { exports: entries } = JSON.parse(
+  await readFile(fileURLToPath(new URL("../package.json", import.meta.url)), "utf8"),
+) as { exports: unknown };
+for (const [entry] of JSON.stringify(entries).matchAll(/dist\/[^"]+\.d\.ts/g)) {
+  reach(fileURLToPath(new URL(`../${entry}`, import.meta.url)));
+}
+for (const file of imports.keys()) {
+  if (reached.has(file)) continue;
+  imports.delete(file);
+  await rm(file);
 }
 
 const twins = new Set<string>();
