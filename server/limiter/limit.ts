@@ -142,7 +142,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   isChange = false;
   left: readonly (RateLimitState | null)[] = NONE;
 
-  // What a store needs for a plain take.
+  // A store needs these four for a plain take.
   readonly plain: this | undefined;
   readonly config: Bucket;
   readonly floor: number;

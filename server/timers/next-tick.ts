@@ -5,3 +5,9 @@ const schedule: (run: () => void) => unknown = globalThis.setImmediate ?? setTim
 export function nextTick(): Promise<void> {
   return new Promise((resolve) => schedule(resolve));
 }
+
+/**
+ * Calls a function after the callers have handled their answers, and after Node.js has read what has
+ * arrived. Read early, too.
+ */
+export const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;

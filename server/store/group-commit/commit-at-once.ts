@@ -4,6 +4,7 @@
  * Calls that only read have a transaction of their own, so that they also work where nothing can be
  * written.
  */
+import { afterAnswers } from "../../timers/next-tick.js";
 import { applyEach } from "../apply-each.js";
 import type { Settled } from "../plan-writes.js";
 import { pauseBefore } from "../retry-conflicts.js";
@@ -155,6 +156,3 @@ function withoutExpired(jobs: readonly Job[]): Job[] {
     return !job.expired;
   });
 }
-
-/** Runs after the callers have handled their answers. Read early, before a test fakes timers. */
-const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;

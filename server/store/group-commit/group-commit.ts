@@ -11,6 +11,7 @@
  * - dispatching the next batch before the answered callers have called again (-50 %, 3 processes,
  *   many rows).
  */
+import { afterAnswers } from "../../timers/next-tick.js";
 import { startTimer, type Timer } from "../../timers/timer.js";
 import { applyEach } from "../apply-each.js";
 import { pauseBefore } from "../retry-conflicts.js";
@@ -223,6 +224,3 @@ class GroupCommit {
     this.#watcher = undefined;
   }
 }
-
-/** Runs after the callers have handled their answers. Read early, before a test fakes timers. */
-const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;

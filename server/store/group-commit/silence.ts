@@ -3,6 +3,7 @@
  * a transaction holds its row. So a probe is sent, a statement that waits for no row. Silence is a
  * probe without an answer.
  */
+import { afterAnswers } from "../../timers/next-tick.js";
 import type { RowAccess } from "../row-access.js";
 
 /** The most probes without an answer. Each of them keeps a connection. */
@@ -36,7 +37,7 @@ export class Silence {
     // An answer to anything says more than the probe can.
     if (probe?.after !== this.answeredAt) this.send();
     // After the answers that have arrived are read. If this process was busy, they come late.
-    else afterReading(() => this.judge(probe));
+    else afterAnswers(() => this.judge(probe));
   }
 
   private judge(probe: Probe): void {
@@ -67,6 +68,3 @@ export class Silence {
       );
   }
 }
-
-/** Runs after the phase in which Node.js reads from connections. */
-const afterReading: (run: () => void) => unknown = globalThis.setImmediate ?? queueMicrotask;
