@@ -5,6 +5,7 @@
 import type { OutageLog } from "../../report/logger.js";
 import type { Call, RateLimitStore, Submission } from "../../store/store.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import { mayEnd, mayWait, tellsBeforeExit } from "../../timers/stay-alive.js";
 import { ON_TIME, startTimer, type Timer } from "../../timers/timer.js";
 import type { Apply, Ask, Asked } from "./asked.js";
 
@@ -53,6 +54,8 @@ export class Deadline {
   private timer: Timer | undefined;
   /** When the call expires that the timer was started for, by the monotonic clock. */
   private armedFor = NaN;
+  /** Whether the timer keeps the process alive. */
+  private isKept = false;
 
   /**
    * @param timeout ms; `Infinity` for no bound.
@@ -74,7 +77,7 @@ export class Deadline {
     else this.newest.after = waiting;
     this.newest = waiting;
     if (this.timer === undefined) this.arm();
-    else if (waiting.before === undefined) this.timer.ref();
+    else if (!tellsBeforeExit && waiting.before === undefined) this.keep(true);
     return waiting;
   }
 
@@ -88,14 +91,25 @@ export class Deadline {
     else after.before = before;
     // Unlinked, or a call that is done but not yet collected would keep all later ones alive.
     waiting.before = waiting.after = undefined;
-    // The timer stays for the next call, which is cheaper than one per call. It must not keep the
-    // process alive meanwhile.
-    if (this.oldest === undefined) this.timer?.unref();
+    // The timer stays for the next call, which is cheaper than one per call.
+    if (this.isKept && this.oldest === undefined) this.keep(false);
     return true;
+  }
+
+  /** Called when nothing else keeps the process alive. */
+  stayAlive(): void {
+    if (this.oldest !== undefined) this.keep(true);
+  }
+
+  private keep(isKept: boolean): void {
+    this.isKept = isKept;
+    if (isKept) this.timer?.ref();
+    else this.timer?.unref();
   }
 
   protected end(): void {
     this.timer?.stop();
+    mayEnd(this);
   }
 
   private arm(): void {
@@ -105,10 +119,13 @@ export class Deadline {
     this.armedFor = expiresAt;
     // The timer may have waited once more for a call before this one. Then this one is late, too.
     this.timer = startTimer(() => this.expire(), left > 0 ? left : Math.min(-left, this.timeout));
+    this.keep(!tellsBeforeExit);
+    mayWait(this);
   }
 
   private expire(): void {
     this.timer = undefined;
+    mayEnd(this);
     const now = performance.now();
     const { expiresAt = Infinity } = this.oldest ?? {};
     if (now - expiresAt > ON_TIME && expiresAt !== this.armedFor) return this.arm();

@@ -2,7 +2,7 @@
 import { RateLimitConfigError } from "../../../../core/errors.js";
 import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
 import { LEVELS, ROLLED_BACK, runOnLent } from "../pools/bounded-transactions.js";
-import type { Connections } from "../pools/connections.js";
+import { byPromise, type Connections } from "../pools/connections.js";
 import { ReadOnlyConnections } from "../pools/read-only-connections.js";
 import type { BunSqlExecutor, BunSqlLike, BunSqlReserved, BunSqlResult } from "./bun-sql-client.js";
 import { createBunSqlConnections } from "./bun-sql-connections.js";
@@ -20,7 +20,11 @@ export function bunSqlDriver(
   return {
     dialect,
     ...connectionOf((text, params, isWanted) =>
-      connections.runAlone((reserved) => reserved.unsafe(text, params), isWanted),
+      connections.runAlone(
+        byPromise((reserved) => reserved.unsafe(text, params)),
+        (answer): unknown => answer,
+        isWanted,
+      ),
     ),
     within(tx) {
       const { unsafe } = Object(tx) as Partial<BunSqlExecutor>;

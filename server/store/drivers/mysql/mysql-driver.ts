@@ -1,7 +1,7 @@
 /** MySQL and MariaDB through `mysql2` or `mariadb`, without an ORM, on the application's own pool. */
 import type { SqlConnection, SqlRow, TransactionDriver } from "../../sql/driver.js";
 import { type Lent, LEVELS, runOnLent } from "../pools/bounded-transactions.js";
-import type { Connections } from "../pools/connections.js";
+import { byPromise, type Connections } from "../pools/connections.js";
 import { asError } from "../pools/lending.js";
 import { ReadOnlyConnections } from "../pools/read-only-connections.js";
 import type {
@@ -34,10 +34,17 @@ export function mysqlDriver(
   const run = prepare ? executePrepared : createTextRunner();
   return {
     dialect: "mysql",
-    ...connectionOf((query, isWanted) =>
-      connections.runAlone((connection) => run(connection, query), isWanted),
+    ...connectionOf((query, pick, isWanted) =>
+      connections.runAlone(
+        byPromise((connection) => run(connection, query)),
+        pick,
+        isWanted,
+      ),
     ),
-    within: (tx) => connectionOf((query) => readOnly.noting(tx, run(withPromises(tx), query))),
+    within: (tx) =>
+      connectionOf(async (query, pick) =>
+        pick(await readOnly.noting(tx, run(withPromises(tx), query))),
+      ),
     isExhausted: () => connections.isExhausted(),
     transaction: createTransactions(connections, readOnly),
   };
@@ -141,18 +148,22 @@ const OPTIONS = {
 
 const TEXT_OPTIONS = { typeCast: typeCastText };
 
-function connectionOf(
-  run: (query: MysqlQuery, isWanted?: () => boolean) => Promise<unknown>,
-): SqlConnection {
+/** @param pick what of the answer is wanted. */
+type RunAndPick = <TPicked>(
+  query: MysqlQuery,
+  pick: (answer: unknown) => TPicked,
+  isWanted?: () => boolean,
+) => Promise<TPicked>;
+
+function connectionOf(run: RunAndPick): SqlConnection {
   const queryOf = (sql: string, params: readonly unknown[]): MysqlQuery => ({
     sql,
     values: params as unknown[],
     ...OPTIONS,
   });
   return {
-    query: async (text, params, isWanted) => rowsOf(await run(queryOf(text, params), isWanted)),
-    execute: async (text, params, isWanted) =>
-      affectedRows(await run(queryOf(text, params), isWanted)),
+    query: (text, params, isWanted) => run(queryOf(text, params), rowsOf, isWanted),
+    execute: (text, params, isWanted) => run(queryOf(text, params), affectedRows, isWanted),
   };
 }
 

@@ -2,9 +2,16 @@
  * The connections of a `pg.Pool`: how they are lent, after which errors they are kept, and whether they
  * go to PostgreSQL itself.
  */
-import { Connections } from "../pools/connections.js";
+import { Connections, type Done } from "../pools/connections.js";
 import { isReadOnly } from "../../sql/postgresql/errors.js";
-import type { PgClientLike, PgPoolLike, PgQuery, PgQueryable, PgResult } from "./pg-client.js";
+import type {
+  PgCallable,
+  PgClientLike,
+  PgPoolLike,
+  PgQuery,
+  PgQueryable,
+  PgResult,
+} from "./pg-client.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
   return new Connections<PgClientLike>({
@@ -43,22 +50,32 @@ const NOT_RUN = new Set(["26000", "42P05"]);
 /** By connection. Those that were not asked are missing. */
 const direct = new WeakMap<PgQueryable, boolean>();
 
+/** Sends a statement. */
+export function sendQuery(client: PgQueryable, query: PgQuery, done: Done<PgResult>): void {
+  const promise = (client as PgCallable).query(query, done);
+  // `pg` returns nothing when it has a callback. What stands in its place may know promises only.
+  promise?.then((result) => done(undefined, result), done);
+}
+
 /**
- * Runs a named query without its name, unless the connection is known to go to PostgreSQL itself. A
+ * Sends a named query without its name, unless the connection is known to go to PostgreSQL itself. A
  * pooler such as PgBouncer in transaction mode may run each statement on another server process, where
  * a prepared statement does not exist. PostgreSQL tells its process id when a connection opens. A
  * pooler tells another one, because the process changes.
  */
-export function queryNamedIfDirect(client: PgQueryable, query: PgQuery): Promise<PgResult> {
+export function sendNamedIfDirect(client: PgQueryable, query: PgQuery, done: Done<PgResult>): void {
   const isDirect = direct.get(client);
-  if (isDirect === undefined) return ask(client).then(() => queryNamedIfDirect(client, query));
-  if (!isDirect) return client.query(unnamed(query));
-  return client.query(query).catch((error: unknown) => {
-    // The application may have run DISCARD ALL on the connection.
-    if (!NOT_RUN.has((error as { code?: string }).code ?? "")) throw error;
-    direct.set(client, false);
-    return client.query(unnamed(query));
-  });
+  if (isDirect === undefined) {
+    ask(client).then(() => sendNamedIfDirect(client, query, done), done);
+  } else if (!isDirect) sendQuery(client, unnamed(query), done);
+  else {
+    sendQuery(client, query, (error, result) => {
+      // The application may have run DISCARD ALL on the connection.
+      if (!NOT_RUN.has((error as { code?: string } | null)?.code ?? "")) return done(error, result);
+      direct.set(client, false);
+      sendQuery(client, unnamed(query), done);
+    });
+  }
 }
 
 function unnamed({ text, values }: PgQuery): PgQuery {

@@ -21,7 +21,7 @@ import {
   type PgResult,
   type PgSingleClientLike,
 } from "./pg-client.js";
-import { createPgConnections, queryNamedIfDirect } from "./pg-connections.js";
+import { createPgConnections, sendNamedIfDirect, sendQuery } from "./pg-connections.js";
 
 /** How statements are sent through `pg`. */
 export interface PgDriverOptions {
@@ -44,20 +44,19 @@ export function pgDriver(
 ): TransactionDriver<PgQueryable> {
   const connections = createPgConnections(pool);
   const readOnly = new ReadOnlyConnections();
-  const isAsking = prepare === "if direct";
+  const send = prepare === "if direct" ? sendNamedIfDirect : sendQuery;
   listenToClients(pool);
   return {
     dialect: "postgresql",
     database: pgDatabaseOf(pool),
     onPoolError: listenToPool(pool),
-    ...connectionOf(prepare !== false, (query, isWanted) =>
-      connections.runAlone(
-        (client) => (isAsking ? queryNamedIfDirect(client, query) : client.query(query)),
-        isWanted,
-      ),
+    ...connectionOf(prepare !== false, (query, pick, isWanted) =>
+      connections.runAlone((client, done) => send(client, query, done), pick, isWanted),
     ),
     within: (client) =>
-      connectionOf(prepare === true, (query) => readOnly.noting(client, client.query(query))),
+      connectionOf(prepare === true, async (query, pick) =>
+        pick(await readOnly.noting(client, client.query(query))),
+      ),
     isExhausted: () => connections.isExhausted(),
     transaction: createPgTransactions(connections, readOnly),
   };
@@ -71,19 +70,19 @@ export function pgClientDriver(
   client: PgSingleClientLike,
   { prepare = true }: PgDriverOptions,
 ): SqlDriver<PgQueryable> {
-  const connection = connectionOf(prepare, async (query, isWanted) => {
+  const connection = connectionOf(prepare, async (query, pick, isWanted) => {
     if (isWanted !== undefined && !isWanted()) throw new UnsentError();
     checkNotInTransaction(client);
     const result = await client.query(query);
     // A BEGIN may have been in line before it.
     checkNotInTransaction(client);
-    return result;
+    return pick(result);
   });
   return {
     dialect: "postgresql",
     database: pgDatabaseOf(client),
     ...connection,
-    within: (own) => connectionOf(prepare, (query) => own.query(query)),
+    within: (own) => connectionOf(prepare, async (query, pick) => pick(await own.query(query))),
   };
 }
 
@@ -141,21 +140,27 @@ async function rollBack(
   }
 }
 
-function connectionOf(
-  prepare: boolean,
-  run: (query: PgQuery, isWanted?: () => boolean) => Promise<PgResult>,
-): SqlConnection {
+/** @param pick what of the result is wanted. */
+type Run = <TPicked>(
+  query: PgQuery,
+  pick: (result: PgResult) => TPicked,
+  isWanted?: () => boolean,
+) => Promise<TPicked>;
+
+function connectionOf(prepare: boolean, run: Run): SqlConnection {
   const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
     const values = params as unknown[];
     return prepare ? { name: names.get(text) ?? nameOf(text), text, values } : { text, values };
   };
   return {
-    query: async (text, params, isWanted) =>
-      (await run(queryOf(text, params), isWanted)).rows as SqlRow[],
-    execute: async (text, params, isWanted) =>
-      (await run(queryOf(text, params), isWanted)).rowCount ?? 0,
+    query: (text, params, isWanted) => run(queryOf(text, params), rowsOf, isWanted),
+    execute: (text, params, isWanted) => run(queryOf(text, params), countOf, isWanted),
   };
 }
+
+const rowsOf = ({ rows }: PgResult) => rows as SqlRow[];
+
+const countOf = ({ rowCount }: PgResult) => rowCount ?? 0;
 
 const names = new Map<string, string>();
 

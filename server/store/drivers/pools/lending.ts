@@ -31,9 +31,21 @@ interface PoolEvents {
   on?(event: "acquire", listener: (client: ErrorEvents) => void): unknown;
 }
 
+/** Lends a connection, and listens to it until `giveBack`. */
+export function lendTo<TClient extends object>(
+  pool: PoolAccess<TClient>,
+  lent: (client: TClient) => void,
+  failed: (error: Error) => void,
+): void {
+  pool.connect((error, client) => {
+    if (client === undefined) return failed(asError(error));
+    if (!heard.has(client)) (client as ErrorEvents).on?.("error", ignore);
+    lent(client);
+  });
+}
+
 /**
- * Lends a connection, and listens to it until `giveBack`. One that comes after `ms` goes back to the
- * pool.
+ * The same, for a bounded time. One that comes after `ms` goes back to the pool.
  *
  * @param maxWait what the caller has asked for, ms
  */
@@ -44,22 +56,20 @@ export function lend<TClient extends object>(
 ): Promise<TClient> {
   return new Promise((resolve, reject) => {
     let isLate = false;
-    const timer =
-      ms === Infinity
-        ? undefined
-        : startTimer(() => {
-            isLate = true;
-            reject(new Error(`no connection was free within ${maxWait} ms`));
-          }, ms);
-    pool.connect((error, client) => {
-      timer?.stop();
-      if (client === undefined) reject(asError(error));
-      else if (isLate) pool.release(client);
-      else {
-        if (!heard.has(client)) (client as ErrorEvents).on?.("error", ignore);
-        resolve(client);
-      }
-    });
+    const timer = startTimer(() => {
+      isLate = true;
+      reject(new Error(`no connection was free within ${maxWait} ms`));
+    }, ms);
+    const lent = (client: TClient) => {
+      timer.stop();
+      if (isLate) giveBack(pool, client);
+      else resolve(client);
+    };
+    const failed = (error: Error) => {
+      timer.stop();
+      reject(error);
+    };
+    lendTo(pool, lent, failed);
   });
 }
 

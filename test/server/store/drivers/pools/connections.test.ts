@@ -1,8 +1,12 @@
 /** Which errors close a connection of a pool, and which ones keep it. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createRateLimiter, DAY, mysqlStore, pgStore } from "../../../../../server/index.js";
-import type { PgClientLike } from "../../../../../server/store/drivers/pg/pg-client.js";
-import { createPgConnections } from "../../../../../server/store/drivers/pg/pg-connections.js";
+import type { PgClientLike, PgResult } from "../../../../../server/store/drivers/pg/pg-client.js";
+import {
+  createPgConnections,
+  sendQuery,
+} from "../../../../../server/store/drivers/pg/pg-connections.js";
+import type { Done } from "../../../../../server/store/drivers/pools/connections.js";
 import { createMysql, createPostgres, mysqlUrl } from "../../../../support/database.js";
 import { connectPool } from "../../../../support/connect-pool.js";
 import { connectMysql2 } from "../../../../support/open-mysql.js";
@@ -63,11 +67,11 @@ describe.each(kinds)("a connection that has become read-only (%s)", (kind) => {
 });
 
 describe("a connection of pg", () => {
-  /** Whether a connection is closed after an error of a statement. */
-  async function isClosedAfter(error: object): Promise<boolean> {
+  type Query = (query: object, callback: (error: unknown, result?: PgResult) => void) => unknown;
+  const run = async (query: Query) => {
     let isClosed: boolean | undefined;
     const client = {
-      query: () => Promise.reject(Object.assign(new Error("failed"), error)),
+      query: query as PgClientLike["query"],
       release: (reason) => void (isClosed = Boolean(reason)),
       on() {},
       removeListener() {},
@@ -76,9 +80,50 @@ describe("a connection of pg", () => {
       query: client.query,
       connect: (callback) => callback(undefined, client),
     });
-    await connections.runAlone((lent) => lent.query({ text: "SELECT 1" })).catch(() => {});
-    return isClosed!;
+    const send = (lent: PgClientLike, done: Done<PgResult>) => {
+      sendQuery(lent, { text: "SELECT 1" }, done);
+    };
+    const running = connections.runAlone(send, ({ rows }) => rows);
+    const outcome = await running.catch((error: unknown) => error);
+    return { isClosed, outcome };
+  };
+
+  /** Whether a connection is closed after an error of a statement. */
+  async function isClosedAfter(error: object): Promise<boolean> {
+    const failure = Object.assign(new Error("failed"), error);
+    const ofPromise = await run(() => Promise.reject(failure));
+    const ofCallback = await run((_query, callback) => callback(failure));
+    expect(ofCallback).toEqual(ofPromise);
+    expect(ofPromise.outcome).toBe(failure);
+    return ofPromise.isClosed!;
   }
+
+  const answer = { rows: [{ x: 1 }], rowCount: 1 };
+  it.each<[string, Query]>([
+    ["by its callback", (_query, callback) => callback(null, answer)],
+    ["by a promise, in spite of the callback", () => Promise.resolve(answer)],
+    [
+      "by both",
+      (_query, callback) => {
+        callback(null, answer);
+        return Promise.resolve(answer);
+      },
+    ],
+  ])("may answer %s", async (_how, query) => {
+    expect(await run(query)).toEqual({ isClosed: false, outcome: answer.rows });
+  });
+
+  it.each<[string, Query]>([
+    [
+      "throws",
+      () => {
+        throw new Error("not sent");
+      },
+    ],
+    ["answers without a result", (_query, callback) => callback(null)],
+  ])("that %s fails the statement, and nothing else", async (_how, query) => {
+    expect((await run(query)).outcome).toBeInstanceOf(Error);
+  });
 
   it.each([
     ["a conflict", "40001"],
