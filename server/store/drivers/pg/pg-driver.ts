@@ -21,6 +21,7 @@ import {
   type PgResult,
   type PgSingleClientLike,
 } from "./pg-client.js";
+import { statementName } from "./statement-names.js";
 import { createPgConnections, sendNamedIfDirect, sendQuery } from "./pg-connections.js";
 
 /** How statements are sent through `pg`. */
@@ -150,7 +151,7 @@ type Run = <TPicked>(
 function connectionOf(prepare: boolean, run: Run): SqlConnection {
   const queryOf = (text: string, params: readonly unknown[]): PgQuery => {
     const values = params as unknown[];
-    return prepare ? { name: names.get(text) ?? nameOf(text), text, values } : { text, values };
+    return prepare ? { name: statementName(text), text, values } : { text, values };
   };
   return {
     query: (text, params, isWanted) => run(queryOf(text, params), rowsOf, isWanted),
@@ -161,19 +162,3 @@ function connectionOf(prepare: boolean, run: Run): SqlConnection {
 const rowsOf = ({ rows }: PgResult) => rows as SqlRow[];
 
 const countOf = ({ rowCount }: PgResult) => rowCount ?? 0;
-
-const names = new Map<string, string>();
-
-/**
- * The name of a prepared statement, derived from its text. It is the same in every copy of this
- * module: after a reload, a connection rejects a known name with another text. FNV-1a, 64 bits.
- */
-function nameOf(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (let i = 0; i < text.length; i++) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(i))) * 0x100000001b3n);
-  }
-  const name = `rate_limit_${hash.toString(36)}`;
-  names.set(text, name);
-  return name;
-}

@@ -7,6 +7,7 @@ import { isD1Busy } from "../d1.js";
 import { committing, isBefore7, mayCommitTwice, prisma6Connection } from "./prisma-6.js";
 import { committingAlone, isBetterSqlite3 } from "./prisma-better-sqlite3.js";
 import type { ClientInternals, PrismaLike, PrismaRaw, TransactionOf } from "./prisma-client.js";
+import { letAdapterName, sendingNamed } from "./prisma-names.js";
 import { isLibsql, leavingBusy, libsqlTransaction } from "./prisma-libsql.js";
 
 const DIALECTS = new Map<string | undefined, DialectName>([
@@ -29,6 +30,7 @@ export function openPrisma<TClient extends PrismaLike>(
   prisma: TClient,
   model: string,
   overridesModel: string,
+  isNaming: boolean,
 ) {
   const internals = prisma as ClientInternals;
   const { _activeProvider: provider, _runtimeDataModel: schema } = internals;
@@ -57,7 +59,7 @@ export function openPrisma<TClient extends PrismaLike>(
     schema: models?.[name]?.schema ?? schemaOfAdapter(internals),
   });
   const table: TableName = { ...named(model), overrides: named(overridesModel) };
-  return { driver: prismaDriver(prisma, dialect, table), table, provider };
+  return { driver: prismaDriver(prisma, dialect, table, isNaming), table, provider };
 }
 
 /** The schema that the models without an `@@schema` are in; the `search_path` does not change it. */
@@ -70,18 +72,21 @@ function prismaDriver<TClient extends PrismaLike>(
   prisma: TClient,
   dialect: DialectName,
   table: TableName,
+  isNaming: boolean,
 ): SqlDriver<TransactionOf<TClient>> {
   const internals = prisma as ClientInternals;
   const { _engineConfig: config, _clientVersion: version, _activeProvider: provider } = internals;
   const adapterName = config?.adapter?.adapterName;
   const isOld = isBefore7(version);
   const connect = isOld ? (client: PrismaRaw) => prisma6Connection(client, dialect) : connectionOf;
+  const own = connect(prisma);
+  const isNamed = isNaming && letAdapterName(prisma);
   const driver: SqlDriver<TransactionOf<TClient>> = {
     dialect,
     transactionDefaults: config?.transactionOptions,
     ...(isBetterSqlite3(adapterName)
-      ? committingAlone(connect(prisma), prisma.$transaction.bind(prisma) as never, connect)
-      : leavingBusy(connect(prisma), prisma)),
+      ? committingAlone(own, prisma.$transaction.bind(prisma) as never, connect)
+      : leavingBusy(isNamed ? sendingNamed(own) : own, prisma)),
     within: (tx) => connect(tx as PrismaRaw),
     transaction(run, { isolationLevel, timeout, maxWait }) {
       const transact = prisma.$transaction as (

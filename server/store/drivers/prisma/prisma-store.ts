@@ -54,11 +54,12 @@ export interface PrismaStoreOptions {
    */
   pool?: PgPoolLike | MysqlPoolLike | MysqlCallbackPoolLike | false;
   /**
-   * Whether statements are prepared, once per connection of the pool. Turn it off behind a pooler
-   * that does not support prepared statements, such as PgBouncer before 1.21 in transaction mode.
-   * Without a pool, it does nothing.
+   * Whether single statements are prepared, once per connection. Turn it off behind a pooler that
+   * does not support prepared statements, such as PgBouncer before 1.21 in transaction mode. Without
+   * a pool, the adapter for PostgreSQL from Prisma 7.6 on prepares them: the store gives it the option
+   * `statementNameGenerator`, if it has none, which names the statements of the store and no others.
    * @default true with the option `pool`; with the pool of the adapter, on connections that go to
-   * PostgreSQL itself
+   * PostgreSQL itself; without a pool, until the database does not find a prepared statement
    */
   prepare?: boolean;
 }
@@ -84,15 +85,16 @@ export function prismaStore(
 ): RateLimitStore {
   const { model = "RateLimit", isolation, pool, prepare } = options;
   const { overridesModel = `${model}Override` } = options;
+  const found = pool === undefined && !isPrisma8(prisma) ? poolOf(prisma) : undefined;
+  const isNaming = !pool && found === undefined && prepare !== false;
   const { driver, table, provider } = isPrisma8(prisma)
     ? {
         driver: prisma8Driver(prisma),
         table: prisma8Tables(prisma, model, overridesModel),
         provider: prisma.contract.target,
       }
-    : openPrisma(prisma, model, overridesModel);
+    : openPrisma(prisma, model, overridesModel, isNaming);
   const how = prepare === undefined ? {} : { prepare };
-  const found = pool === undefined && !isPrisma8(prisma) ? poolOf(prisma) : undefined;
   const single = pool
     ? driverOf(pool, driver.dialect, provider, how)
     : found && throughPoolOf(prisma, found, driver, how);

@@ -1,0 +1,77 @@
+/**
+ * Prepared statements through Prisma's adapter for PostgreSQL. It names a statement only if its option
+ * `statementNameGenerator` (Prisma 7.6) says so, and PostgreSQL plans one without a name at every call:
+ * with a name, a lone limit makes three times as many calls.
+ *
+ * The adapter of the application is given such an option, which names the statements of this package and
+ * no others. A client that is connected already keeps what it has until it connects again.
+ */
+import { hasCode } from "../../sql/database-errors.js";
+import type { SqlConnection } from "../../sql/driver.js";
+import { statementName } from "../pg/statement-names.js";
+import type { ClientInternals } from "./prisma-client.js";
+
+type NameGenerator = (query: { sql: string }) => string | undefined;
+
+interface NamingOptions {
+  statementNameGenerator?: NameGenerator & { [OURS]?: true };
+}
+
+/** Known to every copy of this module, such as those of a hot reload. */
+const OURS = Symbol.for("trpc-rate-limit.statementNameGenerator");
+/**
+ * At the end of the statements that are named. In a transaction of the application none is: one that
+ * cannot be run would end the transaction.
+ */
+const NAMED = " --named";
+
+const nameOurs: NameGenerator = ({ sql }) => (sql.endsWith(NAMED) ? statementName(sql) : undefined);
+Object.defineProperty(nameOurs, OURS, { value: true });
+
+/** Whether the adapter of a client names our statements from now on. */
+export function letAdapterName(prisma: object): boolean {
+  const { _engineConfig: config } = prisma as ClientInternals;
+  const adapter = config?.adapter;
+  if (adapter?.adapterName !== "@prisma/adapter-pg") return false;
+  const options = adapter.options as NamingOptions | undefined;
+  const own = options?.statementNameGenerator;
+  if (own?.[OURS]) return true;
+  // The application names all statements itself, perhaps none, because of its pooler.
+  if (own !== undefined || !Object.isExtensible(adapter)) return false;
+  (adapter as { options?: NamingOptions }).options = {
+    ...options,
+    statementNameGenerator: nameOurs,
+  };
+  return true;
+}
+
+/**
+ * SQLSTATEs of a prepared statement that is not there, or is there already. Nothing was run then. A
+ * pooler such as PgBouncer may run each statement on another server process, and the application may
+ * have run DISCARD ALL on the connection.
+ */
+const NOT_RUN: ReadonlySet<string> = new Set(["26000", "42P05"]);
+
+/** Sends statements that are named, until one of them shows that names do no good here. */
+export function sendingNamed(connection: SqlConnection): SqlConnection {
+  let isNaming = true;
+  const named = async <TResult>(
+    send: (text: string) => Promise<TResult>,
+    text: string,
+  ): Promise<TResult> => {
+    if (!isNaming) return send(text);
+    try {
+      return await send(text + NAMED);
+    } catch (error) {
+      if (!hasCode(error, NOT_RUN)) throw error;
+      isNaming = false;
+      return send(text);
+    }
+  };
+  return {
+    query: (text, params, ...more) =>
+      named((sent) => connection.query(sent, params, ...more), text),
+    execute: (text, params, ...more) =>
+      named((sent) => connection.execute(sent, params, ...more), text),
+  };
+}
