@@ -7,11 +7,8 @@ import { describeSqlStore } from "../server/store/sql-contract.js";
 
 const limits = { few: { kind: "fixed window", rate: 10, period: DAY } } as const;
 
-async function setUp(mode = "WAL") {
+async function setUp() {
   const database = await createSqlite();
-  await database.prisma.$queryRawUnsafe(`PRAGMA journal_mode = ${mode}`);
-  // Locks of two copies of SQLite in one process do not see each other.
-  await database.prisma.$disconnect();
   const prisma = connectBetterSqlite3(database.url);
   const other = connectBetterSqlite3(database.url);
   onTestFinished(async () => {
@@ -29,7 +26,8 @@ if (hasPrismaBetterSqlite3) {
 
   describe("prismaStore on better-sqlite3", () => {
     it("answers no call while the file has no write-ahead log, and all of them then", async () => {
-      const { prisma, limiter, committed } = await setUp("DELETE");
+      const { prisma, limiter, committed } = await setUp();
+      await prisma.$queryRaw`PRAGMA journal_mode = DELETE`;
       const message = /run PRAGMA journal_mode = WAL once/;
       await expect(limiter.limit("few")).rejects.toThrow(message);
       await expect(limiter.transaction(({ limit }) => limit("few"))).rejects.toThrow(message);

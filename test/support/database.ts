@@ -1,6 +1,6 @@
 /** Creates a new database for a test, with the migrations of the package. */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,13 +30,37 @@ export interface TestDatabase<TClient extends Client = Client> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** The file of a database with its tables, in which nothing else is. Created by the first test. */
+let sqliteFile: Promise<Buffer> | undefined;
+
+/**
+ * A copy, so that `prisma` has not opened it yet. Prisma's driver closes a file only when garbage is
+ * collected. This removes the locks of other clients of SQLite in the process, and the `-wal` file
+ * below them, because each client brings its own SQLite, which does not know the others.
+ */
 export async function createSqlite(): Promise<TestDatabase<SqliteClient>> {
-  const folder = await mkdtemp(join(tmpdir(), "limits-"));
-  const url = `file:${join(folder, "test.db")}`;
-  const database = open(url, connectSqlite, () => rm(folder, { recursive: true, force: true }));
-  await database.prisma.$queryRaw`PRAGMA journal_mode = WAL`;
-  await applyMigrations(database.prisma, `${SCHEMAS}migrations`);
-  return database;
+  const file = await (sqliteFile ??= createSqliteFile());
+  const folder = await makeFolder();
+  const path = join(folder, "test.db");
+  await writeFile(path, file);
+  return open(`file:${path}`, connectSqlite, () => rm(folder, { recursive: true, force: true }));
+}
+
+async function createSqliteFile(): Promise<Buffer> {
+  const folder = await makeFolder();
+  const path = join(folder, "test.db");
+  const prisma = connectSqlite(`file:${path}`);
+  await prisma.$queryRaw`PRAGMA journal_mode = WAL`;
+  await applyMigrations(prisma, `${SCHEMAS}migrations`);
+  await prisma.$queryRaw`PRAGMA wal_checkpoint(TRUNCATE)`;
+  const file = await readFile(path);
+  await prisma.$disconnect();
+  await rm(folder, { recursive: true, force: true });
+  return file;
+}
+
+function makeFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "limits-"));
 }
 
 /**
