@@ -148,13 +148,13 @@ describe("the driver for Prisma 8", () => {
       driver.transaction(async (tx) => {
         const mine = driver.within(tx);
         await mine.query("SELECT n FROM pairs WHERE id = 1", []);
-        const other = driver.transaction(async (otherTx) => {
+        await driver.transaction(async (otherTx) => {
           const connection = driver.within(otherTx);
           await connection.query("SELECT n FROM pairs WHERE id = 2", []);
+          // After the other one's COMMIT, this statement would fail.
+          if (isAtCommit) await mine.execute("UPDATE pairs SET n = n + 1 WHERE id = 2", []);
           await connection.execute("UPDATE pairs SET n = n + 1 WHERE id = 1", []);
         }, serializable);
-        if (isAtCommit) await mine.execute("UPDATE pairs SET n = n + 1 WHERE id = 2", []);
-        await other;
         if (!isAtCommit) await mine.execute("UPDATE pairs SET n = n + 1 WHERE id = 1", []);
       }, serializable);
     for (const isAtCommit of [false, true]) {

@@ -30,7 +30,7 @@ export interface TestDatabase<TClient extends Client = Client> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The file of a database with its tables, in which nothing else is. Created by the first test. */
+/** A database file with empty tables. The first test creates it. */
 let sqliteFile: Promise<Buffer> | undefined;
 
 /**
