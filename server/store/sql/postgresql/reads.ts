@@ -1,4 +1,5 @@
 /** What reads the table on PostgreSQL. */
+import { rowKey } from "../../store.js";
 import type { Connection, Locking } from "../connection.js";
 import type { Statements } from "../dialect.js";
 import { rowIdOf, statesOf } from "../sql.js";
@@ -11,6 +12,7 @@ import {
   idParams,
   lockingText,
   of,
+  ONE_ROW,
   patience,
   rowsFrom,
   SAME_ROW,
@@ -59,13 +61,18 @@ export function postgresqlRead(
       WHERE ${SAME_ROW} AND ${byKey(engine)} ${boundOf(locking)}
       LIMIT 1 ${lockOf(locking)}
     ) AS t ON true`;
+  // Without lists, it costs three quarters for the server and the process.
+  const oneTextOf = (locking: Locking) => `SELECT ${shownColumns(engine)} FROM ${table} AS t
+    WHERE ${ONE_ROW} AND ${byKey(engine)} ${boundOf(locking)} LIMIT 1 ${lockOf(locking)}`;
   // Kept, because a driver looks up prepared statements by their text.
   const readTexts = new Map<string, string>();
-  const readText = ({ locking, transaction }: Connection, withClock: boolean): string => {
-    const id = `${locking.lock} ${locking.patience} ${transaction !== undefined} ${withClock}`;
+  type Form = "one" | "many" | "many with clock";
+  const readText = ({ locking, transaction }: Connection, form: Form): string => {
+    const id = `${locking.lock} ${locking.patience} ${transaction !== undefined} ${form}`;
     let text = readTexts.get(id);
     if (text === undefined) {
-      text = lockingText(engine, transaction !== undefined, readTextOf(locking, withClock));
+      const plain = form === "one" ? oneTextOf(locking) : readTextOf(locking, form !== "many");
+      text = lockingText(engine, transaction !== undefined, plain);
       readTexts.set(id, text);
     }
     return text;
@@ -73,7 +80,13 @@ export function postgresqlRead(
 
   return async (connection, rows) => {
     const learn = clock.due();
-    const text = readText(connection, learn !== undefined);
+    const [row] = rows;
+    if (rows.length === 1 && learn === undefined && engine.isPostgresql) {
+      const params = [row!.name, row!.key, row!.shard];
+      const [only] = await connection.query(readText(connection, "one"), params);
+      return only === undefined ? new Map() : new Map([[rowKey(row!), shownState(only)]]);
+    }
+    const text = readText(connection, learn === undefined ? "many" : "many with clock");
     const found = await connection.query(text, idParams(rows));
     learn?.(found);
     return statesOf(found, shownState);

@@ -106,6 +106,9 @@ export function lockingText(
   return skipsWhenSerializable || isAlone ? text : text.replace(/ SKIP LOCKED| NOWAIT/g, "");
 }
 
+/** The row `t` of the first three parameters. */
+export const ONE_ROW = `t."name" = $1 AND t."key" = $2 AND t."shard" = $3`;
+
 /** Another one: the planner takes it to hold for one row of a list `i`. */
 export const FEW = `i."shard" % 1 = 0`;
 

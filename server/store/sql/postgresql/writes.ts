@@ -3,7 +3,7 @@
  * them, so the guard would fail after the wait.
  */
 import type { Write } from "../../plan-writes.js";
-import { compareLockOrder } from "../../store.js";
+import { compareLockOrder, rowKey } from "../../store.js";
 import type { Connection } from "../connection.js";
 import type { Statements } from "../dialect.js";
 import type { SqlConnection } from "../driver.js";
@@ -17,6 +17,7 @@ import {
   LOCK_WAIT,
   lockingText,
   of,
+  ONE_ROW,
   patience,
   rowsFrom,
   SAME_ROW,
@@ -40,6 +41,13 @@ export function postgresqlWrites(
   return {
     async update(connection, groups) {
       const writes = groups.flatMap((group) => group.writes);
+      if (writes.length === 1 && engine.isPostgresql) {
+        const { row, was, next } = writes[0]!;
+        const states = [next!.value, next!.ts, was!.value, was!.ts];
+        const params = [row.name, row.key, row.shard, ...states];
+        const found = await connection.query(fit(connection, texts.updateOne), params);
+        return new Set(found.map(() => rowKey(row)));
+      }
       const isWhole = groups.length === writes.length;
       const params = [
         ...wasParams(writes),
@@ -92,7 +100,12 @@ function writeTexts(table: string, isFoundByKey: string) {
     UPDATE ${table} AS t SET "value" = i."value", "ts" = i."ts" FROM l AS i WHERE ${guard}
     ${inGroups ? `AND i."group" IN (${WHOLE_GROUPS})` : ""}
     RETURNING ${of("t", ID)}`;
+  const same = `${ONE_ROW} AND ${isFoundByKey} AND t."value" = $6 AND t."ts" = $7`;
   return {
+    // Without lists, it costs three quarters for the server and the process.
+    updateOne: `UPDATE ${table} AS t SET "value" = $4, "ts" = $5 FROM (
+      SELECT 1 FROM ${table} AS t WHERE ${same} LIMIT 1 FOR NO KEY UPDATE OF t SKIP LOCKED
+    ) AS l WHERE ${same} RETURNING t."shard"`,
     update: updateText(false),
     updateGroups: updateText(true),
     insert: `INSERT INTO ${table} AS t (${STATE}) SELECT ${of("i", STATE)} FROM ${rowsFrom(STATE)}`,
