@@ -1,6 +1,6 @@
 /** The panel: what each observer of the page knows. It reads them several times a second. */
 "use client";
-import { useEffect, useState } from "react";
+import { type ReactElement, useEffect, useState } from "react";
 import type { RateLimitObserver } from "../types.js";
 import { STYLES } from "./styles.js";
 import { type Fact, type LimitView, type ObserverView, viewOf } from "./view.js";
@@ -18,7 +18,7 @@ export function Panel({
   /** Observers come and go while the panel is open. */
   observers: ReadonlySet<RateLimitObserver>;
   theme: "light" | "dark";
-}) {
+}): ReactElement {
   const views = useViews(observers);
   return (
     <section className="trl-devtools" data-theme={theme} aria-label="Rate limits">

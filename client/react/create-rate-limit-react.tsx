@@ -7,7 +7,14 @@ import {
   QueryClientContext,
 } from "@tanstack/react-query";
 import type { AnyTRPCRouter } from "@trpc/server";
-import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
+import {
+  createContext,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+} from "react";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { LimitNames, RouterWithLimits } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
@@ -109,7 +116,7 @@ export function createRateLimitReact<
    *
    * @throws Error without a `client` and without an `observer`.
    */
-  function RateLimitProvider(props: RateLimitProviderProps<TRouter, TPath>) {
+  function RateLimitProvider(props: RateLimitProviderProps<TRouter, TPath>): ReactElement {
     const { client, observer: given, live, pollInterval, caller, children } = props;
     // In plain JavaScript it can be missing, and every hook would wait for ever.
     if (!client && !given) {
@@ -195,7 +202,7 @@ export function createRateLimitReact<
   }
 
   /** The tokens that remain of a limit, as a bar. Only the bar renders for refills. */
-  function RateLimitMeter(props: RateLimitMeterProps<LimitNames<TRouter, TPath>>) {
+  function RateLimitMeter(props: RateLimitMeterProps<LimitNames<TRouter, TPath>>): ReactElement {
     return useMeter(useRateLimitContext("RateLimitMeter"), props);
   }
 

@@ -1,6 +1,6 @@
 /** The wait, on screen and for screen readers. Only this component renders for each tick. */
 "use client";
-import { type ReactNode, useEffect, useInsertionEffect, useRef } from "react";
+import { type ReactElement, type ReactNode, useEffect, useInsertionEffect, useRef } from "react";
 import { announce } from "./announce.js";
 import { useCountdown } from "./use-countdown.js";
 
@@ -29,7 +29,7 @@ export function RateLimitCountdown({
   retryAt,
   children = formatWait,
   announcement = sayWait,
-}: RateLimitCountdownProps) {
+}: RateLimitCountdownProps): ReactElement | null {
   const seconds = useCountdown(retryAt);
   const isWaiting = seconds > 0;
   const latest = useRef({ retryAt, seconds, announcement });

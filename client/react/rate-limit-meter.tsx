@@ -1,6 +1,6 @@
 /** The tokens that remain of a limit, as a bar. Needs no style sheet, and takes CSS variables. */
 "use client";
-import type { CSSProperties } from "react";
+import type { CSSProperties, ReactElement } from "react";
 import { capacityOf } from "../../core/config.js";
 import { fillSmoothly } from "./fill-smoothly.js";
 import { type RateLimitContextValue, useLimit } from "./use-limit.js";
@@ -41,7 +41,7 @@ export function useMeter(
     className,
     style,
   }: MeterProps & { name: string; limitKey?: string | undefined },
-) {
+): ReactElement {
   const { value, config } = useLimit(context, name, { key });
   // A capacity below 1 never holds a whole token, and still needs a scale.
   const capacity = Math.max(1, Math.floor(config ? capacityOf(config) : 1));

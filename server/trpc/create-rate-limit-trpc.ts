@@ -6,7 +6,9 @@ import type { RateLimiter } from "../limiter/limiter-types.js";
 import { type ConfigResolver, createConfigFor } from "./config-for-caller.js";
 import type { KeyResolver } from "./key-for-caller.js";
 import { createRateLimited } from "./rate-limited.js";
+import type { RateLimited } from "./rate-limited-types.js";
 import { type AuthorizeOptions, createRateLimitRouter } from "./router.js";
+import type { RateLimitRouter } from "./router-types.js";
 
 /** How often `watch` reads the changes of other processes, ms. */
 const DEFAULT_INTERVAL = 1000;
@@ -113,7 +115,14 @@ export function createRateLimitTRPC<
   TLimits extends LimitConfigs,
   TTransaction,
   TExposed extends keyof TLimits & string = keyof TLimits & string,
->(options: RateLimitTRPCOptions<TContext, TMeta, TLimits, TTransaction, TExposed>) {
+>(
+  options: RateLimitTRPCOptions<TContext, TMeta, TLimits, TTransaction, TExposed>,
+): {
+  /** Middleware that charges limits; see `RateLimited`. */
+  rateLimited: RateLimited<TContext, TMeta, keyof TLimits & string, TTransaction>;
+  /** The router through which clients read limits. Mount it as `rateLimit`. */
+  router: RateLimitRouter<TContext, TMeta, TExposed>;
+} {
   type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
   const { t, limiter, key: resolver, config, authorize } = options;
@@ -144,14 +153,12 @@ export function createRateLimitTRPC<
   }
   const configFor = createConfigFor(config, limiter.limits);
   return {
-    /** Middleware that charges limits; see `RateLimited`. */
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(
       limiter,
       resolver,
       configFor,
       exposed,
     ),
-    /** The router through which clients read limits. Mount it as `rateLimit`. */
     router: createRateLimitRouter<TContext, TMeta, TExposed>(t as never, {
       limiter,
       names: exposed as readonly TExposed[],

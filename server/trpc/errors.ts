@@ -2,17 +2,13 @@
  * Turns the package's errors into tRPC errors. The code says what kind of failure it was. A denial
  * has its facts in `error.data.rateLimit`, plain JSON.
  */
-import {
-  TRPCError,
-  type TRPC_ERROR_CODE_KEY,
-  type TRPCDefaultErrorShape,
-  type TRPCErrorShape,
-} from "@trpc/server";
+import { TRPCError, type TRPC_ERROR_CODE_KEY } from "@trpc/server";
 import { getHTTPStatusCodeFromError } from "@trpc/server/http";
 import { TRPC_ERROR_CODES_BY_KEY } from "@trpc/server/rpc";
 import { isRateLimitError, RateLimitError, type RateLimitErrorData } from "../../core/errors.js";
 import { statusOfError } from "../hosts/status-of-error.js";
 import { withFewDenials } from "../http/header-fields.js";
+import type { DefaultErrorShape, TRPCErrorShape } from "./trpc-types.js";
 
 /** By name, as tRPC does: the class of an application in CommonJS is another copy. */
 function isTRPCError(error: unknown): error is TRPCError {
@@ -129,7 +125,7 @@ export type RateLimitErrorShape<TShape extends TRPCErrorShape, TName extends str
  * @param _limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
  */
 export function formatRateLimitError<
-  TShape extends TRPCErrorShape = TRPCDefaultErrorShape,
+  TShape extends TRPCErrorShape = DefaultErrorShape,
   TLimits extends object = Record<string, unknown>,
 >(
   shape: TShape,

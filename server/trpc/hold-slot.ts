@@ -2,10 +2,10 @@
  * Holds a slot while a procedure runs: to the end of its stream, if its answer is one, and to the end of
  * all streams and promises in its answer, which tRPC sends as they come.
  */
-import type { TRPCMiddlewareFunction } from "@trpc/server";
+import type { MiddlewareFunction } from "./trpc-types.js";
 import type { EnterGranted } from "../limiter/slots/enter-options.js";
 
-type Result = Awaited<ReturnType<TRPCMiddlewareFunction<object, object, object, object, unknown>>>;
+type Result = Awaited<ReturnType<MiddlewareFunction<object, object, object, object, unknown>>>;
 
 interface Answer {
   /** The signal of the request: it is aborted when the client goes away. */

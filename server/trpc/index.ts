@@ -20,3 +20,4 @@ export type {
 } from "./rate-limited-types.js";
 export { rateLimitResponseMeta, type RateLimitResponseMetaOptions } from "./response-headers.js";
 export type { AuthorizeOptions } from "./router.js";
+export type { RateLimitRouter } from "./router-types.js";

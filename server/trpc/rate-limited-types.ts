@@ -1,5 +1,6 @@
 /** The types of the middleware that `createRateLimitTRPC` returns as `rateLimited`. */
-import type { TRPCError, TRPCMiddlewareFunction, TRPCProcedureType } from "@trpc/server";
+import type { TRPCError, TRPCProcedureType } from "@trpc/server";
+import type { MiddlewareFunction } from "./trpc-types.js";
 import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllResult } from "../limiter/call-options.js";
@@ -157,7 +158,7 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
   <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,
     options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput> & ChargeOnErrorOptions,
-  ): TRPCMiddlewareFunction<TContext, TMeta, TOverrides, { rateLimit: Granted<TNames> }, TInput>;
+  ): MiddlewareFunction<TContext, TMeta, TOverrides, { rateLimit: Granted<TNames> }, TInput>;
 
   /**
    * The first of several limits that has the tokens pays for the call, such as the plan and then the
@@ -167,7 +168,7 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
   first<TOverrides extends object, TInput, const TNames extends readonly TName[]>(
     names: TNames,
     options?: RateLimitedFirstOptions<ContextWith<TContext, TOverrides>, TInput>,
-  ): TRPCMiddlewareFunction<
+  ): MiddlewareFunction<
     TContext,
     TMeta,
     TOverrides,
@@ -185,7 +186,7 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
   transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,
     options?: RateLimitedOptions<ContextWith<TContext, TOverrides>, TInput>,
-  ): TRPCMiddlewareFunction<
+  ): MiddlewareFunction<
     TContext,
     TMeta,
     TOverrides,

@@ -2,7 +2,7 @@
  * The router through which clients read limits. A caller may read a limit if the `key` resolver
  * returns a key. No caller may consume or reset, unless `authorize` allows it.
  */
-import { TRPCError, type TRPCRootObject } from "@trpc/server";
+import { type TRPCBuilder, TRPCError } from "@trpc/server";
 import type { AnyLimit, RateLimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
@@ -12,6 +12,7 @@ import { throwingPublicErrors, toPublicError } from "./errors.js";
 import type { ConfigFor } from "./config-for-caller.js";
 import { keyOption } from "../../core/key-option.js";
 import { type KeyResolver, resolveKey } from "./key-for-caller.js";
+import type { RateLimitRouter } from "./router-types.js";
 import { createRateLimitSchemas } from "./schemas.js";
 import { createHubPerStream, createWatchHub, type WatchSource } from "../changes/watch-hub.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
@@ -55,7 +56,7 @@ export function createRateLimitRouter<
   TMeta extends object,
   TName extends string,
 >(
-  t: Pick<TRPCRootObject<TContext, TMeta, object>, "procedure" | "router">,
+  t: Pick<ReturnType<TRPCBuilder<TContext, TMeta>["create"]>, "procedure" | "router">,
   {
     limiter,
     names,
@@ -66,7 +67,7 @@ export function createRateLimitRouter<
     maxStreams,
     keyInterval,
   }: RouterOptions<TContext, TName>,
-) {
+): RateLimitRouter<TContext, TMeta, TName> {
   const schemas = createRateLimitSchemas(names);
   const keyFor = (ctx: unknown, name: TName, requested: string | undefined) =>
     resolveKey(resolver, ctx as TContext, name, requested);

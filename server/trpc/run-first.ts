@@ -1,5 +1,5 @@
 /** `rateLimited.first`: the first of several limits that has the tokens pays for a procedure call. */
-import type { TRPCMiddlewareFunction } from "@trpc/server";
+import type { MiddlewareFunction } from "./trpc-types.js";
 import { countOption } from "../../core/count.js";
 import { keyOption } from "../../core/key-option.js";
 import { isCostly } from "../hosts/charge-request.js";
@@ -11,7 +11,7 @@ import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types
 import { type Call, type Charging, failureOf, itemsOf, throwingConcealed } from "./run-limited.js";
 import { settleQuietly } from "./settle.js";
 
-type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
+type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
 type Paid = LimitFirstResult & { ok: true };
 
 /** Has a call paid for, runs its procedure, and gives the tokens back if the call costs nothing. */

@@ -1,5 +1,6 @@
 /** The work of the middleware around a procedure: it takes tokens, and gives back or keeps them. */
-import { TRPCError, type TRPCMiddlewareFunction } from "@trpc/server";
+import { TRPCError } from "@trpc/server";
+import type { MiddlewareFunction } from "./trpc-types.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
 import { giveBack, isCostly, take, type Taken } from "../hosts/charge-request.js";
 import type { LimitAllItem } from "../limiter/call-options.js";
@@ -21,7 +22,7 @@ import { withSettle } from "./settle.js";
 import { rolledBack } from "./validate-rate-limited.js";
 import { keyOption } from "../../core/key-option.js";
 
-type Middleware = TRPCMiddlewareFunction<object, object, object, object, unknown>;
+type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
 /** A procedure call, as middleware receives it. */
 export type Call = Parameters<Middleware>[0];
 type Options = RateLimitedOptions<object, unknown>;

@@ -1,0 +1,55 @@
+/**
+ * The type of the router. It is written down, because TypeScript would name the types of tRPC in its
+ * declaration as the newest version 11 does, and older ones do not have these names.
+ */
+import type {
+  TRPCMutationProcedure,
+  TRPCQueryProcedure,
+  TRPCSubscriptionProcedure,
+} from "@trpc/server";
+import type { RateLimitResult } from "../../core/decide.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import type { BuiltRouter, DefaultErrorShape } from "./trpc-types.js";
+
+/** The router through which clients read limits. `TName` are the limits that they may know. */
+export type RateLimitRouter<
+  TContext extends object,
+  TMeta extends object,
+  TName extends string,
+> = BuiltRouter<
+  { ctx: TContext; meta: TMeta; errorShape: DefaultErrorShape; transformer: false },
+  {
+    status: TRPCQueryProcedure<Definition<TMeta, Query<TName>, RateLimitSnapshot<TName>>>;
+    check: TRPCQueryProcedure<Definition<TMeta, Query<TName>, RateLimitResult>>;
+    watch: TRPCSubscriptionProcedure<
+      Definition<
+        TMeta,
+        { items: Item<TName>[] },
+        AsyncIterable<RateLimitSnapshot<TName>, void, undefined>
+      >
+    >;
+    limit: TRPCMutationProcedure<
+      Definition<TMeta, Query<TName> & { reserve?: boolean | undefined }, RateLimitResult>
+    >;
+    reset: TRPCMutationProcedure<Definition<TMeta, Item<TName>, void>>;
+  }
+>;
+
+/** One limit, and a key if the client requests one. */
+export interface Item<TName extends string> {
+  name: TName;
+  key?: string | undefined;
+}
+
+/** One limit, and the tokens that it is asked about. */
+export interface Query<TName extends string> extends Item<TName> {
+  count?: number | undefined;
+}
+
+/** What tRPC knows of a procedure. */
+interface Definition<TMeta, TInput, TOutput> {
+  input: TInput;
+  output: TOutput;
+  meta: TMeta;
+  errorShape: DefaultErrorShape;
+}
