@@ -48,7 +48,7 @@ interface ErrorShape {
   originalCode?: unknown;
   message?: unknown;
   /** Prisma: the error of the adapter, or without an adapter the code of the database. */
-  meta?: { driverAdapterError?: unknown; code?: unknown } | null;
+  meta?: { driverAdapterError?: unknown; code?: unknown; message?: unknown } | null;
   /** Prisma 8, Drizzle, libsql, and Prisma's adapters at COMMIT. */
   cause?: unknown;
 }
@@ -111,6 +111,8 @@ export function someCode(error: unknown, holds: (code: string) => boolean, depth
   const { code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode, meta } = shape;
   const codes = [code, errno, sqlState, errcode, rawCode, extendedCode, kind, originalCode];
   if (kind === "sqlite") codes.push(firstWord(shape.message));
+  // Prisma 6.7 to 6.14 has no other sign of it for a raw query through an adapter: its code is "N/A".
+  if (meta?.message === "Transaction write conflict") codes.push("TransactionWriteConflict");
   return (
     [...codes, meta?.code].some((each) => isCode(each) && holds(String(each))) ||
     someCode(meta?.driverAdapterError, holds, depth + 1) ||

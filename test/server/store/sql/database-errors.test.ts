@@ -11,6 +11,8 @@ const orm = (code: string) => ({ code, meta: { modelName: "Message" } });
 const atCommit = (cause: object) => ({ name: "DriverAdapterError", cause });
 /** Prisma 6 without an adapter. */
 const classic = (code: string) => ({ code: "P2010", meta: { code, message: "…" } });
+/** Prisma 6.7 to 6.14 with an adapter. */
+const WITHOUT_CODE = { code: "N/A", message: "Transaction write conflict" };
 const drizzle = (cause: object) => ({ name: "DrizzleQueryError", query: "…", params: [], cause });
 
 type Row = [dialect: DialectName, source: string, error: unknown];
@@ -23,6 +25,7 @@ const CONFLICTS: Row[] = [
   ["postgresql", "Drizzle", drizzle({ code: "40001" })],
   ["postgresql", "Prisma: an ORM query", orm("P2034")],
   ["postgresql", "Prisma: a raw query", raw({ kind: "TransactionWriteConflict" })],
+  ["postgresql", "Prisma 6.7 to 6.14: a raw query", { code: "P2010", meta: WITHOUT_CODE }],
   ["postgresql", "Prisma: a locked row", raw({ kind: "postgres", originalCode: "55P03" })],
   ["postgresql", "Prisma: a deadlock", raw({ kind: "postgres", originalCode: "40P01" })],
   ["postgresql", "Prisma: COMMIT", atCommit({ kind: "TransactionWriteConflict" })],
