@@ -3,6 +3,7 @@
  * answer before it sends anything never sends an answer without an end.
  */
 import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
+import { readTrpcError, type TrpcError } from "./trpc-error.js";
 
 export interface StreamOptions {
   /** Of tRPC, such as `http://localhost:3000/api/trpc`. */
@@ -21,9 +22,10 @@ const CHECK = "stream";
 type Answer =
   | { kind: "live" }
   | { kind: "silent" }
-  /** The procedure has failed, or the input was refused. */
-  | { kind: "refused"; message: string }
-  | { kind: "missing"; message: string };
+  /** tRPC itself: the procedure has failed, the input was refused, or there is no such procedure. */
+  | { kind: "refused"; error: TrpcError }
+  /** Something else than tRPC, or nothing at all. */
+  | { kind: "foreign"; message: string };
 
 /** Its findings never show the password or the query of the URL, nor a line of a header. */
 export async function checkStream({
@@ -51,17 +53,24 @@ export async function checkStream({
       );
     }
   }
-  let answer: Answer | undefined;
+  const ask = async (input: unknown) => {
+    target.searchParams.set("input", JSON.stringify(input));
+    return watch(target.href, headers, patience);
+  };
+  let first: Answer | undefined;
+  let isWrapped = false;
   for (const name of names) {
-    // The second input is what superjson makes of the first.
     const input = { items: [{ name }] };
-    for (const sent of [input, { json: input }]) {
-      target.searchParams.set("input", JSON.stringify(sent));
-      answer = await watch(target.href, headers, patience);
-      if (answer.kind !== "refused") return findingOf(answer, shown, patience);
+    let answer = await ask(isWrapped ? { json: input } : input);
+    // With superjson, the answer to the plain input says nothing but that it is not superjson's.
+    if (!isWrapped && answer.kind === "refused" && answer.error.isWrapped) {
+      isWrapped = true;
+      answer = await ask({ json: input });
     }
+    if (answer.kind !== "refused") return findingOf(answer, shown, patience);
+    first ??= answer;
   }
-  return findingOf(answer!, shown, patience);
+  return findingOf(first!, shown, patience);
 }
 
 /** Takes the user and the password out of the URL, because `fetch` refuses a URL that has them. */
@@ -95,19 +104,33 @@ function findingOf(answer: Answer, shown: string, patience: number): Finding {
         "Until then, pages poll",
     );
   }
-  if (answer.kind === "refused") {
-    return warning(
-      CHECK,
-      `${shown} has refused to watch a limit: ${answer.message}`,
-      "pass the name of a limit by --limit, and the cookie of a user by --header",
-    );
-  }
+  if (answer.kind === "refused") return refusal(answer.error, shown);
   return failure(
     CHECK,
-    `${shown} has no rateLimit.watch: ${answer.message}`,
-    "pass the URL of tRPC, and mount the router as rateLimit",
+    `there is no tRPC at ${shown}: ${answer.message}`,
+    `pass the URL of tRPC, such as http://localhost:3000/api/trpc; if a log-in is in front, ${USER}`,
   );
 }
+
+function refusal({ code, message }: TrpcError, shown: string): Finding {
+  const reason = code === undefined ? message : `${code}, ${message}`;
+  if (code === "NOT_FOUND") {
+    return failure(
+      CHECK,
+      `the tRPC at ${shown} has no rateLimit.watch: ${reason}`,
+      "mount the router of createRateLimitTRPC in yours, rateLimit: rl.router, and pass the URL of tRPC",
+    );
+  }
+  return warning(CHECK, `${shown} has refused to watch a limit: ${reason}`, adviceFor(code));
+}
+
+function adviceFor(code: string | undefined): string {
+  if (code === "UNAUTHORIZED" || code === "FORBIDDEN") return USER;
+  if (code === "BAD_REQUEST") return `pass the name of a limit by --limit, or ${USER}`;
+  return `look into the log of the application, or ${USER}`;
+}
+
+const USER = 'pass the cookie of one who is logged in by --header "cookie: ..."';
 
 async function watch(url: string, headers: Headers, patience: number): Promise<Answer> {
   const controller = new AbortController();
@@ -117,13 +140,14 @@ async function watch(url: string, headers: Headers, patience: number): Promise<A
     const response = await fetch(url, { headers, signal });
     const type = response.headers.get("content-type") ?? "";
     if (response.ok && type.startsWith("text/event-stream")) return await firstEvent(response);
-    const message = `HTTP ${response.status}${messageIn(await response.text())}`;
-    const isOfTrpc = type.startsWith("application/json") && response.status !== 404;
-    return { kind: isOfTrpc ? "refused" : "missing", message };
+    const text = await response.text();
+    const error = readTrpcError(text);
+    if (error !== undefined) return { kind: "refused", error };
+    return { kind: "foreign", message: shownAnswer(response, type, text) };
   } catch (error) {
     if (controller.signal.aborted) return { kind: "silent" };
     const { cause } = error as { cause?: unknown };
-    return { kind: "missing", message: messageOf(cause ?? error) };
+    return { kind: "foreign", message: messageOf(cause ?? error) };
   } finally {
     clearTimeout(timer);
     controller.abort();
@@ -139,17 +163,27 @@ async function firstEvent({ body }: Response): Promise<Answer> {
     const events = text.split("\n\n").slice(0, -1);
     for (const event of events) {
       if (/^event: serialized-error/m.test(event)) {
-        return { kind: "refused", message: messageIn(event).slice(2) };
+        const error = readTrpcError(/^data: (.*)$/m.exec(event)?.[1] ?? "");
+        return { kind: "refused", error: error ?? UNREADABLE };
       }
       // tRPC's own events have names: connected, ping, return.
       if (/^data: /m.test(event) && !/^event: /m.test(event)) return { kind: "live" };
     }
   }
-  return { kind: "refused", message: "the stream has ended at once" };
+  return { kind: "refused", error: { ...UNREADABLE, message: "the stream has ended at once" } };
 }
 
-/** `: ` and the message of tRPC's error, if there is one. */
-function messageIn(text: string): string {
-  const found = /"message":("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
-  return found === undefined ? "" : `: ${String(JSON.parse(found)).split("\n", 1)[0]}`;
+const UNREADABLE: TrpcError = {
+  message: "with an error that only the transformer of the application can read",
+  code: undefined,
+  isWrapped: false,
+};
+
+/** A page of a proxy or of a log-in is known by its title. */
+function shownAnswer({ status, url, redirected }: Response, type: string, text: string): string {
+  const title = /<title>\s*([^<\n]{1,80}?)\s*<\/title>/i.exec(text)?.[1];
+  const what = /html/.test(type) || title !== undefined ? "an HTML page" : "an answer";
+  const named = title === undefined ? "" : ` with the title "${title}"`;
+  const from = redirected ? `, after a redirect to ${new URL(url).pathname}` : "";
+  return `HTTP ${status}, ${what}${named}${from}`;
 }

@@ -1,8 +1,9 @@
 /** `doctor --app`: live updates, with and without a proxy that collects answers. */
-import { createServer, request } from "node:http";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { initTRPC } from "@trpc/server";
-import { expect, it } from "vitest";
+import { initTRPC, TRPCError } from "@trpc/server";
+import superjson from "superjson";
+import { describe, expect, it } from "vitest";
 import { checkStream } from "../../../cli/doctor/check-stream.js";
 import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
 import { createRateLimitTRPC } from "../../../server/trpc/index.js";
@@ -10,25 +11,48 @@ import { startServer } from "../../support/http.js";
 import { runDoctor } from "../../support/run-doctor.js";
 import { makeFolder } from "../../support/scaffold.js";
 
-/** What superjson does to plain data. */
-const transformer = {
-  serialize: (json: unknown) => ({ json }),
-  deserialize: (value: { json: unknown }) => value.json,
-};
+interface Application {
+  wraps?: boolean;
+  key?: string | null;
+  /** Whether the router is mounted. */
+  isMounted?: boolean;
+  isLoggedIn?: boolean;
+}
 
-function start({ wraps = false, key = "ann" as string | null } = {}) {
+function start({
+  wraps = false,
+  key = "ann",
+  isMounted = true,
+  isLoggedIn = true,
+}: Application = {}) {
   const limiter = createRateLimiter({
     store: memoryStore(),
     limits: { send: { kind: "token bucket", rate: 10, period: MINUTE } },
   });
-  const t = initTRPC.create(wraps ? { transformer } : {});
+  const t = initTRPC.create(wraps ? { transformer: superjson } : {});
   const rl = createRateLimitTRPC({ t, limiter, key: () => key });
-  return startServer(t.router({ rateLimit: rl.router }), () => ({}));
+  return startServer(t.router(isMounted ? { rateLimit: rl.router } : {}), () => {
+    if (!isLoggedIn) throw new TRPCError({ code: "UNAUTHORIZED", message: "Log in first" });
+    return {};
+  });
+}
+
+/** A server that answers everything so. */
+async function startAnswering(answer: (req: IncomingMessage, res: ServerResponse) => void) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 /** A proxy that sends an answer once it has all of it. */
-async function startBuffering(target: string) {
-  const proxy = createServer((req, res) => {
+function startBuffering(target: string) {
+  return startAnswering((req, res) => {
     const forwarded = request(new URL(req.url!, target), { headers: req.headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -40,14 +64,6 @@ async function startBuffering(target: string) {
     forwarded.on("error", () => res.destroy());
     forwarded.end();
   });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      proxy.closeAllConnections();
-      await new Promise((resolve) => proxy.close(resolve));
-    },
-  };
 }
 
 const check = (url: string, names = ["send"], patience = 5000) =>
@@ -76,21 +92,99 @@ it("says that a proxy collects the answer", async () => {
   });
 });
 
-it("says what the application has refused", async () => {
-  await using server = await start({ key: null });
+describe.each([{ wraps: false }, { wraps: true }])("with superjson: $wraps", ({ wraps }) => {
+  it("says why a key was refused", async () => {
+    await using server = await start({ wraps, key: null });
+    expect(await check(server.url)).toMatchObject({
+      level: "warning",
+      message: expect.stringMatching(/has refused to watch a limit: [A-Z_]+, .*key/),
+      advice: expect.stringContaining("--header"),
+    });
+  });
+
+  it("says in words which names of limits there are", async () => {
+    await using server = await start({ wraps });
+    expect(await check(server.url, ["other"])).toMatchObject({
+      level: "warning",
+      message: `${server.url} has refused to watch a limit: BAD_REQUEST, items.0.name: Invalid input: expected "send"`,
+      advice: expect.stringContaining("--limit"),
+    });
+  });
+
+  it("says that a user has to be logged in", async () => {
+    await using server = await start({ wraps, isLoggedIn: false });
+    expect(await check(server.url)).toEqual({
+      check: "stream",
+      level: "warning",
+      message: `${server.url} has refused to watch a limit: UNAUTHORIZED, Log in first`,
+      advice: 'pass the cookie of one who is logged in by --header "cookie: ..."',
+    });
+  });
+
+  it("says that the router is not mounted", async () => {
+    await using server = await start({ wraps, isMounted: false });
+    expect(await check(server.url)).toMatchObject({
+      level: "error",
+      message: expect.stringContaining('NOT_FOUND, No procedure found on path "rateLimit.watch"'),
+      advice: expect.stringContaining("rateLimit: rl.router"),
+    });
+  });
+
+  it("says which path tRPC does not know", async () => {
+    await using server = await start({ wraps });
+    expect(await check(`${server.url}/api`)).toMatchObject({
+      level: "error",
+      message: expect.stringContaining('No procedure found on path "api/rateLimit.watch"'),
+      advice: expect.stringContaining("pass the URL of tRPC"),
+    });
+  });
+});
+
+it("asks once for each limit where there is no transformer", async () => {
+  await using server = await start();
+  await check(server.url, ["other", "more"]);
+  expect(server.requests()).toBe(2);
+});
+
+it.each([
+  { status: 502, body: "<html><title>502 Bad Gateway</title></html>", said: "502 Bad Gateway" },
+  { status: 404, body: "<!doctype html><title>Not found</title>", said: "Not found" },
+])("says that a page answers instead of tRPC: $said", async ({ status, body, said }) => {
+  await using proxy = await startAnswering((_, res) => {
+    res.writeHead(status, { "content-type": "text/html" }).end(body);
+  });
+  expect(await check(`${proxy.url}/api/trpc`)).toMatchObject({
+    level: "error",
+    message: `there is no tRPC at ${proxy.url}/api/trpc: HTTP ${status}, an HTML page with the title "${said}"`,
+    advice: expect.stringContaining("pass the URL of tRPC"),
+  });
+});
+
+it("says that it was sent to a page, such as that of the log-in", async () => {
+  await using server = await startAnswering((req, res) => {
+    if (req.url?.startsWith("/log-in")) res.writeHead(200, { "content-type": "text/html" }).end("");
+    else res.writeHead(307, { location: "/log-in?from=secret" }).end();
+  });
   expect(await check(server.url)).toMatchObject({
-    level: "warning",
-    message: expect.stringMatching(/has refused to watch a limit: ./),
+    level: "error",
+    message: expect.stringMatching(/HTTP 200, an HTML page, after a redirect to \/log-in$/),
     advice: expect.stringContaining("--header"),
   });
 });
 
-it("says that there is no such procedure, and no such server", async () => {
-  await using server = await start();
-  expect(await check(`${server.url}/api`)).toMatchObject({
-    level: "error",
-    message: expect.stringContaining("has no rateLimit.watch: HTTP 404"),
+it("says what a guard in front of tRPC has answered", async () => {
+  await using server = await startAnswering((_, res) => {
+    res.writeHead(401, { "content-type": "application/json" }).end('{"error":"No session"}');
   });
+  expect(await check(server.url)).toMatchObject({
+    level: "warning",
+    message: expect.stringContaining("has refused to watch a limit: No session"),
+    advice: expect.stringContaining("--header"),
+  });
+});
+
+it("says that there is no such server", async () => {
+  await using server = await start();
   await server.kill();
   expect(await check(server.url)).toMatchObject({
     level: "error",
