@@ -275,7 +275,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
   runtimes: { test: { ...inRuntimes, include: ["test/runtimes/{bun,deno,http}/**/*.test.ts"] } },
   scaffolds: {
     test: {
-      include: ["test/scaffolds/**/*.test.ts"],
+      include: ["test/{peers,scaffolds}/**/*.test.ts"],
       exclude: installed,
       globalSetup: "test/scaffolds/global-setup.ts",
       testTimeout: 600_000,

@@ -18,6 +18,7 @@ const SUBJECTS = new Set([
   "failover",
   "galera",
   "histories",
+  "peers",
   "quick-start",
   "redis",
   "runtimes",

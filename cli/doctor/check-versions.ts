@@ -9,12 +9,21 @@ export const TRPC = ["server", "client", "react-query", "tanstack-react-query", 
   (name) => `@trpc/${name}`,
 );
 
+/**
+ * What this package imports nothing of, so that it is no peer: npm would move it to fit a range, or
+ * refuse to install. These versions have been run.
+ */
+export const TRIED: Readonly<Record<string, string>> = {
+  "@prisma/client": ">=5.18.0 <8.0.0",
+  "drizzle-orm": ">=0.29.0 <2.0.0",
+};
+
 /** @param peers the ranges of this package's peers. */
 export async function checkVersions(
   root: string,
   peers: Readonly<Record<string, string>>,
 ): Promise<Finding[]> {
-  const names = [...new Set([...TRPC, ...Object.keys(peers)])];
+  const names = [...new Set([...TRPC, "prisma", ...Object.keys({ ...peers, ...TRIED })])];
   const found = await Promise.all(
     names.map(async (name) => [name, await versionOf(root, name)] as const),
   );
@@ -26,6 +35,15 @@ export async function checkVersions(
     const message = `${name} is ${version}, and this package works with ${range}`;
     findings.push(failure(CHECK, message, `npm install ${name}@"${range}"`));
   }
+  for (const [name, range] of Object.entries(TRIED)) {
+    const version = versions.get(name);
+    if (version === undefined || satisfies(version, range)) continue;
+    const message = `${name} is ${version}, and this package has been run with ${range}`;
+    findings.push(
+      warning(CHECK, message, "run your tests of limits on it, or install one of these"),
+    );
+  }
+  findings.push(...prismaFindings(versions.get("prisma"), versions.get("@prisma/client")));
   const trpc = [...versions].filter(([name]) => TRPC.includes(name));
   const all = [
     ...trpc,
@@ -50,6 +68,17 @@ export async function checkVersions(
 }
 
 const NOTHING = "there is nothing to check: none of tRPC, an ORM, React or zod is installed";
+
+/** The command generates code for the client of its own version. Patches fit together. */
+function prismaFindings(command: string | undefined, client: string | undefined): Finding[] {
+  if (command === undefined || client === undefined) return [];
+  const [own, other] = [partsOf(command), partsOf(client)];
+  if (own[0] === other[0] && own[1] === other[1]) return [];
+  const newer = (compare(own, other) > 0 ? own : other).slice(0, 2).join(".");
+  const message = `prisma is ${command}, and @prisma/client is ${client}`;
+  const install = `npm install prisma@${newer} @prisma/client@${newer}`;
+  return [warning(CHECK, message, `run ${install}, and npx prisma generate`)];
+}
 
 /** Copies that one of tRPC's packages has for itself. */
 async function nestedTrpc(root: string, names: readonly string[]): Promise<[string, string][]> {

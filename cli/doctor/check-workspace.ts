@@ -7,12 +7,13 @@ import { versionOf } from "./load-package.js";
 
 /** @param peers the ranges of this package's peers. */
 export async function checkWorkspace(
-  { root, api, users }: Workspace,
+  { root, api, users, db }: Workspace,
   peers: Readonly<Record<string, string>>,
 ): Promise<Finding[]> {
   const members = [api, ...users];
   const findings: Finding[] = [];
-  for (const { folder } of members) {
+  const folders = new Set([...members, ...(db ? [db.member] : [])].map(({ folder }) => folder));
+  for (const folder of folders) {
     for (const finding of await checkVersions(join(root, folder), peers)) {
       findings.push({ ...finding, message: `${folder}: ${finding.message}` });
     }
