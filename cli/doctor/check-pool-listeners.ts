@@ -9,6 +9,7 @@ const CHECK = "pool-errors";
 const PACKAGE = /["'](pg|@neondatabase\/serverless)["']/;
 /** The name that the pool gets, if it stands in the same line. */
 const OPENS = /(?:\b(\w+)\s*(?::[^\n;=]*)?(?:\?\?)?=[^\n;]*?)?\bnew\s+(?:\w+\.)?Pool\s*\(/g;
+const IN_ADAPTER = /\bnew\s+PrismaPg\s*\(\s*new\s+(?:\w+\.)?Pool\s*\(/g;
 const LISTENS = /\.on\s*\(\s*["'`]error["'`]/;
 
 export async function checkPools(root: string): Promise<Finding[]> {
@@ -37,8 +38,10 @@ function isHeard(file: string, text: string, sources: Sources): boolean {
   const users = [...sources].filter(([other, code]) => other === file || imports(code, file));
   const hasStore = (name: string) =>
     [...sources.values()].some((code) => code.includes(`${name}(`));
-  return [...text.matchAll(OPENS)].every(([, pool]) => {
-    if (pool === undefined) return /\bpgStore\s*\(\s*new\b/.test(text);
+  // prismaStore finds a pool that is opened inside of the adapter, and listens.
+  const others = hasStore("prismaStore") ? text.replace(IN_ADAPTER, "") : text;
+  return [...others.matchAll(OPENS)].every(([, pool]) => {
+    if (pool === undefined) return /\bpgStore\s*\(\s*new\b/.test(others);
     return GIVES.some(
       ({ store, pattern }) =>
         hasStore(store) && users.some(([, code]) => new RegExp(pattern(pool)).test(code)),

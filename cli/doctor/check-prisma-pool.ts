@@ -3,12 +3,12 @@
  * longer way through Prisma.
  */
 import type { DialectName } from "../../server/store/sql/driver.js";
-import { type Finding, ok, warning } from "./finding.js";
+import { advised, type Finding, ok } from "./finding.js";
 import { readSources } from "./sources.js";
 
 const CHECK = "prisma-pool";
-/** The first argument, as far as it is a name. A text or an object with settings has none. */
-const ADAPTERS = /\bnew\s+(PrismaPg|PrismaMariaDb)\s*\(\s*([\w$]+\b(?!\s*[.(]))?/g;
+/** The first argument, as far as it is a name, or an object with settings. */
+const ADAPTERS = /\bnew\s+(PrismaPg|PrismaMariaDb)\s*\(\s*(?:([\w$]+\b(?!\s*[.(]))|(\{[^{}]*\}))?/g;
 /** `pool` is also given if it is `false`. Options that are a name may have one. */
 const STORE = /\bprismaStore\s*\(\s*[\w$.]+\s*(?:,\s*([^)]*))?\)/g;
 
@@ -17,7 +17,12 @@ export async function checkPrismaPool(root: string, dialect: DialectName): Promi
   const texts = [...sources.values()];
   const stores = texts.flatMap((text) => [...text.matchAll(STORE)].map(([, options]) => options));
   const adapters = [...sources].flatMap(([file, text]) =>
-    [...text.matchAll(ADAPTERS)].map(([, adapter, pool]) => ({ file, adapter, pool })),
+    [...text.matchAll(ADAPTERS)].map(([, adapter, pool, settings]) => ({
+      file,
+      adapter,
+      pool,
+      settings: settings?.replace(/,?\s+\}$/, " }").replace(/\s+/g, " "),
+    })),
   );
   const adapter = ADAPTER_OF[dialect];
   const own = adapters.filter((each) => each.adapter === adapter);
@@ -26,8 +31,9 @@ export async function checkPrismaPool(root: string, dialect: DialectName): Promi
   if (adapter === "PrismaPg" && own.some(({ pool }) => pool !== undefined)) {
     return [ok(CHECK, "the store can use the pool of Prisma's adapter")];
   }
-  const message = `${adapter} in ${own[0]!.file} hides its pool, so limits go through Prisma`;
-  return [warning(CHECK, message, ADVICE[adapter]!)];
+  const [{ file, settings = "{ connectionString }" }] = own as [(typeof own)[number]];
+  const message = `limits work, and go through Prisma: ${adapter} in ${file} keeps its pool to itself`;
+  return [advised(CHECK, `${message}. ${COST[adapter]}`, TODO[adapter]!(file, settings))];
 }
 
 const ADAPTER_OF: Partial<Record<DialectName, string>> = {
@@ -39,11 +45,17 @@ function isWithoutPool(options = ""): boolean {
   return options === "" || (options.startsWith("{") && !/\bpool\b/.test(options));
 }
 
-const ADVICE: Record<string, string> = {
-  PrismaPg:
-    "open the pool yourself, new PrismaPg(new pg.Pool({ connectionString })): a lone call then " +
-    "takes about 0.6 of the time; pool: false of prismaStore ends this warning",
-  PrismaMariaDb:
-    "give the store a small pool of mysql2 or mariadb, prismaStore(prisma, { pool }): a lone call " +
-    "then costs about half of this process' time; pool: false ends this warning",
+/** As docs/stores.md has it. */
+const COST: Record<string, string> = {
+  PrismaPg: "On a pool of yours, a lone call takes 0.6 of the time",
+  PrismaMariaDb: "On a pool of their own, a lone call costs about half of this process' time",
+};
+
+const KEEP = "to keep it so, write prismaStore(prisma, { pool: false })";
+
+const TODO: Record<string, (file: string, settings: string) => string> = {
+  PrismaPg: (file, settings) =>
+    `npm install pg, import pg from "pg" in ${file}, and write new PrismaPg(new pg.Pool(${settings})); ${KEEP}`,
+  PrismaMariaDb: () =>
+    `give the store a small pool of mysql2 or mariadb, prismaStore(prisma, { pool }); ${KEEP}`,
 };

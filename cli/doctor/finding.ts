@@ -2,8 +2,8 @@
 export interface Finding {
   /** A short name that stays the same, for scripts. */
   check: string;
-  /** An error keeps limits from working, or makes them wrong. */
-  level: "ok" | "warning" | "error";
+  /** An error keeps limits from working, or makes them wrong. With an advice, all is right as it is. */
+  level: "ok" | "advice" | "warning" | "error";
   message: string;
   /** What to do. Never with the password of a URL. */
   advice?: string;
@@ -11,6 +11,10 @@ export interface Finding {
 
 export function ok(check: string, message: string): Finding {
   return { check, level: "ok", message };
+}
+
+export function advised(check: string, message: string, todo: string): Finding {
+  return { check, level: "advice", message, advice: todo };
 }
 
 export function warning(check: string, message: string, advice: string): Finding {

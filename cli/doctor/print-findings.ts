@@ -2,8 +2,8 @@
 import { styleText } from "node:util";
 import type { Finding } from "./finding.js";
 
-const MARKS = { ok: "ok     ", warning: "warning", error: "error  " };
-const COLOURS = { ok: "green", warning: "yellow", error: "red" } as const;
+const MARKS = { ok: "ok     ", advice: "advice ", warning: "warning", error: "error  " };
+const COLOURS = { ok: "green", advice: "cyan", warning: "yellow", error: "red" } as const;
 
 export function textOf(findings: readonly Finding[], isColoured: boolean): string {
   const lines = findings.map(({ check, level, message, advice }) => {
