@@ -3,16 +3,14 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { CliError } from "./cli-error.js";
-import { doctor } from "./doctor/doctor.js";
-import { textOf } from "./doctor/print-findings.js";
-import { init } from "./init/init.js";
 
 const HELP = `trpc-rate-limit <command>
 
-  init      adds the table and the limits to the application in this folder, wires a T3 app, and
-            prints the next steps
+  init      adds the table and the limits to the application in this folder, wires its tRPC, installs
+            the package, and prints the next steps
     --dry-run       shows the changes and writes nothing
     --yes, -y       does not ask
+    --no-install    leaves the installation to you
 
   doctor    looks for what keeps limits from working, and says what to do
     --url URL       of the database; otherwise DATABASE_URL, from the environment or .env
@@ -38,6 +36,7 @@ async function main(): Promise<number> {
       limit: { type: "string" },
       header: { type: "string", multiple: true, default: [] },
       json: { type: "boolean", default: false },
+      "no-install": { type: "boolean", default: false },
       yes: { type: "boolean", short: "y", default: false },
       help: { type: "boolean", short: "h", default: false },
       version: { type: "boolean", short: "v", default: false },
@@ -55,12 +54,15 @@ async function main(): Promise<number> {
     );
   }
   if (command === "init") {
-    const { "dry-run": dryRun, yes } = values;
-    await init({ root, version, dryRun, yes, print });
+    const { "dry-run": dryRun, "no-install": noInstall, yes } = values;
+    const { init } = await import("./init/init.js");
+    await init({ root, version, dryRun, yes, install: !noInstall, print });
     return 0;
   }
   if (command === "doctor") {
     const { url, table, schema, app, limit, header: headers, json } = values;
+    const { doctor } = await import("./doctor/doctor.js");
+    const { textOf } = await import("./doctor/print-findings.js");
     const findings = await doctor({ root, url, table, schema, app, limit, headers, peers });
     print(json ? JSON.stringify(findings, undefined, 2) : textOf(findings, process.stdout.isTTY));
     return findings.some(({ level }) => level === "error") ? 1 : 0;

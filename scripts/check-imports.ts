@@ -144,8 +144,21 @@ const RULES: readonly Rule[] = [
   {
     // The command. Nothing imports it. It carries the migrations as texts.
     folder: "cli",
-    may: ["core", "server", "prisma", "node:", "@clack/prompts", "diff", "jsonc-parser", "vite"],
-    mayType: [],
+    may: [
+      "core",
+      "server",
+      "prisma",
+      "node:",
+      "@babel/parser",
+      "@clack/prompts",
+      "diff",
+      "jsonc-parser",
+      "magic-string",
+      "tinyglobby",
+      "vite",
+      "yaml",
+    ],
+    mayType: ["@babel/types"],
   },
   // The test kit. Nothing imports it.
   { folder: "testing", may: ["core", "client"], mayType: ["server"] },

@@ -1,6 +1,6 @@
 /** What the packages of a monorepo have installed, each for itself. */
 import { join } from "node:path";
-import type { Workspace } from "../init/workspace/workspace.js";
+import type { Workspace } from "../init/project.js";
 import { checkVersions, TRPC } from "./check-versions.js";
 import { type Finding, warning } from "./finding.js";
 import { versionOf } from "./load-package.js";

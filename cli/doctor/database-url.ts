@@ -6,7 +6,7 @@ import { parseEnv } from "node:util";
 import type { DialectName } from "../../server/store/sql/driver.js";
 import { CliError } from "../cli-error.js";
 import { readText } from "../init/files.js";
-import { findWorkspace } from "../init/workspace/workspace.js";
+import { findWorkspace } from "../init/project.js";
 
 export interface DatabaseUrl {
   dialect: DialectName;

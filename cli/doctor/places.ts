@@ -1,6 +1,6 @@
 /** Which folders `doctor` looks into: those of one application, or of the packages of a monorepo. */
 import { join } from "node:path";
-import { findWorkspace, type Workspace } from "../init/workspace/workspace.js";
+import { findWorkspace, type Workspace } from "../init/project.js";
 
 export interface Places {
   /** Its sources are read. */

@@ -1,37 +1,99 @@
 /**
- * Adds the package to the dependencies in package.json. The entry is inserted at a position that the
- * parser has found, with the spaces of its neighbour, and no other character changes.
+ * Adds packages to those in package.json, or to the catalog of a workspace. An entry is inserted at a
+ * position that the parser has found, with the spaces of its neighbour, and no other character changes.
  */
 import { type Node, parseTree } from "jsonc-parser";
-import type { Change } from "./plan.js";
+import { isMap, isScalar, parseDocument } from "yaml";
+import type { Draft } from "./draft.js";
+import { inFolder, type Member } from "./member.js";
+import { PNPM_WORKSPACE, type Project } from "./project.js";
 
 const NAME = "trpc-rate-limit";
+const CATALOG = "catalog:";
 
-/** The entry, for an author who has to add it. */
-export function dependencyEntry(version: string): string {
-  return `${JSON.stringify(NAME)}: ${JSON.stringify(`^${version}`)}`;
+/**
+ * Resolves with whether package.json names the package afterwards. One without dependencies gets it
+ * from the package manager.
+ *
+ * @param members those that import the package.
+ */
+export async function addPackage(
+  draft: Draft,
+  project: Project,
+  members: readonly Member[],
+  version: string,
+): Promise<boolean> {
+  const missing = members.filter(({ packages }) => !packages.has(NAME));
+  for (const member of members) {
+    if (!missing.includes(member)) draft.seen(inFolder(member, "package.json"));
+  }
+  const [only] = missing;
+  if (only === undefined) return true;
+  const isEmpty = (entriesAt(only.packageJson, ["dependencies"]) ?? []).length === 0;
+  if (only.folder === "" && isEmpty) return false;
+  const usesCatalog = project.members.some(({ packageJson }) =>
+    /"@trpc\/server"\s*:\s*"catalog:"/.test(packageJson),
+  );
+  const isInCatalog = usesCatalog && (await addToCatalog(draft, project, `^${version}`));
+  for (const member of missing) {
+    await addDependency(draft, member, NAME, isInCatalog ? CATALOG : `^${version}`);
+  }
+  return true;
 }
 
-/** The change, or `undefined` if package.json has no list of dependencies that can be extended. */
-export function addDependency(before: string, version: string): Change | undefined {
-  const after = addEntry(before, ["dependencies"], `^${version}`);
-  return after === undefined ? undefined : { file: "package.json", before, after };
+export async function addDependency(
+  draft: Draft,
+  member: Member,
+  name: string,
+  range: string,
+  list = "dependencies",
+): Promise<boolean> {
+  return draft.editText({
+    file: inFolder(member, "package.json"),
+    edit: (text) => addEntry(text, [list], name, range),
+    lines: `${JSON.stringify(name)}: ${JSON.stringify(range)}`,
+    why: `it has no list ${list} that init can extend`,
+  });
+}
+
+/** Bun's and npm's catalog is in package.json, and that of pnpm in a file of its own. */
+async function addToCatalog(
+  draft: Draft,
+  { pnpm, packageJson }: Project,
+  range: string,
+): Promise<boolean> {
+  for (const path of [["workspaces", "catalog"], ["catalog"]]) {
+    if (addEntry(packageJson, path, NAME, range) === undefined) continue;
+    return draft.editText({
+      file: "package.json",
+      edit: (text) => addEntry(text, path, NAME, range),
+      lines: `"${NAME}": "${range}"`,
+    });
+  }
+  if (pnpm === undefined || addToYaml(pnpm, range) === undefined) return false;
+  return draft.editText({
+    file: PNPM_WORKSPACE,
+    edit: (text) => addToYaml(text, range),
+    lines: `${NAME}: ${range}`,
+  });
 }
 
 /** The text with an entry in the list at `path`. `undefined` if there is no such list with entries. */
-export function addEntry(
+function addEntry(
   before: string,
   path: readonly string[],
-  version: string,
+  added: string,
+  range: string,
 ): string | undefined {
   const entries = entriesAt(before, path);
   if (entries === undefined || entries.length === 0) return undefined;
-  const later = entries.findIndex((entry) => nameOf(entry) > NAME);
+  if (entries.some((entry) => nameOf(entry) === added)) return before;
+  const later = entries.findIndex((entry) => nameOf(entry) > added);
   const neighbour = entries[later === -1 ? entries.length - 1 : later]!;
   const [name, value] = neighbour.children as [Node, Node];
   // With the spaces that the neighbour has around its colon.
   const colon = before.slice(name.offset + name.length, value.offset);
-  const entry = `${JSON.stringify(NAME)}${colon}${JSON.stringify(version)}`;
+  const entry = `${JSON.stringify(added)}${colon}${JSON.stringify(range)}`;
   const space = /\s*$/.exec(before.slice(0, neighbour.offset))![0];
   const end = neighbour.offset + neighbour.length;
   return later === -1
@@ -51,4 +113,26 @@ function entriesAt(text: string, path: readonly string[]): Node[] | undefined {
 
 function nameOf({ children }: Node): string {
   return String(children?.[0]?.value);
+}
+
+/** A line in `catalog:`, before the first name that comes later. */
+export function addToYaml(text: string, range: string): string | undefined {
+  const document = parseDocument(text);
+  const catalog = document.errors.length === 0 ? document.get("catalog") : undefined;
+  if (!isMap(catalog) || catalog.items.length === 0 || catalog.flow) return undefined;
+  const entries = catalog.items.flatMap(({ key }) =>
+    isScalar(key) && key.range ? [{ name: String(key.value), start: key.range[0] }] : [],
+  );
+  const [first] = entries;
+  if (first === undefined) return undefined;
+  const lineStart = (at: number) => text.lastIndexOf("\n", at - 1) + 1;
+  const indent = text.slice(lineStart(first.start), first.start);
+  const later = entries.find(({ name }) => name > NAME);
+  const entry = `${indent}${NAME}: ${range}\n`;
+  if (later !== undefined) {
+    const at = lineStart(later.start);
+    return text.slice(0, at) + entry + text.slice(at);
+  }
+  const next = text.indexOf("\n", entries.at(-1)!.start);
+  return next === -1 ? `${text}\n${entry}` : text.slice(0, next + 1) + entry + text.slice(next + 1);
 }

@@ -1,20 +1,11 @@
-/** Finds the application's Drizzle schema, and adds the table of the limits to it once. */
-import { MAX_RULE, overridesName } from "../../server/store/override-table.js";
-import { indentUnit } from "./anchors.js";
-import { appended, codeOf, matchesInCode, usesName } from "./code.js";
-import { codeStyleOf, inStyle } from "./code-style.js";
-import { propose } from "./editable.js";
+/** Finds the schema of Drizzle, and the tables of the limits in it. */
+import type { Node } from "@babel/types";
+import { parse } from "jsonc-parser";
+import { Code } from "./code/code.js";
+import { localNames } from "./code/imports.js";
+import { bare, callsOf, declaredIn, findAll, nameOf } from "./code/syntax.js";
+import type { Core } from "./drizzle-table.js";
 import { isFolder, listFiles, readText } from "./files.js";
-import type { ByHand, Change } from "./plan.js";
-
-type Core = "pg" | "mysql" | "sqlite";
-
-export interface DrizzleTable {
-  /** The name of the exported table, and its file; `undefined` if `init` cannot tell. */
-  table: { name: string; file: string } | undefined;
-  change: Change | undefined;
-  byHand: ByHand | undefined;
-}
 
 const CONFIGS = ["ts", "mts", "js", "mjs", "json"].map(
   (extension) => `drizzle.config.${extension}`,
@@ -25,216 +16,183 @@ const PLACES = [
   "db/schema.ts",
   "server/db/schema.ts",
 ];
+const SOURCE = /\.[cm]?[jt]s$/;
 
-const SCHEMA = /\bschema\s*:\s*(.*)/;
-// Its names are texts.
-const JSON_SCHEMA = /(?<="schema"\s*):\s*(.*)/;
+/** What the config of Drizzle says. */
+interface Config {
+  file: string;
+  /** A file, a folder, or a pattern of files; `undefined` where it is not one text. */
+  schema: string | undefined;
+  dialect: string | undefined;
+}
 
-const MORE = "see docs/drizzle.md of trpc-rate-limit for the table of each database";
+/** Where the schema is. Paths are relative to the folder that was searched. */
+export type DrizzleSchema =
+  | { kind: "file"; file: string; dialect: string | undefined }
+  /** All files of the folder. */
+  | { kind: "folder"; folder: string; dialect: string | undefined }
+  | { kind: "unknown"; file: string; dialect: string | undefined };
 
-/** `undefined` if the application does not use Drizzle. */
-export async function planDrizzle(
-  root: string,
-  packages: ReadonlySet<string>,
-): Promise<DrizzleTable | undefined> {
-  if (!packages.has("drizzle-orm")) return undefined;
-  const named = await namedPlace(root);
-  for (const file of named === undefined ? PLACES : [named]) {
-    const before = await readText(root, file);
-    if (before !== undefined) return planFile(root, file, before);
+/** `undefined` if neither a config nor a file at a usual place is there. */
+export async function findDrizzleSchema(root: string): Promise<DrizzleSchema | undefined> {
+  const config = await readConfig(root);
+  if (config === undefined) {
+    for (const file of PLACES) {
+      if ((await readText(root, file)) !== undefined) {
+        return { kind: "file", file, dialect: undefined };
+      }
+    }
+    return undefined;
   }
-  return unknown(named ?? "drizzle.config.ts", "the schema is not one file that is named there");
+  const { schema, dialect } = config;
+  const place = schema?.replace(/^\.\//, "").replace(/\/$/, "") ?? "";
+  const folder = place.replace(/\/(?:\*\*\/)?\*(?:\.[cm]?[jt]s)?$/, "");
+  if (schema === undefined || /[*{[?]/.test(folder)) {
+    return { kind: "unknown", file: config.file, dialect };
+  }
+  if (await isFolder(root, folder)) {
+    const index = (await listFiles(root, folder, /^index\.[cm]?[jt]s$/)).find(
+      (file) => file.slice(folder.length + 1) === file.split("/").at(-1),
+    );
+    return index === undefined
+      ? { kind: "folder", folder, dialect }
+      : { kind: "file", file: index, dialect };
+  }
+  return (await readText(root, place)) === undefined
+    ? { kind: "unknown", file: place, dialect }
+    : { kind: "file", file: place, dialect };
+}
+
+async function readConfig(root: string): Promise<Config | undefined> {
+  for (const file of CONFIGS) {
+    const text = await readText(root, file);
+    if (text === undefined) continue;
+    if (file.endsWith("json")) {
+      const { schema, dialect } = (parse(text) ?? {}) as Record<string, unknown>;
+      return { file, schema: textIn(schema), dialect: textIn(dialect) };
+    }
+    const code = Code.read(file, text);
+    const values = new Map(
+      code &&
+        findAll(code.program, "ObjectProperty").map(({ node }) => [nameOf(node.key), node.value]),
+    );
+    if (!values.has("schema")) continue;
+    return { file, schema: textOf(values.get("schema")), dialect: textOf(values.get("dialect")) };
+  }
+  return undefined;
+}
+
+const textIn = (value: unknown) => {
+  const one: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return typeof one === "string" ? one : undefined;
+};
+
+function textOf(node: Node | undefined): string | undefined {
+  const value = node && bare(node);
+  if (value?.type === "StringLiteral") return value.value;
+  if (value?.type === "TemplateLiteral" && value.expressions.length === 0) {
+    return value.quasis[0]!.value.cooked ?? undefined;
+  }
+  if (value?.type === "ArrayExpression" && value.elements.length === 1) {
+    return textOf(value.elements[0] ?? undefined);
+  }
+  return undefined;
+}
+
+/** The files of a schema: an `index` that only exports others has its tables beside it. */
+export async function filesOfSchema(root: string, schema: DrizzleSchema): Promise<string[]> {
+  if (schema.kind === "folder") return listFiles(root, schema.folder, SOURCE);
+  const folder = /^(.+)\/index\.[cm]?[jt]s$/.exec(schema.file)?.[1];
+  if (schema.kind === "unknown" || folder === undefined) return [schema.file];
+  const beside = await listFiles(root, folder, SOURCE);
+  return [schema.file, ...beside.filter((file) => file !== schema.file)];
+}
+
+/** A table in a file of a schema. */
+export interface Table {
+  /** Of the constant. */
+  constant: string;
+  /** In the database. */
+  name: string;
+}
+
+/** The exported table with a column, such as `shard`, which only the table of the limits has. */
+export function tableWith(code: Code, column: string): Table | undefined {
+  for (const { name: constant, value, isExported } of declaredIn(code.program)) {
+    if (!isExported || value?.type !== "CallExpression") continue;
+    const [named, columns] = value.arguments;
+    if (named?.type !== "StringLiteral" || columns === undefined) continue;
+    const hasColumn = findAll(columns, "ObjectProperty").some(
+      ({ node }) => nameOf(node.key) === column,
+    );
+    if (!hasColumn) continue;
+    const creator = creatorOf(code);
+    const prefix = creator?.name === nameOf(value.callee) ? (creator?.prefix ?? "") : "";
+    return { constant, name: prefix + named.value };
+  }
+  return undefined;
+}
+
+/** The function of the application that makes tables with a prefix. */
+export function creatorOf(code: Code): { name: string; prefix: string } | undefined {
+  for (const { name, value } of declaredIn(code.program)) {
+    if (value?.type !== "CallExpression") continue;
+    if (!/^(pg|mysql|sqlite)TableCreator$/.test(nameOf(value.callee) ?? "")) continue;
+    const [template] = findAll(value, "TemplateLiteral");
+    return { name, prefix: template?.node.quasis[0]!.value.cooked ?? "" };
+  }
+  return undefined;
 }
 
 /** The table of the limits, if the application has a Drizzle schema with one. */
 export function findOurTable(root: string): Promise<string | undefined> {
-  return findTable(root, PRESENT);
+  return findTable(root, "shard");
 }
 
 /** The table of overrides, if the application has a Drizzle schema with one. */
 export function findOverridesTable(root: string): Promise<string | undefined> {
-  return findTable(root, OVERRIDES);
+  return findTable(root, "setAt");
 }
 
-async function findTable(root: string, pattern: RegExp): Promise<string | undefined> {
-  const named = await namedPlace(root);
-  for (const file of named === undefined ? PLACES : await withNeighbours(root, named)) {
+async function findTable(root: string, column: string): Promise<string | undefined> {
+  const schema = await findDrizzleSchema(root);
+  for (const file of schema === undefined ? [] : await filesOfSchema(root, schema)) {
     const text = (await readText(root, file)) ?? "";
-    const [, , create, table] = matchesInCode(text, pattern)[0] ?? [];
-    if (table === undefined) continue;
-    const prefix = /TableCreator\(\s*\(name\) => `(\w*)\$\{name\}`/.exec(text)?.[1] ?? "";
-    return create === matchesInCode(text, CREATOR)[0]?.[1] ? prefix + table : table;
+    const code = text.includes(column) ? Code.read(file, text) : undefined;
+    const table = code && tableWith(code, column);
+    if (table !== undefined) return table.name;
   }
   return undefined;
 }
 
-/** A file of exports only, `index.ts`, has its tables in the files beside it. */
-async function withNeighbours(root: string, named: string): Promise<string[]> {
-  const folder = /^(.+)\/index\.[cm]?[jt]s$/.exec(named)?.[1];
-  if (folder === undefined || !(await isFolder(root, folder))) return [named];
-  return [named, ...(await listFiles(root, folder, /\.[cm]?[jt]s$/))];
+const CORE = /^drizzle-orm\/(pg|mysql|sqlite)-core$/;
+
+/** The core that a file imports from, with the names that it has of it. */
+export function coreOf(code: Code): { core: Core; names: Map<string, string> } | undefined {
+  const core = code.program.body.flatMap((each) =>
+    each.type === "ImportDeclaration" ? (CORE.exec(each.source.value)?.[1] ?? []) : [],
+  )[0] as Core | undefined;
+  return core && { core, names: localNames(code, CORE) };
 }
 
-function unknown(file: string, why: string): DrizzleTable {
-  return { table: undefined, change: undefined, byHand: { file, why, lines: `// ${MORE}` } };
+const CORES: [RegExp, Core][] = [
+  [/^(postgres|postgresql|pg)$|node-postgres|postgres-js|pglite|neon|vercel-postgres|xata/, "pg"],
+  [/mysql/, "mysql"],
+  [/sqlite|turso|libsql|d1|durable/, "sqlite"],
+];
+
+/** The core of a dialect in Drizzle's config, or of a driver's entry point. */
+export function coreNamed(text: string | undefined): Core | undefined {
+  return CORES.find(([pattern]) => pattern.test(text ?? ""))?.[1];
 }
 
-async function namedPlace(root: string): Promise<string | undefined> {
-  for (const file of CONFIGS) {
-    const text = await readText(root, file);
-    const schema = matchesInCode(text ?? "", file.endsWith("json") ? JSON_SCHEMA : SCHEMA)[0]?.[1];
-    if (schema === undefined) continue;
-    const place = /^["'`]([^"'`]+)["'`]/.exec(schema)?.[1];
-    return place?.replace(/^\.\//, "") ?? file;
-  }
-  return undefined;
-}
-
-const IMPORT = /^import\s*\{([^}]*)\}\s*from\s*(["'])drizzle-orm\/(pg|mysql|sqlite)-core\2/m;
-const CREATOR = /^export const (\w+) = (pg|mysql|sqlite)TableCreator\(/m;
-
-/** A table that has shards. The groups are its constant, the function and its name. */
-const PRESENT =
-  /^export const (\w+) = (\w+)\(\s*["']([^"']+)["'],(?:(?!^export)[\s\S])*?\bshard\s*:/m;
-
-const OVERRIDES =
-  /^export const (\w+) = (\w+)\(\s*["']([^"']+)["'],(?:(?!^export)[\s\S])*?\bsetAt\s*:/m;
-
-async function planFile(root: string, file: string, before: string): Promise<DrizzleTable> {
-  const existing = matchesInCode(before, PRESENT)[0]?.[1];
-  if (existing !== undefined) {
-    return { table: { name: existing, file }, change: undefined, byHand: undefined };
-  }
-  const [found] = matchesInCode(before, IMPORT);
-  if (found === undefined || /\bas\b/.test(found[1]!)) {
-    return unknown(
-      file,
-      "it has no import of drizzle-orm/pg-core, mysql-core or sqlite-core that init can extend",
-    );
-  }
-  const core = found[3] as Core;
-  const isTaken = /\b(rateLimits|rate_limits)\b/.test(before);
-  const name = isTaken ? "trpcRateLimits" : "rateLimits";
-  const creator = matchesInCode(before, CREATOR)[0]?.[1];
-  const wanted = [
-    "primaryKey",
-    ...(core === "mysql" ? ["customType"] : []),
-    ...(creator === undefined ? [`${core}Table`] : []),
-  ];
-  const rest = before.slice(0, found.index) + before.slice(found.index + found[0].length);
-  const missing = wanted.filter((each) => !namesOf(found[1]!).includes(each));
-  const made = [name, overridesName(name), ...(core === "mysql" ? ["bytes"] : [])];
-  const clash = [...missing, ...made].find((each) => usesName(rest, each));
-  if (clash !== undefined) return unknown(file, `it uses the name ${clash} for something else`);
-  const table = tableText(core, {
-    create: creator ?? `${core}Table`,
-    name,
-    table: isTaken ? "trpc_rate_limits" : "rate_limits",
-  }).replace(/^(?: {2})+/gm, (spaces) => indentUnit(before).repeat(spaces.length / 2));
-  const after = appended(withNames(before, found, missing), table);
-  const proposal = await propose(root, { file, before, after }, table);
-  return { table: { name, file }, ...proposal };
-}
-
-/** The names between the braces of an import, without its comments. */
-function namesOf(list: string): string[] {
-  return codeOf(list)
-    .split(",")
-    .flatMap((name) => name.trim() || []);
-}
-
-/** The file with more names imported. A list with comments stays as it is, beside another import. */
-function withNames(before: string, found: RegExpExecArray, missing: readonly string[]): string {
-  if (missing.length === 0) return before;
-  const [statement, list, quote, core] = found as unknown as [string, string, string, Core];
-  if (/\/[/*]/.test(list)) {
-    const end = /;\s*$/.test(before.slice(found.index + statement.length).split("\n")[0]!)
-      ? ";"
-      : "";
-    const line = `import { ${missing.join(", ")} } from ${quote}drizzle-orm/${core}-core${quote}${end}\n`;
-    return before.slice(0, found.index) + line + before.slice(found.index);
-  }
-  const start = found.index + statement.indexOf("{") + 1;
-  return before.slice(0, start) + extended(list, missing) + before.slice(start + list.length);
-}
-
-/** The names between the braces of an import, with others added. */
-function extended(list: string, missing: readonly string[]): string {
-  const all = [...new Set([...namesOf(list), ...missing])].toSorted((a, b) =>
-    a.toLowerCase() < b.toLowerCase() ? -1 : 1,
+/** The core of the entry point that makes the client: `drizzle-orm/libsql`. */
+export function coreOfClient(code: Code): Core | undefined {
+  if (callsOf(code.program, "drizzle").length === 0) return undefined;
+  const from = code.program.body.flatMap((each) =>
+    each.type === "ImportDeclaration" && each.source.value.startsWith("drizzle-orm/")
+      ? [each.source.value.slice("drizzle-orm/".length)]
+      : [],
   );
-  const line = /\n([ \t]+)\S/.exec(list);
-  if (line !== null) return `\n${all.map((name) => `${line[1]}${name},\n`).join("")}`;
-  const single = ` ${all.join(", ")} `;
-  return single.length <= 40 ? single : `\n${all.map((name) => `  ${name},\n`).join("")}`;
-}
-
-interface TableNames {
-  create: string;
-  /** Of the exported constant. */
-  name: string;
-  /** In the database. */
-  table: string;
-}
-
-/** A file that has only the table, in the style of another one. */
-export function tableFileText(
-  core: Core,
-  isTaken: boolean,
-  model: string,
-): { name: string; text: string } {
-  const name = isTaken ? "trpcRateLimits" : "rateLimits";
-  const create = `${core}Table`;
-  const table = isTaken ? "trpc_rate_limits" : "rate_limits";
-  const names = [...(core === "mysql" ? ["customType"] : []), create, "primaryKey"].toSorted();
-  const line = `import { ${names.join(", ")} } from "drizzle-orm/${core}-core";\n\n`;
-  const text = inStyle(line + tableText(core, { create, name, table }), codeStyleOf(model));
-  const unit = indentUnit(model);
-  return { name, text: text.replace(/^(?: {2})+/gm, (spaces) => unit.repeat(spaces.length / 2)) };
-}
-
-/** `double` is the name of a function. */
-const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {
-  pg: { text: "d.text()", whole: "d.integer()", double: "d.doublePrecision" },
-  mysql: { text: "bytes()", whole: "d.int()", double: "d.double" },
-  sqlite: { text: "d.text()", whole: "d.integer()", double: "d.real" },
-};
-
-/** MySQL's usual collations would make one bucket of the keys `ann` and `Ann`. */
-const BYTES = `/** Text whose upper and lower case differ, in keys of limits. */
-const bytes = customType<{ data: string }>({
-  dataType: () => "varchar(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-});
-
-`;
-
-/** A name of two words is said, or Drizzle's `casing: "snake_case"` makes another one of it. */
-function tableText(core: Core, { create, name, table }: TableNames): string {
-  const { text, whole, double } = COLUMNS[core];
-  return `${core === "mysql" ? BYTES : ""}/** The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant. */
-export const ${name} = ${create}(
-  "${table}",
-  (d) => ({
-    name: ${text}.notNull(),
-    key: ${text}.notNull().default(""),
-    shard: ${whole}.notNull().default(0),
-    value: ${double}().notNull(),
-    ts: ${double}().notNull(),
-  }),
-  (t) => [primaryKey({ columns: [t.name, t.key, t.shard] })],
-);
-
-/** What counts instead of a limit, for one key or for all of them; see \`overrides\` of trpc-rate-limit. */
-export const ${overridesName(name)} = ${create}(
-  "${overridesName(table)}",
-  (d) => ({
-    name: ${text}.notNull(),
-    key: ${text}.notNull().default(""),
-    rule: ${core === "mysql" ? `d.varchar({ length: ${MAX_RULE} })` : text}.notNull(),
-    until: ${double}().notNull(),
-    setAt: ${double}("setAt").notNull(),
-  }),
-  (t) => [primaryKey({ columns: [t.name, t.key] })],
-);
-`;
+  return from.map(coreNamed).find((core) => core !== undefined);
 }

@@ -1,18 +1,6 @@
 /** Whether `init` may change a file, or has to leave it to its author. */
 import { access, constants, lstat, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import type { ByHand, Change } from "./plan.js";
-
-/** A change, or else the lines for the author, if the file is one to leave alone. */
-export type Proposal =
-  { change: Change; byHand: undefined } | { change: undefined; byHand: ByHand };
-
-/** @param lines what the author has to add, if `init` may not. */
-export async function propose(root: string, change: Change, lines: string): Promise<Proposal> {
-  const why = await whyNotEditable(root, change.file);
-  if (why === undefined) return { change, byHand: undefined };
-  return { change: undefined, byHand: { file: change.file, why, lines } };
-}
 
 /** The reason why a file has to be left alone. `undefined` if it can be changed, or made. */
 export async function whyNotEditable(root: string, file: string): Promise<string | undefined> {

@@ -1,4 +1,6 @@
 /** `trpc-rate-limit init`: shows what it would change in an application, asks, and writes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { styleText } from "node:util";
 import { confirm, isCancel } from "@clack/prompts";
 import { createTwoFilesPatch } from "diff";
@@ -6,8 +8,7 @@ import { CliError } from "../cli-error.js";
 import { writeChange } from "./files.js";
 import { makePlan } from "./make-plan.js";
 import type { Change, Plan } from "./plan.js";
-import { makeWorkspacePlan } from "./workspace/make-workspace-plan.js";
-import { findWorkspace } from "./workspace/workspace.js";
+import { readProject } from "./project.js";
 
 export interface InitOptions {
   /** The application's folder. */
@@ -18,19 +19,21 @@ export interface InitOptions {
   dryRun: boolean;
   /** Does not ask. */
   yes: boolean;
+  /** Runs the package manager after it has written package.json. */
+  install: boolean;
   print: (text: string) => void;
 }
 
 /** @throws CliError when it cannot go on, and when it cannot ask. */
 export async function init(options: InitOptions): Promise<void> {
   const { version, dryRun, yes, print } = options;
-  const workspace = await findWorkspace(options.root);
-  const root = workspace?.root ?? options.root;
-  const plan = workspace
-    ? await makeWorkspacePlan(workspace, version)
-    : await makePlan(root, version);
-  if (workspace && root !== options.root) print(`In ${root}:\n`);
+  let isInstalled = false;
+  const project = await readProject(options.root);
+  const { root } = project;
+  const plan = await makePlan(project, version);
+  if (root !== options.root) print(`In ${root}:\n`);
   for (const change of plan.changes) print(diffOf(change));
+  const install = options.install ? plan.install : undefined;
   if (plan.changes.length === 0) {
     print(
       plan.byHand.length === 0
@@ -40,7 +43,7 @@ export async function init(options: InitOptions): Promise<void> {
   } else if (dryRun) {
     print("Nothing was written, because of --dry-run.");
   } else {
-    if (!yes && !(await isAgreed(plan.changes.length))) {
+    if (!yes && !(await isAgreed(plan.changes.length, install))) {
       print("Nothing was written.");
       return;
     }
@@ -48,12 +51,33 @@ export async function init(options: InitOptions): Promise<void> {
       await writeChange(root, change);
       print(`${change.before === undefined ? "Wrote" : "Changed"} ${change.file}`);
     }
+    if (install !== undefined) isInstalled = await runInstall(root, install, print);
   }
-  printRest(plan, print);
+  const next = plan.install && !isInstalled ? [plan.install.join(" "), ...plan.next] : plan.next;
+  printRest({ ...plan, next }, print);
+}
+
+/** Resolves with whether it has worked. What it prints is shown as it comes. */
+async function runInstall(
+  root: string,
+  [command, ...args]: NonNullable<Plan["install"]>,
+  print: InitOptions["print"],
+): Promise<boolean> {
+  const shown = [command, ...args].join(" ");
+  print(`\n$ ${shown}`);
+  // On Windows, package managers are scripts that only a shell runs.
+  const shell = process.platform === "win32";
+  const child = spawn(command, args, { cwd: root, stdio: "inherit", shell });
+  const code = await once(child, "close").then(
+    ([status]) => status as number | null,
+    () => null,
+  );
+  if (code !== 0) print(`${shown} has failed; what init has written is there. Run it again`);
+  return code === 0;
 }
 
 /** @throws CliError when nobody is there to answer. */
-async function isAgreed(count: number): Promise<boolean> {
+async function isAgreed(count: number, install: Plan["install"]): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       "nothing was written: this is not a terminal, so init cannot ask. " +
@@ -61,7 +85,8 @@ async function isAgreed(count: number): Promise<boolean> {
     );
   }
   const files = count === 1 ? "this file" : `these ${count} files`;
-  const answer = await confirm({ message: `Write ${files}?` });
+  const command = install === undefined ? "" : ` and run ${install.join(" ")}`;
+  const answer = await confirm({ message: `Write ${files}${command}?` });
   return !isCancel(answer) && answer;
 }
 

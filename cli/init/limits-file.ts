@@ -1,114 +1,140 @@
 /** Writes `limits.ts`: the application's limiter, with one limit to begin with. */
-import { type Application, findSource, limitsFileOf } from "./application.js";
-import { inStyle } from "./code-style.js";
-import { type DatabaseClient, findClient } from "./database-client.js";
-import { propose } from "./editable.js";
-import { readText } from "./files.js";
-import { specifierOf } from "./import-style.js";
-import { importText } from "./import-text.js";
-import { indented } from "./anchors.js";
-import { openClient, type OpenedClient } from "./open-client.js";
-import type { ByHand, Change } from "./plan.js";
-import type { Storage } from "./storage.js";
+import { indented } from "./code/code.js";
+import { codeStyleOf, inStyle } from "./code/code-style.js";
+import { byName, importText } from "./code/imports.js";
+import type { Database } from "./database.js";
+import type { Draft } from "./draft.js";
+import { isFolder } from "./files.js";
+import { inFolder, type Member, sourceWith, specifierInside, specifierTo } from "./member.js";
+import type { Project } from "./project.js";
+import { openClient, type OpenedClient, type Storage, storeOf } from "./storage.js";
 
-export interface LimitsFile {
-  file: string;
-  change: Change | undefined;
-  byHand: ByHand | undefined;
-  isPresent: boolean;
-}
-
-export async function planLimits(app: Application, storage: Storage): Promise<LimitsFile> {
-  const file = await limitsFileOf(app);
-  const present = await findSource(app.root, app.sources, /\bcreateRateLimiter\(/);
-  if (present !== undefined) {
-    return { file: present, change: undefined, byHand: undefined, isPresent: true };
-  }
-  const before = await readText(app.root, file);
-  const client = await findClient(app, storage);
-  const opened = client === undefined ? await openClient(app, storage) : undefined;
-  const after = inStyle(limitsText({ app, file, storage, client, opened }), app.style);
-  const byHand = (why: string): LimitsFile => {
-    return { file, change: undefined, byHand: { file, why, lines: after }, isPresent: false };
-  };
-  if (before !== undefined) {
-    return byHand("there is a file of this name already; put the limits into another one");
-  }
-  if (storage.kind === "plain" && storage.client === "postgres") {
-    return byHand("postgres.js needs the driver that docs/drivers.md of trpc-rate-limit shows");
-  }
-  if (storage.kind !== "memory" && client === undefined && opened === undefined) {
-    return byHand("no exported database client was found; import yours as `db`");
-  }
-  return { file, ...(await propose(app.root, { file, before, after }, after)), isPresent: false };
-}
-
-interface LimitsText {
-  app: Application;
+export interface LimitsOptions {
+  project: Project;
   file: string;
   storage: Storage;
-  client: DatabaseClient | undefined;
-  opened: OpenedClient | undefined;
+  database: Database;
 }
 
-/** A store's constructor, and the entry that has it. */
-interface Store {
-  call: string;
-  name: string;
-  from: string;
+/** The file that has the limiter already. */
+export function presentLimits({ api }: Project): string | undefined {
+  return sourceWith(api, /\bcreateRateLimiter\(/);
 }
 
-export function storeOf(storage: Storage, db: string): Store {
-  const from = "trpc-rate-limit/server";
-  if (storage.kind === "memory") return { call: "memoryStore()", name: "memoryStore", from };
-  if (storage.kind === "drizzle") {
-    const call = `drizzleStore(${db}, { table: ${storage.table.name} })`;
-    return { call, name: "drizzleStore", from: "trpc-rate-limit/drizzle" };
+/** Beside tRPC, or in the folder that the server's code is in already, as far as one can tell. */
+export async function limitsFileOf({ root, api, trpcFile }: Project): Promise<string> {
+  const name = `limits.${api.extension}`;
+  if (trpcFile !== undefined) return trpcFile.replace(/[^/]*$/, name);
+  for (const folder of ["src/server", "server"]) {
+    if (await isFolder(root, inFolder(api, folder))) return inFolder(api, `${folder}/${name}`);
   }
-  if (storage.kind === "kysely") {
-    return { call: `kyselyStore(${db})`, name: "kyselyStore", from: "trpc-rate-limit/kysely" };
-  }
-  if (storage.kind === "prisma") {
-    const model = storage.model === "RateLimit" ? "" : `, { model: "${storage.model}" }`;
-    return { call: `prismaStore(${db}${model})`, name: "prismaStore", from };
-  }
-  if (storage.client === "postgres") {
-    return { call: `sqlStore(postgresDriver(${db}))`, name: "sqlStore", from };
-  }
-  const names = { postgresql: "pgStore", mysql: "mysqlStore", sqlite: "sqliteStore" };
-  const name = names[storage.dialect];
-  return { call: `${name}(${db})`, name, from };
+  const isFlat = [...api.sources.keys()].some((file) => /^src\/[^/]+$/.test(file));
+  // Next has its own files there, such as src/middleware.ts.
+  if (isFlat && !api.packages.has("next")) return `src/${name}`;
+  return (await isFolder(root, "src")) ? `src/server/${name}` : `server/${name}`;
 }
 
-function limitsText({ app, file, storage, client, opened }: LimitsText): string {
-  const store = storeOf(storage, client?.name ?? opened?.name ?? "db");
-  const own: string[] = [];
-  if (client) own.push(importOf(app, file, client.name, client.file, client.isDefault));
-  if (storage.kind === "drizzle") {
-    own.push(importOf(app, file, storage.table.name, storage.table.file));
+export async function addLimits(draft: Draft, options: LimitsOptions): Promise<void> {
+  const { project, file, storage, database } = options;
+  const opened = database.kind === "none" ? openClient(project.api, storage) : undefined;
+  const text = limitsText(options, opened);
+  const why = whyByHand(storage, database, opened);
+  if (why !== undefined) {
+    draft.byHand(file, why, text);
+    draft.stop(`it comes after ${file}`);
+    return;
   }
-  const names = ["createRateLimiter", "MINUTE"];
-  if (app.extension === "ts") names.push("type LimitConfigs");
+  const ifExists = "there is a file of this name already; put the limits into another one";
+  if (!(await draft.create(file, text, ifExists))) draft.stop(`it comes after ${file}`);
+}
+
+function whyByHand(
+  storage: Storage,
+  database: Database,
+  opened: OpenedClient | undefined,
+): string | undefined {
+  if (storage.kind === "plain" && storage.client === "postgres") {
+    return "postgres.js needs the driver that docs/drivers.md of trpc-rate-limit shows";
+  }
+  if (storage.kind !== "memory" && database.kind === "none" && opened === undefined) {
+    return "no exported database client was found; import yours as `db`";
+  }
+  return undefined;
+}
+
+function limitsText(options: LimitsOptions, opened: OpenedClient | undefined): string {
+  const { project, storage, database } = options;
+  const { api } = project;
+  const isTyped = api.extension === "ts";
+  const store = storeOf(storage, clientName(database, opened));
+  const isLazy = database.kind === "made" || database.kind === "opened";
+  const names = [
+    "createRateLimiter",
+    "MINUTE",
+    ...(isLazy ? ["lazyStore"] : []),
+    ...(isTyped ? ["type LimitConfigs"] : []),
+  ];
   const packages = opened ? [opened.importLine] : [];
   if (store.from === "trpc-rate-limit/server") names.push(store.name);
   else packages.push(importText(store.from, [store.name]));
   packages.push(importText("trpc-rate-limit/server", names.toSorted(byName)));
+  const own = ownImports(options);
+  const limiter = limiterText(options, lazily(database, store.call));
   const lines = [
-    HEADER[app.kind === "other" ? "http" : "trpc"],
+    HEADER[project.trpcFile === undefined ? "http" : "trpc"],
     ...packages,
     ...(own.length > 0 ? ["", ...own] : []),
     ...(opened ? ["", opened.lines] : []),
     "",
-    app.extension === "ts" ? `${LIMITS} satisfies LimitConfigs;` : `${LIMITS};`,
+    ...(database.kind === "made" ? [KEEP(database.type, isTyped), ""] : []),
+    isTyped ? `${LIMITS} satisfies LimitConfigs;` : `${LIMITS};`,
     "",
-    app.packages.has("next")
-      ? keptLimiter(limiterText(app, storage, store), app)
-      : `export const limiter = ${limiterText(app, storage, store)};`,
+    isKept(project) ? keptLimiter(limiter, isTyped) : `export const limiter = ${limiter};`,
   ];
-  return `${lines.join("\n")}\n`;
+  const near = api.sources.get(project.trpcFile ?? "");
+  const style = near === undefined ? api.style : codeStyleOf(near);
+  return inStyle(`${lines.join("\n")}\n`, style);
 }
 
-export const HEADER = {
+function clientName(database: Database, opened: OpenedClient | undefined): string {
+  if (database.kind === "exported") return database.name;
+  if (database.kind === "opened") return `${database.factory}()`;
+  return database.kind === "made" ? "database" : (opened?.name ?? "db");
+}
+
+/** Of the database client, and of the table. */
+function ownImports({ project, file, storage, database }: LimitsOptions): string[] {
+  const from = (target: string) => specifierOfFile(project, file, target);
+  const lines: string[] = [];
+  if (database.kind === "exported") {
+    const { name, isDefault, file: target } = database;
+    const specifier = from(target);
+    lines.push(isDefault ? `import ${name} from "${specifier}";` : importText(specifier, [name]));
+  }
+  if (database.kind === "opened") lines.push(importText(from(database.file), [database.factory]));
+  if (database.kind === "made" && project.api.extension === "ts") {
+    const name = database.type === "Database" ? "Database" : database.factory;
+    lines.push(`import type { ${name} } from "${from(database.file)}";`);
+  }
+  if (storage.kind === "drizzle") {
+    lines.push(importText(from(storage.table.file), [storage.table.name]));
+  }
+  return lines;
+}
+
+/** How one file of the project imports another one. */
+export function specifierOfFile({ members }: Project, from: string, to: string): string {
+  const [a, b] = [memberOf(members, from), memberOf(members, to)];
+  if (a === b) return specifierInside(a, from, to);
+  return specifierTo(b, to) ?? b.name;
+}
+
+export function memberOf(members: readonly Member[], file: string): Member {
+  const inside = members.filter(({ folder }) => folder === "" || file.startsWith(`${folder}/`));
+  return inside.toSorted((a, b) => b.folder.length - a.folder.length)[0] ?? members[0]!;
+}
+
+const HEADER = {
   trpc: `/**
  * The limits of this application. Procedures charge them with \`rateLimited("createPost")\`, and
  * components read them with \`useRateLimit("createPost")\`.
@@ -119,29 +145,57 @@ export const HEADER = {
 };
 
 /** Apart from the limiter, so that a test can make another limiter with the same limits. */
-export const LIMITS = `export const limits = {
+const LIMITS = `export const limits = {
   // Three at once, and one more every six seconds.
   createPost: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
 }`;
 
 const MEMORY = "  // In the memory of one process. Use another store if there are several.\n";
-export const PRUNE = `  // Addresses are many: deletes the rows that are full again, now and then.
+const PRUNE = `  // Addresses are many: deletes the rows that are full again, now and then.
   autoPrune: true,
 `;
+const ON_WORKERS = `  // Call limiter.prune() from a Cron Trigger: it deletes the rows that are full again.
+`;
 
-function limiterText({ kind }: Application, storage: Storage, { call }: Store): string {
-  // Where init shows ipKey, there is a row for each visitor.
+function limiterText({ storage, database }: LimitsOptions, store: string): string {
+  const isOnWorkers = database.kind === "made" && database.isD1;
   return `createRateLimiter({
-${storage.kind === "memory" ? MEMORY : ""}  store: ${call},
+${storage.kind === "memory" ? MEMORY : ""}  store: ${store},
   limits,
-${kind === "trpc" ? "" : PRUNE}})`;
+${isOnWorkers ? ON_WORKERS : PRUNE}})`;
+}
+
+const KEEP = (
+  type: string,
+  isTyped: boolean,
+) => `let database${isTyped ? `: ${type} | undefined` : ""};
+
+/** The server calls it where it makes its database. The limits are in that database. */
+export function keepLimitsIn(db${isTyped ? `: ${type}` : ""})${isTyped ? ": void" : ""} {
+  database = db;
+}`;
+
+function lazily(database: Database, call: string): string {
+  if (database.kind === "opened") return `lazyStore(() => ${call})`;
+  if (database.kind !== "made") return call;
+  const body = `if (database === undefined) throw new Error("call keepLimitsIn(db) at the start of the server");
+return ${call};`;
+  return `lazyStore(() => {\n${indented(body, "    ")}\n  })`;
+}
+
+/** Whether Next serves the limits, itself or through tRPC. */
+function isKept({ users, api, trpcFile }: Project): boolean {
+  if (users.length === 1 && users[0] === api) return api.packages.has("next");
+  return users.some(
+    (user) =>
+      user.packages.has("next") &&
+      trpcFile !== undefined &&
+      sourceWith(user, /\bfetchRequestHandler\b/) !== undefined,
+  );
 }
 
 /** The form of docs/next.md. */
-export function keptLimiter(
-  limiter: string,
-  { extension }: Pick<Application, "extension">,
-): string {
+function keptLimiter(limiter: string, isTyped: boolean): string {
   const type = ` as unknown as {
   limiter: ReturnType<typeof createLimiter> | undefined;
 }`;
@@ -152,21 +206,7 @@ ${indented(limiter, "  ")};
  * Next bundles route handlers and pages apart, and loads this file again after a change. Without
  * this, each would have its own limiter. Restart the server after a change of the limits.
  */
-const globalForLimiter = globalThis${extension === "ts" ? type : ""};
+const globalForLimiter = globalThis${isTyped ? type : ""};
 
 export const limiter = (globalForLimiter.limiter ??= createLimiter());`;
 }
-
-function importOf(
-  { imports }: Application,
-  from: string,
-  name: string,
-  file: string,
-  isDefault = false,
-): string {
-  const specifier = specifierOf(imports, from, file);
-  return isDefault ? `import ${name} from "${specifier}";` : importText(specifier, [name]);
-}
-
-const sortKeyOf = (name: string) => name.replace(/^type /, "").toLowerCase();
-const byName = (a: string, b: string) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1);

@@ -1,127 +1,87 @@
-/** Looks at an application and plans everything, without writing anything. */
+/**
+ * Looks at a project and plans everything, without writing anything: the package, the table, the
+ * limits, and the wiring of tRPC. A single application is a monorepo of one.
+ */
 import { CliError } from "../cli-error.js";
-import { addDependency, dependencyEntry } from "./dependency.js";
-import { type Application, readApplication } from "./application.js";
-import { planDrizzle } from "./drizzle-schema.js";
-import { propose } from "./editable.js";
-import { type LimitsFile, planLimits } from "./limits-file.js";
-import { DOCTOR_STEP, migrationStep, mysqlStep, sqlStep, usageSteps } from "./next-steps.js";
-import type { ByHand, Change, Plan } from "./plan.js";
-import { planPrisma, tableOf } from "./prisma-schema.js";
-import { findStorage, type Storage } from "./storage.js";
-import { planTable } from "./table-file.js";
-import { planWiring } from "./wire.js";
+import { type AddedTable, addDrizzleTable, addPrismaTable, addSql } from "./add-table.js";
+import { findDatabase } from "./database.js";
+import { addPackage } from "./dependency.js";
+import { Draft } from "./draft.js";
+import { addLimits, limitsFileOf, presentLimits } from "./limits-file.js";
+import { nextSteps } from "./next-steps.js";
+import type { Plan } from "./plan.js";
+import type { Project } from "./project.js";
+import { findStorage } from "./storage.js";
+import { websOf, wireClient } from "./wire-client.js";
+import { handlersOf, wirePrismaPool, wireServer } from "./wire-server.js";
 
 /**
  * @param version of this package.
- * @throws CliError when limits cannot be kept in the application's database.
+ * @throws CliError when limits cannot be kept in the project's database.
  */
-export async function makePlan(root: string, version: string): Promise<Plan> {
-  const app = await readApplication(root);
-  if (app.packages.has("@planetscale/database")) {
-    throw new CliError(
-      "the application uses PlanetScale, whose Vitess cannot keep limits; docs/databases.md of " +
-        "trpc-rate-limit lists databases that can",
-    );
-  }
-  const plan: Plan = { changes: [], byHand: [], present: [], notes: [], next: [] };
-  await addPackage(plan, app, version);
+export async function makePlan(project: Project, version: string): Promise<Plan> {
+  refuse(project);
+  const { api, db, root } = project;
+  const draft = new Draft(root);
+  const handlers = handlersOf(project).map(({ member }) => member);
+  const importing = new Set([api, ...handlers, ...websOf(project)]);
+  const isListed = await addPackage(draft, project, [...importing], version);
 
-  const limits =
-    (await addPrisma(plan, app)) ?? (await addDrizzle(plan, app)) ?? (await addOther(plan, app));
+  const limits = presentLimits(project) ?? (await limitsFileOf(project));
+  const table = await addTable(draft, project, limits);
+  const { storage } = table;
+  const database = await findDatabase(db?.member ?? api, storage, (file) => draft.readCode(file));
+  const options = { draft, project, limits, database };
+  if (storage.kind === "prisma") await wirePrismaPool(options, db!.member);
+  if (presentLimits(project) !== undefined) draft.seen(limits);
+  else await addLimits(draft, { project, file: limits, storage, database });
+  await wireServer(options);
+  const client = await wireClient(draft, project);
 
-  const hasLimits = limits.isPresent || plan.changes.some(({ file }) => file === limits.file);
-  const wiring = await planWiring(app, limits.file, hasLimits);
-  plan.changes.push(...wiring.changes);
-  plan.byHand.push(...wiring.byHand);
-  plan.present.push(...wiring.present);
-  plan.next.push(...(await usageSteps(app, limits.file)), DOCTOR_STEP);
-  return plan;
-}
-
-/** Adds what was planned for one file, or says that it is there. */
-function add(
-  plan: Plan,
-  file: string,
-  { change, byHand }: { change: Change | undefined; byHand: ByHand | undefined },
-): void {
-  if (change) plan.changes.push(change);
-  else if (byHand) plan.byHand.push(byHand);
-  else plan.present.push(file);
-}
-
-async function addPackage(plan: Plan, app: Application, version: string): Promise<void> {
-  const file = "package.json";
-  if (app.packages.has("trpc-rate-limit")) {
-    plan.present.push(file);
-    return;
-  }
-  const change = addDependency(app.packageJson, version);
-  if (change === undefined) {
-    const command = app.packageManager === "npm" ? "install" : "add";
-    plan.next.push(`${app.packageManager} ${command} trpc-rate-limit`);
-    return;
-  }
-  add(plan, file, await propose(app.root, change, dependencyEntry(version)));
-  plan.next.push(`${app.packageManager} install`);
-}
-
-async function addPrisma(plan: Plan, app: Application): Promise<LimitsFile | undefined> {
-  const prisma = await planPrisma(app.root);
-  if (prisma === undefined) return undefined;
-  add(plan, prisma.file, prisma);
-  if (prisma.taken !== undefined) {
-    plan.notes.push(`There is ${prisma.taken}, so the model of the limits is ${prisma.model}.`);
-  }
-  if (prisma.change ?? prisma.byHand) {
-    plan.next.push(
-      prisma.provider === "mysql"
-        ? mysqlStep(tableOf(prisma.model))
-        : migrationStep(app, "npx prisma migrate dev --name rate-limit"),
-      "npx prisma generate",
-    );
-  }
-  return addLimits(plan, app, { kind: "prisma", model: prisma.model });
-}
-
-async function addDrizzle(plan: Plan, app: Application): Promise<LimitsFile | undefined> {
-  const drizzle = await planDrizzle(app.root, app.packages);
-  if (drizzle === undefined) return undefined;
-  const table = drizzle.table ?? { name: "rateLimits", file: "src/db/schema.ts" };
-  add(plan, table.file, drizzle);
-  plan.next.push(migrationStep(app, "npx drizzle-kit generate && npx drizzle-kit migrate"));
-  const storage: Storage = { kind: "drizzle", table };
-  // Without a table there is nothing that limits.ts could import.
-  return addLimits(plan, app, storage, drizzle.byHand && "it needs the table");
-}
-
-async function addOther(plan: Plan, app: Application): Promise<LimitsFile> {
-  const storage = await findStorage(app);
-  const limits = await addLimits(plan, app, storage);
+  const plan = draft.plan();
+  if (table.note !== undefined) plan.notes.push(table.note);
   if (storage.kind === "memory") {
     plan.notes.push(
       "No database client was found, so the limits are in the memory of one process; " +
         "docs/stores.md of trpc-rate-limit lists the other stores.",
     );
-    return limits;
   }
-  const table = await planTable(app, storage.dialect, limits.file);
-  add(plan, table.file, table);
-  plan.next.push(await sqlStep(app, storage.dialect, table.file));
-  return limits;
+  const isChanged = plan.changes.some(({ file }) =>
+    /(^|\/)(package\.json|pnpm-workspace\.yaml)$/.test(file),
+  );
+  if (!isListed) plan.install = [project.packageManager, addCommand(project), "trpc-rate-limit"];
+  else if (isChanged) plan.install = [project.packageManager, "install"];
+  else if (plan.byHand.some(({ file }) => file.endsWith("package.json"))) {
+    plan.next.push(`${project.packageManager} install`);
+  }
+  plan.next.push(...(await nextSteps({ project, table, limits, client })));
+  return plan;
 }
 
-/** @param obstacle keeps `limits.ts` from being written. */
-async function addLimits(
-  plan: Plan,
-  app: Application,
-  storage: Storage,
-  obstacle?: string,
-): Promise<LimitsFile> {
-  const limits = await planLimits(app, storage);
-  const { file, change } = limits;
-  if (change && obstacle !== undefined) {
-    plan.byHand.push({ file, why: obstacle, lines: change.after });
-  } else add(plan, file, limits);
-  return limits;
+const addCommand = ({ packageManager }: Project) => (packageManager === "npm" ? "install" : "add");
+
+async function addTable(draft: Draft, project: Project, limits: string): Promise<AddedTable> {
+  const { db, api } = project;
+  if (db?.orm === "prisma") return addPrismaTable(draft, db.member);
+  if (db?.orm === "drizzle") return addDrizzleTable(draft, db.member);
+  const storage = findStorage(api);
+  return storage.kind === "memory"
+    ? { storage, isNew: false }
+    : addSql(draft, storage, storage.dialect, limits);
+}
+
+function refuse({ members, db }: Project): void {
+  if (members.some(({ packages }) => packages.has("@planetscale/database"))) {
+    throw new CliError(
+      "the application uses PlanetScale, whose Vitess cannot keep limits; docs/databases.md of " +
+        "trpc-rate-limit lists databases that can",
+    );
+  }
+  const sources = [...(db?.member.sources.values() ?? [])];
+  if (sources.some((text) => /["']@prisma\/adapter-d1["']/.test(text))) {
+    throw new CliError(
+      "the application uses Prisma on Cloudflare D1, with a client for each request, which init " +
+        "cannot wire; docs/guides/workers.md of trpc-rate-limit says how to do it by hand",
+    );
+  }
 }

@@ -1,38 +1,82 @@
 /** What the author of an application does after `init`: the steps, with their lines. */
 import { envFileToLoad } from "../doctor/database-url.js";
 import { commandOf } from "../table-sql.js";
-import type { DialectName } from "../../server/store/sql/driver.js";
-import { indented } from "./anchors.js";
-import { type Application, findSource, T3_FILES } from "./application.js";
-import { inStyle } from "./code-style.js";
-import { specifierOf } from "./import-style.js";
-import { importText } from "./import-text.js";
-import { collationSql } from "./prisma-schema.js";
+import type { AddedTable } from "./add-table.js";
+import { indented } from "./code/code.js";
+import { codeStyleOf, inStyle } from "./code/code-style.js";
+import { importText } from "./code/imports.js";
+import { handlerStep } from "./handler-step.js";
+import { inFolder, sourceWith, specifierInside } from "./member.js";
+import { collationSql, tableOf } from "./prisma-schema.js";
+import type { Project } from "./project.js";
+import type { WiredClient } from "./wire-client.js";
+import { handlersOf } from "./wire-server.js";
 
-/** @param ending of the step before it, which has a colon. */
-function withLines({ style }: Application, step: string, code: string): string {
-  return `${step}:\n\n${indented(inStyle(code, style), "  ")}\n`;
+export interface NextSteps {
+  project: Project;
+  table: AddedTable;
+  limits: string;
+  client: WiredClient | undefined;
 }
 
-/** How the tables of an application get to its database. */
-export function migrationStep(app: Application, otherwise: string): string {
-  const run = (script: string) => `${app.packageManager} run ${script}`;
-  const migrate = app.scripts.has("db:generate") ? run("db:generate") : otherwise;
-  return app.scripts.has("db:push") ? `${migrate} (or ${run("db:push")})` : migrate;
+export async function nextSteps(options: NextSteps): Promise<string[]> {
+  const { project, limits } = options;
+  const usage =
+    project.trpcFile === undefined
+      ? handlerStep(project, limits)
+      : [procedureStep(options), countdownStep(options)];
+  return [...(await tableSteps(options)), ...usage, doctorStep(project)];
 }
 
-export async function sqlStep(
-  { root }: Application,
-  dialect: DialectName,
-  file: string,
-): Promise<string> {
-  // A migration in code is run by the tool of the application.
-  if (!file.endsWith(".sql")) return `run the migration ${file}`;
-  return `make the table: ${commandOf(dialect, file, await envFileToLoad(root))}`;
+async function tableSteps({ project, table }: NextSteps): Promise<string[]> {
+  if (!table.isNew) return [];
+  const { root, db, packageManager, scripts } = project;
+  const run = (script: string) => `${packageManager} run ${script}`;
+  if (table.sqlFile !== undefined && "dialect" in table.storage) {
+    const { sqlFile: file } = table;
+    // A migration in code is run by the tool of the application.
+    if (!file.endsWith(".sql")) return [`run the migration ${file}`];
+    const { dialect } = table.storage;
+    return [`make the table: ${commandOf(dialect, file, await envFileToLoad(root))}`];
+  }
+  const folder = db?.member.folder ?? "";
+  const inIt = (command: string) => (folder === "" ? command : `${command}, in ${folder}`);
+  if (table.storage.kind === "prisma") {
+    const isGenerator = folder !== "" && scripts.has("db:generate");
+    const generate = isGenerator ? run("db:generate") : inIt("npx prisma generate");
+    if (table.provider === "mysql") return [mysqlStep(tableOf(table.storage.model)), generate];
+    return [prismaStep(project, inIt("npx prisma migrate dev --name rate-limit")), generate];
+  }
+  return [drizzleStep(project, inIt("npx drizzle-kit generate && npx drizzle-kit migrate"))];
+}
+
+/** In a monorepo, `db:generate` generates the client; in create-t3-app, it migrates. */
+function prismaStep({ scripts, db, packageManager }: Project, otherwise: string): string {
+  const run = (script: string) => `${packageManager} run ${script}`;
+  const push = scripts.has("db:push") ? run("db:push") : undefined;
+  const name = db?.member.folder === "" ? "db:generate" : "db:migrate";
+  const migrate = scripts.has(name) ? run(name) : undefined;
+  if (db?.member.folder === "") {
+    return push ? `${migrate ?? otherwise} (or ${push})` : (migrate ?? otherwise);
+  }
+  return push ? `${push}${migrate ? ` (or ${migrate})` : ""}` : otherwise;
+}
+
+function drizzleStep({ scripts, db, packageManager }: Project, otherwise: string): string {
+  const run = (script: string) => `${packageManager} run ${script}`;
+  const generates = scripts.has("db:generate");
+  if (db?.member.folder === "") {
+    const migrate = generates ? run("db:generate") : otherwise;
+    return scripts.has("db:push") ? `${migrate} (or ${run("db:push")})` : migrate;
+  }
+  // As on D1, whose migrations run when the Worker is deployed.
+  if (!scripts.has("db:push")) return generates ? run("db:generate") : otherwise;
+  const isBoth = generates && scripts.has("db:migrate");
+  return run("db:push") + (isBoth ? ` (or ${run("db:generate")} && ${run("db:migrate")})` : "");
 }
 
 /** Prisma's schema language has no collations. */
-export function mysqlStep(table: string): string {
+function mysqlStep(table: string): string {
   return (
     "npx prisma migrate dev --create-only --name rate-limit, put these lines at the end of the " +
     "migration, and run npx prisma migrate dev. Otherwise the keys ann and Ann are one bucket. " +
@@ -40,59 +84,29 @@ export function mysqlStep(table: string): string {
   );
 }
 
-/** Where the limits are used, and where they are seen. */
-export async function usageSteps(app: Application, limitsFile: string): Promise<string[]> {
-  if (app.kind === "other") return httpSteps(app, limitsFile);
-  return [app.kind === "t3" ? t3Procedure(app) : procedure(app), countdown(app)];
-}
-
-function t3Procedure(app: Application): string {
-  const trpc = `${app.imports.alias?.prefix ?? "~/"}server/api/trpc`;
-  const names = ["createTRPCRouter", "publicProcedure", "rateLimited"];
+function procedureStep({ project, limits, client }: NextSteps): string {
+  const { api, trpcFile } = project;
+  const text = api.sources.get(trpcFile!) ?? "";
+  const routers = sourceWith(api, /\.mutation\(/);
+  const place = routers === undefined ? "" : `, such as one in ${routers}`;
+  const link = client === undefined ? "" : `, and name it to the link in ${client.links}`;
+  const names = ["publicProcedure", "rateLimited"];
+  const from = routers === undefined || routers === trpcFile ? undefined : routers;
+  const imports = from ? `${importText(specifierInside(api, from, trpcFile!), names)}\n\n` : "";
+  const procedure = /\bpublicProcedure\b/.test(text) ? "publicProcedure" : "t.procedure";
+  const named = `\n\nrateLimitLink<AppRouter>({ limits: { "post.create": "createPost" } }),`;
   return withLines(
-    app,
-    `limit a procedure, such as one in src/server/api/routers/post.ts, and name it to the link in ${T3_FILES.react}`,
-    `${importText(trpc, names)}
-
-create: publicProcedure
-  .input(z.object({ name: z.string().min(1) }))
-  .use(rateLimited("createPost")) // after the input, so that invalid input costs nothing
-  .mutation(…),
-
-rateLimitLink<AppRouter>({ limits: { "post.create": "createPost" } }),`,
-  );
-}
-
-function procedure(app: Application): string {
-  return withLines(
-    app,
-    `limit a procedure, with rateLimited of ${app.trpcFile!}`,
-    `createPost: t.procedure
+    `limit a procedure${place}, with rateLimited of ${trpcFile} and the limits of ${limits}${link}`,
+    `${procedure === "publicProcedure" ? imports : ""}create: ${procedure}
   .input(…)
   .use(rateLimited("createPost")) // after the input, so that invalid input costs nothing
-  .mutation(…),`,
-  );
-}
-
-function countdown(app: Application): string {
-  if (app.kind !== "t3" && !app.packages.has("react")) {
-    return "show the countdown in the client: docs/react.md of trpc-rate-limit, or docs/without-react.md";
-  }
-  const from =
-    app.kind === "t3"
-      ? `${importText(`${app.imports.alias?.prefix ?? "~/"}trpc/react`, ["RateLimitCountdown", "useRateLimit"])}\n\n`
-      : "";
-  return withLines(
-    app,
-    app.kind === "t3"
-      ? "show the countdown in a component, such as src/app/_components/post.tsx, beside what its button says already"
-      : "show the countdown in a component",
-    `${from}${COUNTDOWN}`,
+  .mutation(…),${client === undefined ? "" : named}`,
+    text,
   );
 }
 
 /** What a component shows, with its imports before it. */
-export const COUNTDOWN = `const { status } = useRateLimit("createPost");
+const COUNTDOWN = `const { status } = useRateLimit("createPost");
 
 <button disabled={status?.ok === false}>
   {status?.ok === false ? (
@@ -104,87 +118,55 @@ export const COUNTDOWN = `const { status } = useRateLimit("createPost");
   )}
 </button>`;
 
-const KEY = "or the id of the user; see docs/visitors.md of trpc-rate-limit";
-
-const CHARGE = `const result = await limiter.limit("createPost", { key, throws: true });`;
-const FIELDS = `rateLimitHeaders(result, { limiter, name: "createPost", key })`;
-
-/** As docs/http.md has them. */
-const HANDLERS: Record<"express" | "hono" | "fastify" | "response", (isTyped: boolean) => string> =
-  {
-    express: (isTyped) => `app.post("/posts", async (req, res) => {
-  const key = ipKey(req.ip); // ${KEY}
-  ${CHARGE}
-  res.set(${FIELDS});
-  res.json(…);
-});
-
-// After the routes. Express 5 waits for async handlers.
-app.use(async (${isTyped ? "error: unknown, _req: Request, res: Response, _next: NextFunction" : "error, _req, res, _next"}) => {
-  const response = rateLimitResponse(error);
-  res.status(response.status).set(Object.fromEntries(response.headers));
-  res.send(await response.text());
-});`,
-    hono: () => `app.post("/posts", async (c) => {
-  const address = c.req.header("x-forwarded-for")?.split(",").at(-1);
-  const key = ipKey(address); // ${KEY}
-  ${CHARGE}
-  return c.json(…, 200, ${FIELDS});
-});
-
-app.onError((error) =>
-  error instanceof HTTPException ? error.getResponse() : rateLimitResponse(error),
-);`,
-    fastify: () => `app.post("/posts", async (request, reply) => {
-  const key = ipKey(request.ip); // ${KEY}
-  ${CHARGE}
-  reply.headers(${FIELDS});
-  return …;
-});
-
-app.setErrorHandler((error, _request, reply) => reply.send(rateLimitResponse(error)));`,
-    response: (isTyped) => `export async function POST(request${isTyped ? ": Request" : ""}) {
-  try {
-    const address = request.headers.get("x-forwarded-for")?.split(",").at(-1);
-    const key = ipKey(address); // ${KEY}
-    ${CHARGE}
-    return Response.json(…, { headers: ${FIELDS} });
-  } catch (error) {
-    return rateLimitResponse(error);
+function countdownStep({ project, client }: NextSteps): string {
+  const web = client?.web ?? project.users.find(({ packages }) => packages.has("react"));
+  if (web === undefined) {
+    return "show the countdown in the client: docs/react.md of trpc-rate-limit, or docs/without-react.md";
   }
-}`,
-  };
-
-const MORE_IMPORTS: Partial<Record<keyof typeof HANDLERS, string>> = {
-  express: `import type { NextFunction, Request, Response } from "express";\n`,
-  hono: `import { HTTPException } from "hono/http-exception";\n`,
-};
-
-async function httpSteps(app: Application, limitsFile: string): Promise<string[]> {
-  const isTyped = app.extension === "ts";
-  const host = (["express", "hono", "fastify"] as const).find((name) => app.packages.has(name));
-  const more = host === "express" && !isTyped ? "" : (MORE_IMPORTS[host ?? "response"] ?? "");
-  const server = await findSource(app.root, app.sources, /\b(express|fastify|new Hono)\s*[(<]/i);
-  const from = server ?? limitsFile;
-  const imports =
-    more +
-    importText("trpc-rate-limit/server", ["ipKey", "rateLimitHeaders", "rateLimitResponse"]) +
-    `\n${importText(specifierOf(app.imports, from, limitsFile), ["limiter"])}`;
-  return [
-    withLines(
-      app,
-      `limit a handler${server === undefined ? "" : `, as in ${server}`} (docs/http.md of trpc-rate-limit has more)`,
-      `${imports}\n\n${HANDLERS[host ?? "response"](isTyped)}`,
-    ),
-    withLines(
-      app,
-      "show the countdown in the client, which knows from the answer when to try again",
-      `const response = await fetch("/posts", { method: "POST", body });
-if (response.status === 429) {
-  const { retryAfter } = await response.json(); // milliseconds
-}`,
-    ),
-  ];
+  const names = ["RateLimitCountdown", "useRateLimit"];
+  const page = [...web.sources.keys()].find(
+    (file) =>
+      file.endsWith(".tsx") && file !== client?.hooks && /_components|components/.test(file),
+  );
+  const from = client && specifierInside(web, page ?? inFolder(web, "src/page.tsx"), client.hooks);
+  const imports = from === undefined ? "" : `${importText(from, names)}\n\n`;
+  return withLines(
+    `show the countdown in a component${page === undefined ? "" : `, such as ${page}`}, beside what its button says already`,
+    imports + COUNTDOWN,
+    client && web.sources.get(client.hooks),
+  );
 }
 
-export const DOCTOR_STEP = "npx trpc-rate-limit doctor, which checks the database and the table";
+/** @param near has the style of the lines. */
+function withLines(step: string, code: string, near = ""): string {
+  return `${step}:\n\n${indented(inStyle(code, codeStyleOf(near)), "  ")}\n`;
+}
+
+/** One command that shows that the limits work. */
+function doctorStep(project: Project): string {
+  if (project.trpcFile === undefined) {
+    return "npx trpc-rate-limit doctor, which checks the database and the table";
+  }
+  return (
+    `npx trpc-rate-limit doctor --app ${urlOf(project)}, while the application runs: it checks the ` +
+    "database and the table, and watches a limit"
+  );
+}
+
+/** Where tRPC answers on this machine, as far as the code says it. */
+function urlOf(project: Project): string {
+  const [handler] = handlersOf(project);
+  const text = handler?.member.sources.get(handler.file) ?? "";
+  const named =
+    /\b(?:endpoint|prefix|basePath)\s*:\s*["'`](\/[\w/-]*)["'`]/.exec(text)?.[1] ??
+    /\.(?:use|all)\(\s*["'`](\/[\w/-]*?)\/?\*?["'`]\s*,[\s\S]{0,80}?\b(?:trpcServer|createExpressMiddleware)\b/.exec(
+      text,
+    )?.[1];
+  const isPages = /\bcreateNextApiHandler\b/.test(text);
+  const path = named ?? (isPages || handler?.member.packages.has("next") ? "/api/trpc" : "");
+  const port =
+    /\bport\s*:\s*(\d{2,5})\b/.exec(text)?.[1] ??
+    /\.listen\(\s*(\d{2,5})\b/.exec(text)?.[1] ??
+    "3000";
+  return `http://localhost:${port}${path}`;
+}

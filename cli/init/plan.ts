@@ -2,7 +2,7 @@
 
 /** A file to write. Line ends are `\n`; those of the file itself are restored when it is written. */
 export interface Change {
-  /** Relative to the application's folder, with `/`. */
+  /** Relative to the project's root, with `/`. */
   file: string;
   /** `undefined` for a file that does not exist yet. */
   before: string | undefined;
@@ -10,7 +10,7 @@ export interface Change {
 }
 
 /** What the application's author has to do, because `init` does not recognise the file. */
-export interface ByHand {
+interface ByHand {
   file: string;
   why: string;
   lines: string;
@@ -23,6 +23,8 @@ export interface Plan {
   present: string[];
   /** What the author should know of a choice that was made. */
   notes: string[];
+  /** The command that installs what package.json names. */
+  install?: readonly [command: string, ...args: string[]];
   /** What else the author has to know or to run, in order. */
   next: string[];
 }

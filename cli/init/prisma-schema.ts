@@ -1,11 +1,10 @@
 /** Finds the application's Prisma schema, and adds the table of the limits to it once. */
 import { MAX_RULE, overridesName } from "../../server/store/override-table.js";
 import { CliError } from "../cli-error.js";
-import { indentUnit } from "./anchors.js";
-import { appended, matchesInCode } from "./code.js";
-import { propose } from "./editable.js";
+import { Code } from "./code/code.js";
+import { indentUnit } from "./code/code-style.js";
+import { findAll, nameOf } from "./code/syntax.js";
 import { isFolder, listFiles, readText } from "./files.js";
-import type { ByHand, Change } from "./plan.js";
 
 /** By file, relative to the application's folder. */
 type Schema = Map<string, string>;
@@ -13,10 +12,11 @@ type Schema = Map<string, string>;
 export interface PrismaTable {
   /** The name of the model. */
   model: string;
-  /** Neither is there if the schema has the model already. */
-  change: Change | undefined;
-  byHand: ByHand | undefined;
+  /** What the schema needs; `undefined` if it has the model already. */
+  text: string | undefined;
   file: string;
+  /** Whether the model gets a file of its own. */
+  isOwnFile: boolean;
   provider: string;
   /** What has the usual name of the model, such as `enum RateLimit in prisma/schema.prisma`. */
   taken: string | undefined;
@@ -62,7 +62,7 @@ export async function planPrisma(root: string): Promise<PrismaTable | undefined>
   const present = blocks.find((block) => block.isOurs);
   if (present !== undefined) {
     const { name: model, file } = present;
-    return { model, change: undefined, byHand: undefined, file, provider, taken: undefined };
+    return { model, text: undefined, file, isOwnFile: false, provider, taken: undefined };
   }
   const holderOf = (...names: string[]) =>
     blocks.find((block) => names.some((name) => block.names.includes(name.toLowerCase())));
@@ -79,12 +79,15 @@ export async function planPrisma(root: string): Promise<PrismaTable | undefined>
   const name = holder === undefined ? NAME : OTHER_NAME;
   const [inSchema] = /^\s*schemas\s*=\s*\[\s*"([^"]+)"/m.exec(datasource!)?.slice(1) ?? [];
   const own = ownFile(main[0], schema);
-  const before = own === undefined ? main[1] : undefined;
   const text = modelText({ name, provider, inSchema, unit: indentUnit(main[1]) });
-  const file = own ?? main[0];
-  const change = { file, before, after: before === undefined ? text : appended(before, text) };
-  const proposal = await propose(root, change, text);
-  return { model: name, ...proposal, file, provider, taken: holder && shown(holder) };
+  return {
+    model: name,
+    text,
+    file: own ?? main[0],
+    isOwnFile: own !== undefined,
+    provider,
+    taken: holder && shown(holder),
+  };
 }
 
 const shown = ({ keyword, name, file }: Block) => `${keyword} ${name} in ${file}`;
@@ -115,15 +118,19 @@ async function readSchema(root: string): Promise<Schema | undefined> {
   throw new CliError(`${named}, which Prisma's config names as the schema, does not exist`);
 }
 
-const CONFIGURED = /(?<=^|[{,\s])schema\s*:\s*(.+(?:\n\s.+)*)/;
-
 /** The place that the config or package.json names. */
 async function namedPlace(root: string): Promise<string | undefined> {
   for (const file of CONFIGS) {
     const text = await readText(root, file);
-    const value = matchesInCode(text ?? "", CONFIGURED)[0]?.[1];
-    const first = /^(?:[\w.]*\([^)]*\)|["'`][^"'`]*["'`])/.exec(value ?? "")?.[0];
-    const parts = [...(first ?? "").matchAll(/["'`]([^"'`]+)["'`]/g)].map(([, part]) => part!);
+    const code = text === undefined ? undefined : Code.read(file, text);
+    const [named] = code
+      ? findAll(code.program, "ObjectProperty").filter(({ node }) => nameOf(node.key) === "schema")
+      : [];
+    if (named === undefined) continue;
+    // One text, or the parts that `path.join` gets.
+    const parts = findAll(named.node.value, "StringLiteral", "TemplateElement").map(({ node }) =>
+      node.type === "StringLiteral" ? node.value : node.value.raw,
+    );
     if (parts.length > 0) return tidied(parts.join("/"));
   }
   const packageJson = JSON.parse((await readText(root, "package.json")) ?? "{}") as {

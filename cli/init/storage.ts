@@ -1,6 +1,7 @@
 /** Where the limits are kept: what the application uses for its own data. */
 import type { DialectName } from "../../server/store/sql/driver.js";
-import { type Application, findSource } from "./application.js";
+import { importText } from "./code/imports.js";
+import type { Member } from "./member.js";
 
 export type Storage =
   | { kind: "prisma"; model: string }
@@ -9,7 +10,7 @@ export type Storage =
   | { kind: "plain"; client: PlainClient; dialect: DialectName }
   | { kind: "memory" };
 
-export const PLAIN_CLIENTS = {
+const PLAIN_CLIENTS = {
   pg: "postgresql",
   mysql2: "mysql",
   mariadb: "mysql",
@@ -22,22 +23,90 @@ export const PLAIN_CLIENTS = {
 /** A client without an ORM, in the order in which they are looked for. */
 export type PlainClient = keyof typeof PLAIN_CLIENTS;
 
+type OtherStorage = Extract<Storage, { kind: "kysely" | "plain" | "memory" }>;
+
 /** Where there is neither Prisma nor Drizzle. A tool for development is not the database. */
-export async function findStorage({
-  root,
-  dependencies,
-  sources,
-}: Application): Promise<Extract<Storage, { kind: "kysely" | "plain" | "memory" }>> {
-  let client: PlainClient | undefined;
-  for (const name of Object.keys(PLAIN_CLIENTS) as PlainClient[]) {
-    const isUsed = name.startsWith("node:")
-      ? (await findSource(root, sources, /["']node:sqlite["']/)) !== undefined
-      : dependencies.has(name);
-    if (isUsed) client ??= name;
-  }
+export function findStorage({ dependencies, sources }: Member): OtherStorage {
+  const client = (Object.keys(PLAIN_CLIENTS) as PlainClient[]).find((name) =>
+    name.startsWith("node:")
+      ? [...sources.values()].some((text) => /["']node:sqlite["']/.test(text))
+      : dependencies.has(name),
+  );
   if (client === undefined) return { kind: "memory" };
   const dialect = PLAIN_CLIENTS[client];
   return dependencies.has("kysely")
     ? { kind: "kysely", dialect }
     : { kind: "plain", client, dialect };
+}
+
+/** A store's constructor, and the entry that has it. */
+export interface Store {
+  call: string;
+  name: string;
+  from: string;
+}
+
+export function storeOf(storage: Storage, db: string): Store {
+  const from = "trpc-rate-limit/server";
+  if (storage.kind === "memory") return { call: "memoryStore()", name: "memoryStore", from };
+  if (storage.kind === "drizzle") {
+    const call = `drizzleStore(${db}, { table: ${storage.table.name} })`;
+    return { call, name: "drizzleStore", from: "trpc-rate-limit/drizzle" };
+  }
+  if (storage.kind === "kysely") {
+    return { call: `kyselyStore(${db})`, name: "kyselyStore", from: "trpc-rate-limit/kysely" };
+  }
+  if (storage.kind === "prisma") {
+    const model = storage.model === "RateLimit" ? "" : `, { model: "${storage.model}" }`;
+    return { call: `prismaStore(${db}${model})`, name: "prismaStore", from };
+  }
+  if (storage.client === "postgres") {
+    return { call: `sqlStore(postgresDriver(${db}))`, name: "sqlStore", from };
+  }
+  const names = { postgresql: "pgStore", mysql: "mysqlStore", sqlite: "sqliteStore" };
+  const name = names[storage.dialect];
+  return { call: `${name}(${db})`, name, from };
+}
+
+/** A pool that `limits.ts` opens, for an application that exports none of its own. */
+export interface OpenedClient {
+  name: string;
+  importLine: string;
+  lines: string;
+}
+
+/** `undefined` where another connection would not do, such as one to a SQLite file. */
+export function openClient(member: Member, storage: Storage): OpenedClient | undefined {
+  if (storage.kind !== "plain") return undefined;
+  const url = `process.env.DATABASE_URL${member.extension === "ts" ? "!" : ""}`;
+  const opened = openedBy(storage.client, member, url);
+  return opened && { name: "pool", ...opened, lines: `${NOTE}\n${opened.lines}` };
+}
+
+const NOTE = "// If the application has a pool already, export it there and import it here.";
+
+function openedBy(
+  client: PlainClient,
+  { sources }: Member,
+  url: string,
+): Omit<OpenedClient, "name"> | undefined {
+  if (client === "mysql2") {
+    const importLine = importText("mysql2/promise", ["createPool"]);
+    return { importLine, lines: `const pool = createPool(${url});` };
+  }
+  if (client === "mariadb") {
+    const importLine = importText("mariadb", ["createPool"]);
+    const lines = `const pool = createPool(${url}.replace(/^mysql:/, "mariadb:"));`;
+    return { importLine, lines };
+  }
+  if (client !== "pg") return undefined;
+  // As the application imports it, because that is what its settings allow.
+  const named = /import\s*\{[^}]*\bPool\b[^}]*\}\s*from\s*["']pg["']/;
+  const isNamed = [...sources.values()].some((text) => named.test(text));
+  return {
+    importLine: isNamed ? importText("pg", ["Pool"]) : `import pg from "pg";`,
+    lines: `const pool = new ${isNamed ? "Pool" : "pg.Pool"}({ connectionString: ${url.replace("!", "")} });
+// Without a listener, the end of an idle connection ends the process.
+pool.on("error", (error) => console.warn("a connection has ended", error));`,
+  };
 }

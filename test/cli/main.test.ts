@@ -7,7 +7,7 @@ import { makeFolder } from "../support/scaffold.js";
 
 it("ends without an error when its reader closes the pipe, as head does", async () => {
   await using app = await makeFolder({ "package.json": `{ "dependencies": { "pg": "8" } }` });
-  const child = spawn(process.execPath, [MAIN, "init", "--yes"], {
+  const child = spawn(process.execPath, [MAIN, "init", "--yes", "--no-install"], {
     cwd: app.root,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -102,8 +102,8 @@ export const ODD_APPLICATIONS: OddProject[] = [
   {
     name: "a Drizzle schema with an alias",
     files: drizzle(TABLES.replace("{ pgTable", "{ pgTable as table, pgTable")),
-    changes: ["package.json"],
-    says: [/By hand, in src\/db\/schema\.ts \(it has no import of drizzle-orm\/pg-core/],
+    changes: DRIZZLE,
+    has: { "src/db/schema.ts": "export const rateLimits = pgTable(" },
   },
   {
     name: "a read-only Drizzle schema",

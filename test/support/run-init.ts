@@ -15,7 +15,7 @@ export async function runInit(root: string, { dryRun = false } = {}): Promise<st
 export async function collectInit(root: string, { dryRun = false } = {}): Promise<string[]> {
   const texts: string[] = [];
   const print = (text: string) => texts.push(text);
-  await init({ root, version: "1.2.3", dryRun, yes: true, print });
+  await init({ root, version: "1.2.3", dryRun, yes: true, install: false, print });
   return texts;
 }
 

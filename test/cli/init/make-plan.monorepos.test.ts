@@ -5,9 +5,9 @@ import {
   monorepo,
   turboMonorepo,
   workersMonorepo,
-} from "../../../support/monorepo.js";
-import { runInit } from "../../../support/run-init.js";
-import { makeFolder } from "../../../support/scaffold.js";
+} from "../../support/monorepo.js";
+import { runInit } from "../../support/run-init.js";
+import { makeFolder } from "../../support/scaffold.js";
 
 const BY_HAND = /^By hand/m;
 
@@ -97,7 +97,7 @@ describe("init in a monorepo", () => {
   it.each<[NonNullable<MonorepoOptions["host"]>, string, string]>([
     ["hono", "apps/server", "getConnInfo(context).remote.address"],
     ["express", "apps/server", "address: req.ip,"],
-    ["next", "apps/web", 'req.headers.get("x-forwarded-for")?.split(",").at(-1);'],
+    ["next", "apps/web", 'req.headers.get("x-forwarded-for")?.split(",").at(-1) ?? "127.0.0.1";'],
     ["start", "apps/web", "?? getRequestIP();"],
   ])("gives the context of %s the address of the caller", async (host, folder, text) => {
     await using app = await makeFolder(monorepo({ host }));
@@ -207,7 +207,7 @@ describe("init in a monorepo of create-t3-turbo's shape", () => {
         data: {`);
     const client = await app.read("apps/nextjs/src/trpc/react.tsx");
     expect(client).toContain(
-      "<RateLimitProvider client={trpcClient}>{props.children}</RateLimitProvider>",
+      "<RateLimitProvider client={trpcClient}>\n          {props.children}\n        </RateLimitProvider>",
     );
     expect(client).toContain("transformer: SuperJSON,\n            url:");
     expect(await runInit(app.root)).toMatch(/^Nothing to change/);

@@ -1,0 +1,91 @@
+/** Who a call is charged to: the user's id, as the context has it, or else the address. */
+import type { Context } from "./context.js";
+import type { Project } from "./project.js";
+
+export interface Caller {
+  /** Whether the key is that of a user, where there is one. */
+  hasUser: boolean;
+  /** The value of `key` in `createRateLimitTRPC`, with two spaces per level. */
+  key: string;
+  /** The function that the key needs. */
+  helper: string | undefined;
+  /** Whether the context has to get the address first. */
+  needsAddress: boolean;
+}
+
+const BELIEVE = ` * The last entry of the header is written by the proxy in front of this server. Behind two proxies,
+ * take \`.at(-2)\`. Without a proxy, visitors can choose it: see docs/visitors.md of trpc-rate-limit.`;
+const FORWARDED = `("x-forwarded-for")?.split(",").at(-1)`;
+/** What a server without a proxy gives, where nothing knows the connection. */
+const LOCAL = `"127.0.0.1"`;
+
+/** The entry of the header, or this machine's own address where there is no proxy. */
+export function forwarded(headers: string): string {
+  return `${headers}.get${FORWARDED} ?? ${LOCAL}`;
+}
+
+/** A function \`addressOf\` of headers, or of something that has them. */
+export function addressFunction(parameter: string, value: string): string {
+  return `/**
+${BELIEVE}
+ */
+function addressOf(${parameter}): string {
+  return ${value};
+}`;
+}
+
+export const OF_HEADERS = addressFunction("headers: Headers", forwarded("headers"));
+
+export function callerOf(project: Project, context: Context): Caller {
+  const user = userIn(project, context);
+  const { address, helper } = addressIn(context);
+  const visitor = `ipKey(${address ?? "ctx.address"})`;
+  const key =
+    user === undefined
+      ? `({ ctx }) => ${visitor}`
+      : `({ ctx }) =>\n    ${user.isThere} ? \`user:\${${user.id}}\` : ${visitor}`;
+  return { hasUser: user !== undefined, key, helper, needsAddress: address === undefined };
+}
+
+/** Where the context has the address, or what it can be read from. */
+function addressIn({ fields }: Context): { address?: string; helper?: string } {
+  const own = ["address", "ip", "ipAddress", "clientIp"].find((name) => fields.has(name));
+  if (own !== undefined) return { address: `ctx.${own}` };
+  if (fields.has("headers")) return { address: "addressOf(ctx.headers)", helper: OF_HEADERS };
+  if (
+    /\b(?:Next)?Request\b/.test(fields.get("req") ?? "") &&
+    !/express/i.test(fields.get("req")!)
+  ) {
+    return { address: "addressOf(ctx.req.headers)", helper: OF_HEADERS };
+  }
+  return {};
+}
+
+interface User {
+  isThere: string;
+  id: string;
+}
+
+/** The id that the context has, as the sources or the type of the context read it. */
+function userIn({ members }: Project, { fields }: Context): User | undefined {
+  const texts = members.flatMap(({ sources }) => [...sources.values()]);
+  const reads = (pattern: RegExp) => texts.some((text) => pattern.test(text));
+  const typeOf = (name: string) => fields.get(name) ?? "";
+  if (fields.has("session")) {
+    if (/\buserId\b/.test(typeOf("session")) || reads(/\bsession\??\.userId\b/)) {
+      return { isThere: "ctx.session?.userId", id: "ctx.session.userId" };
+    }
+    const isKnown = members.some(({ packages }) =>
+      ["better-auth", "next-auth", "@auth/core"].some((name) => packages.has(name)),
+    );
+    if (isKnown || /\buser\b/.test(typeOf("session")) || reads(/\bsession\??\.user\b/)) {
+      return { isThere: "ctx.session?.user", id: "ctx.session.user.id" };
+    }
+  }
+  if (fields.has("userId")) return { isThere: "ctx.userId", id: "ctx.userId" };
+  if (fields.has("user")) return { isThere: "ctx.user", id: "ctx.user.id" };
+  if (fields.has("auth") && (/\buserId\b/.test(typeOf("auth")) || reads(/\bauth\??\.userId\b/))) {
+    return { isThere: "ctx.auth?.userId", id: "ctx.auth.userId" };
+  }
+  return undefined;
+}

@@ -1,0 +1,200 @@
+/** The syntax of a file of TypeScript or JavaScript, and how its nodes are found. */
+import { parse } from "@babel/parser";
+import type { Node, ObjectExpression, Program } from "@babel/types";
+
+/** `undefined` for a text that is no code, or that declares a name twice. */
+export function parseProgram(file: string, text: string): Program | undefined {
+  const isTyped = /\.[cm]?tsx?$/.test(file);
+  const isPlain = /\.[cm]?ts$/.test(file);
+  try {
+    return parse(text, {
+      sourceType: "unambiguous",
+      plugins: [
+        ...(isTyped ? (["typescript"] as const) : []),
+        // `<T>value` is a cast where there is no JSX.
+        ...(isPlain ? [] : (["jsx"] as const)),
+        "decorators",
+      ],
+      allowReturnOutsideFunction: true,
+    }).program;
+  } catch {
+    return undefined;
+  }
+}
+
+export type NodeOf<T extends Node["type"]> = Extract<Node, { type: T }>;
+
+/** A node, with those around it; the nearest one is the last. */
+export interface Found<T extends Node = Node> {
+  node: T;
+  around: readonly Node[];
+}
+
+/** All nodes of a type at or below `root`, in the order of the text. */
+export function findAll<T extends Node["type"]>(
+  root: Node,
+  ...types: readonly T[]
+): Found<NodeOf<T>>[] {
+  const found: Found<NodeOf<T>>[] = [];
+  const visit = (node: Node, around: readonly Node[]) => {
+    if ((types as readonly string[]).includes(node.type)) {
+      found.push({ node: node as NodeOf<T>, around });
+    }
+    for (const child of childrenOf(node)) visit(child, [...around, node]);
+  };
+  visit(root, []);
+  return found.toSorted((a, b) => startOf(a.node) - startOf(b.node));
+}
+
+const OTHER_KEYS = new Set([
+  "loc",
+  "extra",
+  "leadingComments",
+  "trailingComments",
+  "innerComments",
+]);
+
+function childrenOf(node: Node): Node[] {
+  return Object.entries(node).flatMap(([key, value]: [string, unknown]) =>
+    OTHER_KEYS.has(key) ? [] : [value].flat().filter(isNode),
+  );
+}
+
+function isNode(value: unknown): value is Node {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { type?: unknown }).type === "string"
+  );
+}
+
+export const startOf = (node: Node): number => node.start!;
+export const endOf = (node: Node): number => node.end!;
+
+/** The name of an identifier, or of what is read from an object: `a.b.c` is `c`. */
+export function nameOf(node: Node | null | undefined): string | undefined {
+  if (node?.type === "Identifier" || node?.type === "JSXIdentifier") return node.name;
+  if (node?.type === "StringLiteral") return node.value;
+  if (node?.type === "MemberExpression" || node?.type === "OptionalMemberExpression") {
+    return nameOf(node.property);
+  }
+  if (node?.type === "JSXMemberExpression") return node.property.name;
+  return undefined;
+}
+
+/** The first identifier of a chain: of `a.b().c`, `a`. */
+export function rootOf(node: Node): string | undefined {
+  if (node.type === "Identifier") return node.name;
+  if (node.type === "MemberExpression" || node.type === "OptionalMemberExpression") {
+    return rootOf(node.object);
+  }
+  if (
+    node.type === "CallExpression" ||
+    node.type === "NewExpression" ||
+    node.type === "TSInstantiationExpression"
+  ) {
+    return rootOf("callee" in node ? node.callee : node.expression);
+  }
+  return undefined;
+}
+
+/** Calls of a function with one of these names, `new` ones included. */
+export function callsOf(
+  root: Node,
+  ...names: readonly string[]
+): Found<NodeOf<"CallExpression"> | NodeOf<"NewExpression">>[] {
+  return findAll(root, "CallExpression", "NewExpression").filter(({ node }) =>
+    names.includes(nameOf(node.callee) ?? ""),
+  );
+}
+
+export type Property = NodeOf<"ObjectProperty"> | NodeOf<"ObjectMethod">;
+
+export function propertyOf(object: ObjectExpression, name: string): Property | undefined {
+  return object.properties.find(
+    (each): each is Property => each.type !== "SpreadElement" && nameOf(each.key) === name,
+  );
+}
+
+/** The value without `as const`, `satisfies T`, `!` and the like. */
+export function bare(node: Node): Node {
+  return node.type === "TSAsExpression" ||
+    node.type === "TSSatisfiesExpression" ||
+    node.type === "TSNonNullExpression" ||
+    node.type === "ParenthesizedExpression"
+    ? bare(node.expression)
+    : node;
+}
+
+export type FunctionNode =
+  | NodeOf<"FunctionDeclaration">
+  | NodeOf<"FunctionExpression">
+  | NodeOf<"ArrowFunctionExpression">
+  | NodeOf<"ObjectMethod">;
+
+export function isFunction(node: Node | null | undefined): node is FunctionNode {
+  return (
+    node?.type === "FunctionDeclaration" ||
+    node?.type === "FunctionExpression" ||
+    node?.type === "ArrowFunctionExpression" ||
+    node?.type === "ObjectMethod"
+  );
+}
+
+/** What a function returns: its body, or the values of its own `return` statements. */
+export function returnsOf(fn: FunctionNode): Node[] {
+  if (fn.body.type !== "BlockStatement") return [fn.body];
+  return findAll(fn.body, "ReturnStatement").flatMap(({ node, around }) =>
+    around.some(isFunction) || !node.argument ? [] : [node.argument],
+  );
+}
+
+/** Something that the top level of a file declares. */
+export interface Declared {
+  name: string;
+  /** The value of a variable, the function, the class or the type. */
+  value: Node | undefined;
+  /** The whole statement, `export` included. */
+  statement: Node;
+  isExported: boolean;
+  /** A variable that is declared by `const`, `let` or `var`. */
+  isVariable: boolean;
+}
+
+export function declaredIn(program: Program): Declared[] {
+  const listed = new Set(
+    program.body.flatMap((each) =>
+      each.type === "ExportNamedDeclaration" && !each.source
+        ? each.specifiers.flatMap((one) =>
+            one.type === "ExportSpecifier" && nameOf(one.exported) === one.local.name
+              ? [one.local.name]
+              : [],
+          )
+        : [],
+    ),
+  );
+  return program.body.flatMap((statement): Declared[] => {
+    const isExport = statement.type === "ExportNamedDeclaration";
+    const inner = isExport ? statement.declaration : statement;
+    const entry = (name: string, value: Node | null | undefined, isVariable = false): Declared => ({
+      name,
+      value: value ?? undefined,
+      statement,
+      isExported: isExport || listed.has(name),
+      isVariable,
+    });
+    if (inner?.type === "VariableDeclaration") {
+      return inner.declarations.flatMap(({ id, init }) =>
+        id.type === "Identifier" ? [entry(id.name, init, true)] : [],
+      );
+    }
+    if (
+      inner?.type === "FunctionDeclaration" ||
+      inner?.type === "TSTypeAliasDeclaration" ||
+      inner?.type === "TSInterfaceDeclaration"
+    ) {
+      return inner.id ? [entry(inner.id.name, inner)] : [];
+    }
+    return [];
+  });
+}

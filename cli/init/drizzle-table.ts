@@ -1,0 +1,66 @@
+/** The text of the tables of the limits, for a schema of Drizzle. */
+import { MAX_RULE, overridesName } from "../../server/store/override-table.js";
+
+export type Core = "pg" | "mysql" | "sqlite";
+
+/** What the file calls what it has of Drizzle, and what is added to it. */
+export interface TableNames {
+  core: Core;
+  /** The function that makes a table. */
+  create: string;
+  primaryKey: string;
+  customType: string;
+  /** Of the exported constant. */
+  name: string;
+  /** In the database. */
+  table: string;
+}
+
+/** `double` is the name of a function. */
+const COLUMNS: Record<Core, { text: string; whole: string; double: string }> = {
+  pg: { text: "d.text()", whole: "d.integer()", double: "d.doublePrecision" },
+  mysql: { text: "bytes()", whole: "d.int()", double: "d.double" },
+  sqlite: { text: "d.text()", whole: "d.integer()", double: "d.real" },
+};
+
+/** MySQL's usual collations would make one bucket of the keys `ann` and `Ann`. */
+const bytes = (
+  customType: string,
+) => `/** Text whose upper and lower case differ, in keys of limits. */
+const bytes = ${customType}<{ data: string }>({
+  dataType: () => "varchar(192) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+});
+
+`;
+
+/** A name of two words is said, or Drizzle's `casing: "snake_case"` makes another one of it. */
+export function tableText(names: TableNames): string {
+  const { core, create, name, table, primaryKey } = names;
+  const { text, whole, double } = COLUMNS[core];
+  return `${core === "mysql" ? bytes(names.customType) : ""}/** The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant. */
+export const ${name} = ${create}(
+  "${table}",
+  (d) => ({
+    name: ${text}.notNull(),
+    key: ${text}.notNull().default(""),
+    shard: ${whole}.notNull().default(0),
+    value: ${double}().notNull(),
+    ts: ${double}().notNull(),
+  }),
+  (t) => [${primaryKey}({ columns: [t.name, t.key, t.shard] })],
+);
+
+/** What counts instead of a limit, for one key or for all of them; see \`overrides\` of trpc-rate-limit. */
+export const ${overridesName(name)} = ${create}(
+  "${overridesName(table)}",
+  (d) => ({
+    name: ${text}.notNull(),
+    key: ${text}.notNull().default(""),
+    rule: ${core === "mysql" ? `d.varchar({ length: ${MAX_RULE} })` : text}.notNull(),
+    until: ${double}().notNull(),
+    setAt: ${double}("setAt").notNull(),
+  }),
+  (t) => [${primaryKey}({ columns: [t.name, t.key] })],
+);
+`;
+}

@@ -1,0 +1,248 @@
+/** The edits of the files of a web application: the links, the hooks, and their provider. */
+import type { Expression, JSXElement, Node, ObjectExpression } from "@babel/types";
+import { type Code, indented } from "./code/code.js";
+import { importedFrom, importText, WIDTH } from "./code/imports.js";
+import {
+  callsOf,
+  declaredIn,
+  endOf,
+  findAll,
+  nameOf,
+  propertyOf,
+  rootOf,
+  startOf,
+} from "./code/syntax.js";
+
+/** Links that send, and that cannot subscribe. */
+const SENDING = [
+  "httpBatchLink",
+  "httpBatchStreamLink",
+  "httpLink",
+  "unstable_httpBatchStreamLink",
+];
+const SUBSCRIBING = ["httpSubscriptionLink", "unstable_httpSubscriptionLink", "wsLink"];
+const TYPED = ["createTRPCClient", "createTRPCProxyClient", "createTRPCReact", "createTRPCContext"];
+
+export interface Links {
+  /** The element of the list that sends, and its own call of a link. */
+  element: Expression;
+  sending: ObjectExpression;
+  /** The name of that link. */
+  link: string;
+  subscribes: boolean;
+}
+
+export function linksIn({ program }: Code): Links | undefined {
+  for (const { node } of findAll(program, "ObjectProperty")) {
+    if (nameOf(node.key) !== "links" || node.value.type !== "ArrayExpression") continue;
+    for (const element of node.value.elements) {
+      if (!element || element.type === "SpreadElement") continue;
+      const [call] = callsOf(element, ...SENDING);
+      const sending = call?.node.arguments[0];
+      if (call === undefined || sending?.type !== "ObjectExpression") continue;
+      const subscribes = callsOf(element, ...SUBSCRIBING).length > 0;
+      return { element, sending, link: nameOf(call.node.callee)!, subscribes };
+    }
+  }
+  return undefined;
+}
+
+/** The variable that the client of the links is made for: `const trpcClient`, or `const [trpcClient]`. */
+export function clientIn(code: Code): { name: string; isTopLevel: boolean } | undefined {
+  const links = linksIn(code);
+  if (links === undefined) return undefined;
+  const around = findAll(code.program, "VariableDeclarator").filter(
+    ({ node }) => startOf(node) < startOf(links.element) && endOf(node) > endOf(links.element),
+  );
+  const found = around.at(-1);
+  const id = found?.node.id;
+  const name = id?.type === "ArrayPattern" ? nameOf(id.elements[0]) : nameOf(id);
+  if (found === undefined || name === undefined) return undefined;
+  return { name, isTopLevel: found.around.length <= 3 };
+}
+
+/** How the file calls the type of the router. */
+export function routerTypeIn({ program }: Code): string | undefined {
+  for (const { node } of callsOf(program, ...TYPED)) {
+    const type = node.typeParameters?.params[0];
+    if (type?.type === "TSTypeReference") return nameOf(type.typeName);
+  }
+  return undefined;
+}
+
+const NAMES_THE_LIMIT = `// Names the limit of each mutation, such as "post.create": "createPost".`;
+
+/** The link that sends gets those of the limits before it, and one for subscriptions beside it. */
+export function editLinks(code: Code): boolean {
+  const links = linksIn(code);
+  const router = routerTypeIn(code);
+  if (links === undefined || router === undefined) return false;
+  const { element, sending, subscribes } = links;
+  const start = startOf(element);
+  const indent = code.indentAt(start);
+  const first = `${NAMES_THE_LIMIT}\nrateLimitLink<${router}>({ limits: {} }),\n`;
+  code.addImport("trpc-rate-limit/client", ["rateLimitLink"]);
+  if (subscribes) {
+    code.insert(start, indented(code.styled(first), indent).trimStart() + indent);
+    return true;
+  }
+  const url = propertyOf(sending, "url");
+  if (url === undefined) return false;
+  const transformer = propertyOf(sending, "transformer");
+  const shared = [transformer, url].flatMap((each) => (each ? [code.textOf(each)] : []));
+  // EventSource has no headers. It sends cookies to another origin only if it is told to.
+  const fetch = propertyOf(sending, "fetch");
+  if (fetch && /credentials:\s*["']include["']/.test(code.textOf(fetch))) {
+    shared.push("eventSourceOptions: { withCredentials: true }");
+  }
+  const { unit } = code;
+  const head = `${first}splitLink({
+  condition: (op) => op.type === "subscription",
+  true: httpSubscriptionLink({
+`;
+  const text = code.textOf(element).replaceAll("\n", `\n${unit}`);
+  code.replace(
+    start,
+    endOf(element),
+    indented(code.styled(head), indent).trimStart() +
+      shared.map((property) => `${indent}${unit}${unit}${property},\n`).join("") +
+      `${indent}${unit}}),\n${indent}${unit}false: ${text},\n${indent}})`,
+  );
+  code.addImport("@trpc/client", ["httpSubscriptionLink", "splitLink"]);
+  return true;
+}
+
+/** `export const trpcClient`, for the provider in another file. */
+export function exportClient(code: Code): boolean {
+  const client = clientIn(code);
+  const declared = declaredIn(code.program).find(({ name }) => name === client?.name);
+  if (declared === undefined) return false;
+  if (!declared.isExported) code.insert(startOf(declared.statement), "export ");
+  return true;
+}
+
+const HOOKS = (router: string) => `/** Hooks that know the limits of the server by name. */
+export const {
+  RateLimitProvider,
+  RateLimitCountdown,
+  useRateLimit,
+  useRateLimitedMutation,
+} = createRateLimitReact<${router}>();`;
+
+export function editHooks(code: Code): boolean {
+  const router = routerTypeIn(code);
+  if (router === undefined) return false;
+  const made = declaredIn(code.program).find(
+    ({ value }) =>
+      value !== undefined && ["createTRPCReact", "createTRPCContext"].includes(rootOf(value) ?? ""),
+  );
+  const text = code.styled(HOOKS(router));
+  if (made === undefined) code.append(`${text}\n`);
+  else code.insert(code.lineEnd(endOf(made.statement)), `\n\n${text}`);
+  code.addImport("trpc-rate-limit/react", ["createRateLimitReact"]);
+  return true;
+}
+
+export interface ProviderImports {
+  /** How the file imports the hooks; `undefined` if it has them. */
+  hooks: string | undefined;
+  client: string;
+  /** How it imports the client; `undefined` if it has it. */
+  clientFrom: string | undefined;
+}
+
+/** The element whose children are put into ours: that of tRPC, or else that of queries. */
+export function providerIn({ program }: Code): JSXElement | undefined {
+  const elements = findAll(program, "JSXElement").map(({ node }) => node);
+  const tagOf = ({ openingElement }: JSXElement) => openingElement.name;
+  const has = ({ openingElement }: JSXElement, attribute: string) =>
+    openingElement.attributes.some(
+      (each) => each.type === "JSXAttribute" && each.name.name === attribute,
+    );
+  return (
+    elements.find((each) => nameOf(tagOf(each)) === "TRPCProvider") ??
+    elements.find((each) => nameOf(tagOf(each)) === "Provider" && has(each, "queryClient")) ??
+    elements.find((each) =>
+      ["QueryClientProvider", "PersistQueryClientProvider"].includes(nameOf(tagOf(each)) ?? ""),
+    )
+  );
+}
+
+/** What is inside of the provider of queries is put into ours. */
+export function editProvider(code: Code, options: ProviderImports): boolean {
+  const element = providerIn(code);
+  const closing = element?.closingElement;
+  if (element === undefined || !closing) return false;
+  const { hooks, client, clientFrom } = options;
+  const [start, end] = [endOf(element.openingElement), startOf(closing)];
+  const inside = code.text.slice(start, end);
+  const { unit } = code;
+  const indent = code.indentAt(startOf(element));
+  const isOneLine = !code.textOf(element).includes("\n");
+  const isBare = isOneLine && !parenthesized(element) && followsKeyword(code, element);
+  const outer = isBare ? indent + unit : isOneLine ? indent : code.indentAt(endOf(element));
+  const inner = outer + unit;
+  const open = `<RateLimitProvider client={${client}}>`;
+  const close = "</RateLimitProvider>";
+  const child = inside.trim();
+  const line = `${inner}${open}${child}${close}`;
+  const body =
+    !child.includes("\n") && line.length <= WIDTH
+      ? line
+      : `${inner}${open}\n${lineUp(inside, inner + unit)}\n${inner}${close}`;
+  code.replace(start, end, `\n${body}\n${outer}`);
+  if (isBare) {
+    code.insert(startOf(element), `(\n${indent}${unit}`);
+    code.insert(endOf(element), `\n${indent})`);
+  }
+  if (hooks !== undefined) code.addImport(hooks, ["RateLimitProvider"]);
+  if (clientFrom !== undefined) code.addImport(clientFrom, [client]);
+  return clientFrom !== undefined || knows(code, client);
+}
+
+/** The lines with this indentation, and what they have beyond it. */
+function lineUp(text: string, indent: string): string {
+  const lines = text.replace(/^[ \t]*\n|\s*$/g, "").split("\n");
+  const own = /^[ \t]*/.exec(lines.find((line) => line.trim() !== "") ?? "")![0];
+  return lines
+    .map((line) => (line.startsWith(own) && line.trim() ? indent + line.slice(own.length) : line))
+    .join("\n");
+}
+
+const parenthesized = (node: Node) => node.extra?.["parenthesized"] === true;
+
+/** A statement that had one line, such as `return <A>{children}</A>;`, gets those of a block. */
+function followsKeyword({ text }: Code, element: Node): boolean {
+  return /(?:\breturn|=>)[ \t]*$/.test(text.slice(0, startOf(element)));
+}
+
+function knows(code: Code, name: string): boolean {
+  return (
+    importedFrom(code, name) !== undefined ||
+    findAll(code.program, "Identifier").some(({ node }) => node.name === name)
+  );
+}
+
+/** What an author adds, who has written the files in another way. */
+export function clientLines(links: Links | undefined, router = "AppRouter"): string {
+  const link = links?.link ?? "httpBatchLink";
+  return `${importText("trpc-rate-limit/client", ["rateLimitLink"])}
+${importText("trpc-rate-limit/react", ["createRateLimitReact"])}
+${importText("@trpc/client", ["httpSubscriptionLink", "splitLink"])}
+
+${HOOKS(router)}
+
+// In the links, in place of ${link} (with the transformer and the URL that it has):
+${NAMES_THE_LIMIT}
+rateLimitLink<${router}>({ limits: {} }),
+splitLink({
+  condition: (op) => op.type === "subscription",
+  true: httpSubscriptionLink({ transformer, url }),
+  false: ${link}({ transformer, url }),
+}),`;
+}
+
+export function providerLines(client = "trpcClient"): string {
+  return `// Around the application, inside of QueryClientProvider:
+<RateLimitProvider client={${client}}>{children}</RateLimitProvider>`;
+}

@@ -1,0 +1,214 @@
+/** Gives the context the address of the caller, and the limits the database that a server makes. */
+import { addressFunction, forwarded, OF_HEADERS } from "./caller.js";
+import { type Code, indented } from "./code/code.js";
+import {
+  bare,
+  callsOf,
+  declaredIn,
+  endOf,
+  findAll,
+  type FunctionNode,
+  isFunction,
+  nameOf,
+  returnsOf,
+  startOf,
+} from "./code/syntax.js";
+
+/** Where a server finds the address of a caller. */
+interface Host {
+  /** What the file of the context names. */
+  mark: RegExp;
+  /** The parameter, or the property of the parameter, that has the request. */
+  name: string;
+  /** The address, from the request at `$`. */
+  value: string;
+  /** A function for the end of the file. */
+  helper?: string;
+  /** What the helper imports, and from where. */
+  from?: readonly [from: string, name: string];
+}
+
+const ON_WORKERS = "hono/cloudflare-workers";
+
+const BY_CLOUDFLARE = `/** Cloudflare sets the header that it comes from. */
+function addressOf(context: HonoContext): string | undefined {
+  return getConnInfo(context).remote.address;
+}`;
+
+const orConnection = (parameter: string, value: string) =>
+  addressFunction(parameter, value).replace("): string {", "): string | undefined {");
+
+function hono(from: string): Host {
+  return {
+    mark: /\bHonoContext\b/,
+    name: "context",
+    value: "addressOf($)",
+    helper:
+      from === ON_WORKERS
+        ? BY_CLOUDFLARE
+        : orConnection(
+            "context: HonoContext",
+            `context.req.header("x-forwarded-for")?.split(",").at(-1) ??\n    getConnInfo(context).remote.address`,
+          ),
+    from: [from, "getConnInfo"],
+  };
+}
+
+const HEADERS_OF_REQUEST = `req.headers.get("x-forwarded-for")?.split(",").at(-1)`;
+
+/** @param packages of the server. */
+function hostsOf(packages: ReadonlySet<string>): Host[] {
+  const conninfo = packages.has("@hono/node-server")
+    ? "@hono/node-server/conninfo"
+    : packages.has("@cloudflare/workers-types") || packages.has("alchemy")
+      ? ON_WORKERS
+      : "hono/bun";
+  const start: Host = {
+    mark: /\breq\s*:\s*Request\b/,
+    name: "req",
+    value: "addressOf($)",
+    helper: orConnection("req: Request", `${HEADERS_OF_REQUEST} ?? getRequestIP()`),
+    from: ["@tanstack/react-start/server", "getRequestIP"],
+  };
+  return [
+    hono(conninfo),
+    {
+      mark: /\bCreate(?:Express|Fastify)ContextOptions\b/,
+      name: "req",
+      // As the setting for proxies of the framework says.
+      value: "$.ip",
+    },
+    {
+      mark: /\bCreate(?:HTTP|Next)ContextOptions\b/,
+      name: "req",
+      value: "addressOf($)",
+      helper: orConnection(
+        "req: IncomingMessage",
+        `req.headers["x-forwarded-for"]?.toString().split(",").at(-1) ??\n    req.socket.remoteAddress`,
+      ),
+      from: ["node:http", "type IncomingMessage"],
+    },
+    ...(packages.has("@tanstack/react-start") ? [start] : []),
+    {
+      mark: /\bFetchCreateContextFnOptions\b|\b_?req\s*:\s*(?:NextRequest|Request)\b/,
+      name: "req",
+      value: "addressOf($)",
+      helper: addressFunction("req: Request", forwarded("req.headers")),
+    },
+    {
+      mark: /\bheaders\s*:\s*Headers\b/,
+      name: "headers",
+      value: "addressOf($)",
+      helper: OF_HEADERS,
+    },
+  ];
+}
+
+/** The lines for an author whose context is made in another way. */
+export function addressLines(creator: string): string {
+  return `// In what ${creator} returns, with the headers of its request:
+address: ${forwarded("headers")}, // see docs/visitors.md of trpc-rate-limit`;
+}
+
+const FIELD = `/** Of the caller, for the limits of visitors. */
+address: string | undefined;`;
+
+/** @param name of the type; without one, that of `initTRPC.context<{ … }>`. */
+export function editContextType(code: Code, name: string | undefined): boolean {
+  const declared = declaredIn(code.program).find((each) => each.name === name)?.value;
+  const inline = findAll(code.program, "CallExpression").find(
+    ({ node }) => nameOf(node.callee) === "context",
+  )?.node.typeParameters?.params[0];
+  const body =
+    declared?.type === "TSInterfaceDeclaration"
+      ? declared.body
+      : declared?.type === "TSTypeAliasDeclaration"
+        ? declared.typeAnnotation
+        : name === undefined
+          ? inline
+          : undefined;
+  if (body?.type !== "TSInterfaceBody" && body?.type !== "TSTypeLiteral") return false;
+  if (!code.textOf(body).includes("\n")) {
+    code.insert(startOf(body) + 1, " address: string | undefined;");
+    return true;
+  }
+  const indent = code.indentAt(startOf(body)) + code.unit;
+  code.insert(startOf(body) + 1, `\n${indented(code.styled(FIELD), indent)}`);
+  return true;
+}
+
+/** @param creator the name of the function that makes the context. */
+export function editCreateContext(
+  code: Code,
+  creator: string,
+  packages: ReadonlySet<string>,
+): boolean {
+  const host = hostsOf(packages).find(({ mark }) => mark.test(code.text));
+  const declared = declaredIn(code.program).find(({ name }) => name === creator)?.value;
+  const fn = declared && bare(declared);
+  if (host === undefined || !isFunction(fn)) return false;
+  const [returned, ...others] = returnsOf(fn).map(bare);
+  if (returned?.type !== "ObjectExpression" || others.length > 0) return false;
+  const request = requestIn(code, fn, host.name);
+  if (request === undefined) return false;
+  const entry = `address: ${host.value.replace("$", request)},`;
+  const [first] = returned.properties;
+  const isOneLine = !code.textOf(returned).includes("\n");
+  const indent = code.indentAt(startOf(returned)) + code.unit;
+  if (isOneLine)
+    code.insert(startOf(returned) + 1, ` ${first ? entry : entry.slice(0, -1)}${first ? "" : " "}`);
+  else code.insert(startOf(returned) + 1, `\n${indent}${entry}`);
+  if (host.helper) code.append(`${code.styled(host.helper)}\n`);
+  if (host.from) code.addImport(host.from[0], [host.from[1]]);
+  return true;
+}
+
+/** How the function gets at its request, which its parameter may not name yet. */
+function requestIn(code: Code, fn: FunctionNode, name: string): string | undefined {
+  const [parameter] = fn.params;
+  if (parameter?.type === "ObjectPattern") {
+    const own = parameter.properties.find(
+      (each) => each.type === "ObjectProperty" && nameOf(each.key) === name,
+    );
+    if (own?.type === "ObjectProperty") return nameOf(own.value);
+    code.insert(startOf(parameter) + 1, ` ${name}${parameter.properties.length > 0 ? "," : " "}`);
+    return name;
+  }
+  if (parameter?.type !== "Identifier") return undefined;
+  const type = parameter.typeAnnotation ? code.textOf(parameter.typeAnnotation) : "";
+  const end = startOf(parameter) + parameter.name.length;
+  if (/^:\s*(?:\w+\.)?(?:Next)?Request\b/.test(type)) {
+    if (parameter.name.startsWith("_")) code.replace(startOf(parameter), end, name);
+    return parameter.name.startsWith("_") ? name : parameter.name;
+  }
+  if (!parameter.name.startsWith("_")) return `${parameter.name}.${name}`;
+  code.replace(startOf(parameter), end, `{ ${name} }`);
+  return name;
+}
+
+/**
+ * Tells the limits of the database that the file makes.
+ *
+ * @param factory the function of the database's package.
+ */
+export function editServices(code: Code, factory: string, from: string): boolean {
+  const calls = callsOf(code.program, factory);
+  const [call] = calls;
+  if (call === undefined || calls.length > 1) return false;
+  const parent = call.around.at(-1)!;
+  if (parent.type === "VariableDeclarator" && parent.id.type === "Identifier") {
+    const statement = call.around.findLast(({ type }) => /Statement$|Declaration$/.test(type))!;
+    const outer = call.around.at(call.around.indexOf(statement) - 1);
+    const end = endOf(outer?.type === "ExportNamedDeclaration" ? outer : statement);
+    const indent = code.indentAt(startOf(statement));
+    code.insert(end, `\n${indent}${code.styled(`keepLimitsIn(${parent.id.name});`)}`);
+  } else if (parent.type === "ReturnStatement") {
+    // Each request makes its database, such as on D1.
+    const indent = code.indentAt(startOf(parent));
+    const lines = `const db = ${code.textOf(call.node)};\nkeepLimitsIn(db);\nreturn db;`;
+    const text = indented(code.styled(lines), indent).trimStart();
+    code.replace(startOf(parent), endOf(parent), text);
+  } else return false;
+  code.addImport(from, ["keepLimitsIn"]);
+  return true;
+}

@@ -1,0 +1,163 @@
+/** One package: an application of its own, or a member of a monorepo. */
+import { join } from "node:path";
+import { CliError } from "../cli-error.js";
+import { Code } from "./code/code.js";
+import { type CodeStyle, codeStyleOf } from "./code/code-style.js";
+import { listFiles, readText } from "./files.js";
+import { type ImportStyle, readImportStyle, readTsconfig, specifierOf } from "./import-style.js";
+
+export interface Member {
+  /** Relative to the project's root, with `/`; `""` for an application of its own. */
+  folder: string;
+  name: string;
+  packageJson: string;
+  /** All that it names, for development included. */
+  packages: ReadonlySet<string>;
+  /** Those without which it does not run. */
+  dependencies: ReadonlySet<string>;
+  /** The range of each of them. */
+  ranges: Readonly<Record<string, string>>;
+  exports: unknown;
+  /** In TypeScript, or in JavaScript if there are no others, relative to the root, with their texts. */
+  sources: ReadonlyMap<string, string>;
+  imports: ImportStyle;
+  /** How its code is written. */
+  style: CodeStyle;
+  /** What new files end in: `mjs` where `js` is CommonJS. */
+  extension: "ts" | "js" | "mjs";
+}
+
+export interface PackageJson {
+  name?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  scripts?: Record<string, string>;
+  packageManager?: string;
+  type?: string;
+  workspaces?: unknown;
+  exports?: unknown;
+}
+
+export function parsePackage(text: string): PackageJson {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === "object" && parsed !== null) return parsed;
+  } catch {
+    // Said below.
+  }
+  throw new CliError("package.json is not a JSON object; repair it first");
+}
+
+/** The names of sources in TypeScript. */
+const TYPED = /(?<!\.d)\.[cm]?tsx?$/;
+const OF_TESTS = /\.(test|spec|config)\.|(^|\/)(tests?|__tests__|e2e|scripts)\//;
+
+/** @throws CliError if its package.json is no object. */
+export async function readMember(
+  root: string,
+  folder: string,
+  packageJson: string,
+): Promise<Member> {
+  const parsed = parsePackage(packageJson);
+  const { dependencies = {}, devDependencies = {}, name = folder, exports } = parsed;
+  const ranges = { ...dependencies, ...devDependencies };
+  const own = join(root, folder);
+  const tsconfig = await readTsconfig(own);
+  const typed = await listFiles(root, folder, TYPED);
+  const isTyped =
+    tsconfig !== undefined ||
+    "typescript" in ranges ||
+    typed.some((file) => !/\.config\.\w+$/.test(file));
+  const files = isTyped ? typed : await listFiles(root, folder, /\.[cm]?jsx?$/);
+  const sources = new Map<string, string>();
+  for (const file of files) {
+    if (!OF_TESTS.test(file.slice(folder.length))) {
+      sources.set(file, (await readText(root, file)) ?? "");
+    }
+  }
+  const texts = [...sources.values()];
+  const isModule = parsed.type === "module" || texts.some((text) => /^import\s/m.test(text));
+  return {
+    folder,
+    name,
+    packageJson,
+    packages: new Set(Object.keys(ranges)),
+    dependencies: new Set(Object.keys(dependencies)),
+    ranges,
+    exports,
+    sources,
+    imports: readImportStyle(tsconfig, texts, isTyped),
+    style: codeStyleOf(texts.join("\n")),
+    extension: isTyped ? "ts" : isModule ? "js" : "mjs",
+  };
+}
+
+/** A path from the root. */
+export function inFolder({ folder }: Pick<Member, "folder">, file: string): string {
+  return folder === "" ? file : `${folder}/${file}`;
+}
+
+/** The path in the member's own folder. */
+export function insideOf({ folder }: Pick<Member, "folder">, file: string): string {
+  return folder === "" ? file : file.slice(folder.length + 1);
+}
+
+/** The first source whose text matches. */
+export function sourceWith({ sources }: Member, pattern: RegExp): string | undefined {
+  return [...sources].find(([, text]) => pattern.test(text))?.[0];
+}
+
+/**
+ * The first source in which `pick` finds something.
+ *
+ * @param hint is in each text that has it: other files are not parsed.
+ */
+export function findInCode<T>(
+  { sources }: Member,
+  hint: RegExp,
+  pick: (code: Code) => T | undefined,
+): { file: string; code: Code; found: T } | undefined {
+  for (const [file, text] of sources) {
+    const code = hint.test(text) ? Code.read(file, text) : undefined;
+    const found = code && pick(code);
+    if (code && found !== undefined) return { file, code, found };
+  }
+  return undefined;
+}
+
+/** How another package imports one of a member's files, as far as its `exports` allow. */
+export function specifierTo({ name, folder, exports }: Member, file: string): string | undefined {
+  const path = `./${file.slice(folder.length + 1)}`;
+  if (exports === undefined) return `${name}/${path.slice(2).replace(/\.tsx?$/, "")}`;
+  const entries =
+    typeof exports === "object" && exports !== null && !Array.isArray(exports)
+      ? Object.entries(exports)
+      : [[".", exports] as const];
+  for (const [key, target] of entries) {
+    for (const text of targetsOf(target)) {
+      const [start, end] = text.split("*") as [string, string | undefined];
+      if (end === undefined ? text !== path : !path.startsWith(start) || !path.endsWith(end)) {
+        continue;
+      }
+      const middle = path.slice(start.length, path.length - (end ?? "").length);
+      return name + key.slice(1).replace("*", middle);
+    }
+  }
+  return undefined;
+}
+
+function targetsOf(target: unknown): string[] {
+  if (typeof target === "string") return [target];
+  if (typeof target !== "object" || target === null) return [];
+  return Object.values(target).flatMap(targetsOf);
+}
+
+/** How one of a member's files imports another one: as it does already, if it does. */
+export function specifierInside(member: Member, from: string, to: string): string {
+  const [a, b] = [insideOf(member, from), insideOf(member, to)];
+  const relative = specifierOf({ ...member.imports, alias: undefined }, a, b);
+  const text = member.sources.get(from) ?? "";
+  return text.includes(`"${relative}"`) || text.includes(`'${relative}'`)
+    ? relative
+    : specifierOf(member.imports, a, b);
+}
