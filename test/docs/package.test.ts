@@ -29,7 +29,7 @@ interface Packed {
 const ALLOWED = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|llms\.txt)$/,
   /^dist\/(?:core|server|client|testing)\/[\w/-]+\.(?:js|d\.c?ts)$/,
-  /^dist\/cli\/(?:main\.js|THIRD-PARTY-LICENSES\.md)$/,
+  /^dist\/cli\/(?:[\w-]+\.js|THIRD-PARTY-LICENSES\.md)$/,
   /^docs\/[\w/-]+\.(?:md|svg)$/,
   /^skills\/[\w/-]+\.md$/,
   /^prisma\/(?:(?:postgresql|mysql)\/)?(?:schema\.prisma|migrations\/(?:[\w-]+\/migration\.sql|migration_lock\.toml))$/,
@@ -37,10 +37,10 @@ const ALLOWED = [
 
 /**
  * Bytes, with the reference where it was generated. A package that grows past them should say why:
- * the command has brought a JSON parser; Bun, Cloudflare, Hono, tabs, Redis, leases, slots, credits, ids
+ * the command has brought parsers of JSON, YAML and TypeScript; Bun, Cloudflare, Hono, tabs, Redis, leases, slots, credits, ids
  * and overrides their code and pages; CommonJS declarations of its own.
  */
-const MAX_SIZE = 850_000;
+const MAX_SIZE = 950_000;
 const MAX_UNPACKED_SIZE = 2_950_000;
 
 describe("the published package", async () => {
