@@ -72,14 +72,14 @@ function userIn({ members }: Project, { fields }: Context): User | undefined {
   const reads = (pattern: RegExp) => texts.some((text) => pattern.test(text));
   const typeOf = (name: string) => fields.get(name) ?? "";
   if (fields.has("session")) {
-    if (/\buserId\b/.test(typeOf("session")) || reads(/\bsession\??\.userId\b/)) {
-      return { isThere: "ctx.session?.userId", id: "ctx.session.userId" };
-    }
     const isKnown = members.some(({ packages }) =>
       ["better-auth", "next-auth", "@auth/core"].some((name) => packages.has(name)),
     );
     if (isKnown || /\buser\b/.test(typeOf("session")) || reads(/\bsession\??\.user\b/)) {
       return { isThere: "ctx.session?.user", id: "ctx.session.user.id" };
+    }
+    if (/\buserId\b/.test(typeOf("session")) || reads(/\bctx\.session\??\.userId\b/)) {
+      return { isThere: "ctx.session?.userId", id: "ctx.session.userId" };
     }
   }
   if (fields.has("userId")) return { isThere: "ctx.userId", id: "ctx.userId" };

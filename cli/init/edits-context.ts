@@ -1,4 +1,5 @@
 /** Gives the context the address of the caller, and the limits the database that a server makes. */
+import type { Node } from "@babel/types";
 import { addressFunction, forwarded, OF_HEADERS } from "./caller.js";
 import { type Code, indented } from "./code/code.js";
 import {
@@ -195,17 +196,18 @@ export function editServices(code: Code, factory: string, from: string): boolean
   const calls = callsOf(code.program, factory);
   const [call] = calls;
   if (call === undefined || calls.length > 1) return false;
-  const parent = call.around.at(-1)!;
+  const around = call.around.filter(({ type }) => type !== "AwaitExpression");
+  const parent = around.at(-1)!;
   if (parent.type === "VariableDeclarator" && parent.id.type === "Identifier") {
-    const statement = call.around.findLast(({ type }) => /Statement$|Declaration$/.test(type))!;
-    const outer = call.around.at(call.around.indexOf(statement) - 1);
-    const end = endOf(outer?.type === "ExportNamedDeclaration" ? outer : statement);
+    // Before the variable, its declaration, and the `export` around that, if there is one.
+    const [outer, statement] = around.slice(-3, -1) as [Node, Node];
+    const end = endOf(outer.type === "ExportNamedDeclaration" ? outer : statement);
     const indent = code.indentAt(startOf(statement));
     code.insert(end, `\n${indent}${code.styled(`keepLimitsIn(${parent.id.name});`)}`);
   } else if (parent.type === "ReturnStatement") {
     // Each request makes its database, such as on D1.
     const indent = code.indentAt(startOf(parent));
-    const lines = `const db = ${code.textOf(call.node)};\nkeepLimitsIn(db);\nreturn db;`;
+    const lines = `const db = ${code.textOf(parent.argument!)};\nkeepLimitsIn(db);\nreturn db;`;
     const text = indented(code.styled(lines), indent).trimStart();
     code.replace(startOf(parent), endOf(parent), text);
   } else return false;

@@ -43,12 +43,17 @@ export function ipKey(address: string | null | undefined, options: IpKeyOptions 
   if (IPV4.test(text)) return text;
   const groups = parseIpv6(text);
   if (groups === undefined) {
-    const message = `ipKey needs one IPv4 or IPv6 address, got ${describe(address)}`;
+    const message = `ipKey needs one IPv4 or IPv6 address, got ${describe(address)}${text === "" ? NO_PROXY : ""}`;
     throw new RateLimitInputError("key", message);
   }
   const masked = groups.map((group, i) => group & maskOf(ipv6Prefix - 16 * i));
   return embeddedIpv4(groups) ?? formatIpv6(masked);
 }
+
+/** Why an address is missing most often: only a proxy sends the header that it is read from. */
+const NO_PROXY =
+  "; if it is read from a header, there is no proxy in front that sends it: take the address of " +
+  "the connection, as docs/visitors.md says";
 
 /** The first six groups of addresses whose last two are an IPv4 address (RFC 4291, RFC 6052). */
 const MAPPED = "0:0:0:0:0:ffff";

@@ -173,6 +173,13 @@ describe("ipKey", () => {
     expect(() => ipKey(address)).toThrow(/^ipKey needs one IPv4 or IPv6 address, got /);
   });
 
+  it.each([undefined, null, "", "  "])(
+    "says of %j that there may be no proxy in front",
+    (address) => {
+      expect(() => ipKey(address)).toThrow("there is no proxy in front that sends it");
+    },
+  );
+
   it("is a BAD_REQUEST for tRPC if there is no address", async () => {
     const { t, rl } = createLimitedTRPC({ send: { kind: "token bucket", rate: 1, period: 1000 } });
     const router = t.router({

@@ -1,0 +1,344 @@
+/** `init` in applications with tRPC that no scaffolder has written: the caller, the handler, the client. */
+import { describe, expect, it } from "vitest";
+import { runInit } from "../../support/run-init.js";
+import { makeFolder } from "../../support/scaffold.js";
+
+const BY_HAND = /^By hand/m;
+type Files = Record<string, string>;
+
+const packageJson = (...names: string[]) =>
+  `${JSON.stringify({ name: "app", type: "module", dependencies: Object.fromEntries(names.map((name) => [name, "*"])) }, undefined, 2)}\n`;
+
+interface Options {
+  packages?: string[];
+  /** The file of the context. */
+  context: string;
+  /** The file of the handler. */
+  server: string;
+  more?: Files;
+}
+
+/** An API of its own on a pool of `pg`, with a page in React. */
+function application({ packages = [], context, server, more = {} }: Options): Files {
+  return {
+    "package.json": packageJson("@trpc/client", "@trpc/server", "pg", "react", ...packages),
+    "tsconfig.json": `{ "compilerOptions": { "module": "preserve" } }\n`,
+    "src/db.ts": `import pg from "pg";\n\nexport const pool = new pg.Pool();\n`,
+    "src/context.ts": context,
+    "src/trpc.ts": `import { initTRPC } from "@trpc/server";
+import type { Context } from "./context";
+
+export const t = initTRPC.context<Context>().create();
+
+export const publicProcedure = t.procedure;
+`,
+    "src/router.ts": `import { publicProcedure, t } from "./trpc";
+
+export const appRouter = t.router({ hello: publicProcedure.query(() => "hello") });
+
+export type AppRouter = typeof appRouter;
+`,
+    "src/server.ts": server,
+    "src/client.tsx": `import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createTRPCClient, httpBatchLink } from "@trpc/client";
+import type { AppRouter } from "./router";
+
+const queries = new QueryClient();
+export const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: "/trpc" })] });
+
+export const App = () => <QueryClientProvider client={queries}>hello</QueryClientProvider>;
+`,
+    ...more,
+  };
+}
+
+const contextOf = (from: string, type: string, parameter: string, fields = "pool") =>
+  `import type { ${type} } from "${from}";
+import { pool } from "./db";
+
+export function createContext(${parameter}) {
+  return { ${fields} };
+}
+
+export type Context = Awaited<ReturnType<typeof createContext>>;
+`;
+
+const EXPRESS: Options = {
+  packages: ["express"],
+  context: contextOf(
+    "@trpc/server/adapters/express",
+    "CreateExpressContextOptions",
+    "{ res }: CreateExpressContextOptions",
+  ),
+  server: `import { createExpressMiddleware } from "@trpc/server/adapters/express";
+import express from "express";
+import { createContext } from "./context";
+import { appRouter } from "./router";
+
+const app = express();
+app.use("/trpc", createExpressMiddleware({ router: appRouter, createContext }));
+app.listen(4000);
+`,
+};
+
+const HOSTS: { host: string; options: Options; context: string[]; server: string; url: string }[] =
+  [
+    {
+      host: "Express",
+      options: EXPRESS,
+      context: ["({ req, res }: CreateExpressContextOptions)", "{ address: req.ip, pool }"],
+      server:
+        "createExpressMiddleware({ router: appRouter, responseMeta: rateLimitResponseMeta, createContext })",
+      url: "http://localhost:4000/trpc",
+    },
+    {
+      host: "Fastify",
+      options: {
+        packages: ["fastify"],
+        context: contextOf(
+          "@trpc/server/adapters/fastify",
+          "CreateFastifyContextOptions",
+          "opts: CreateFastifyContextOptions",
+        ),
+        server: `import { fastifyTRPCPlugin, type FastifyTRPCPluginOptions } from "@trpc/server/adapters/fastify";
+import fastify from "fastify";
+import { createContext } from "./context";
+import { appRouter, type AppRouter } from "./router";
+
+const server = fastify();
+server.register(fastifyTRPCPlugin, {
+  prefix: "/trpc",
+  trpcOptions: {
+    router: appRouter,
+    createContext,
+  } satisfies FastifyTRPCPluginOptions<AppRouter>["trpcOptions"],
+});
+await server.listen({ port: 3001 });
+`,
+      },
+      context: ["{ address: opts.req.ip, pool }"],
+      server: "    router: appRouter,\n    responseMeta: rateLimitResponseMeta,\n",
+      url: "http://localhost:3001/trpc",
+    },
+    {
+      host: "Node.js alone",
+      options: {
+        context: contextOf(
+          "@trpc/server/adapters/standalone",
+          "CreateHTTPContextOptions",
+          "_: CreateHTTPContextOptions",
+        ),
+        server: `import { createHTTPServer } from "@trpc/server/adapters/standalone";
+import { createContext } from "./context";
+import { appRouter } from "./router";
+
+createHTTPServer({ router: appRouter, createContext }).listen(3000);
+`,
+      },
+      context: [
+        "createContext({ req }: CreateHTTPContextOptions)",
+        'import { type IncomingMessage } from "node:http";',
+        "req.socket.remoteAddress;",
+      ],
+      server: "{ router: appRouter, responseMeta: rateLimitResponseMeta, createContext }",
+      url: "http://localhost:3000",
+    },
+    {
+      host: "a handler of fetch",
+      options: {
+        context: contextOf(
+          "@trpc/server/adapters/fetch",
+          "FetchCreateContextFnOptions",
+          "{ req }: FetchCreateContextFnOptions",
+        ),
+        server: `import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { createContext } from "./context";
+import { appRouter } from "./router";
+
+export const handle = (req: Request) =>
+  fetchRequestHandler({ endpoint: "/trpc", req, router: appRouter, createContext });
+`,
+      },
+      context: [
+        "{ address: addressOf(req), pool }",
+        'return req.headers.get("x-forwarded-for")?.split(",").at(-1) ?? "127.0.0.1";',
+      ],
+      server: "router: appRouter, responseMeta: rateLimitResponseMeta, createContext }",
+      url: "http://localhost:3000/trpc",
+    },
+  ];
+
+describe("an application with tRPC", () => {
+  it.each(HOSTS)("on $host is wired whole, once", async ({ options, context, server, url }) => {
+    await using app = await makeFolder(application(options));
+    const printed = await runInit(app.root);
+    expect(printed).not.toMatch(BY_HAND);
+    const made = await app.read("src/context.ts");
+    for (const text of context) expect(made).toContain(text);
+    expect(await app.read("src/server.ts")).toContain(server);
+    expect(await app.read("src/trpc.ts")).toContain("key: ({ ctx }) => ipKey(ctx.address),");
+    expect(await app.read("src/router.ts")).toContain(
+      "t.router({ rateLimit: rateLimitRouter, hello:",
+    );
+    expect(await app.read("src/client.tsx")).toContain(
+      "<RateLimitProvider client={client}>hello</RateLimitProvider>",
+    );
+    expect(printed).toContain(`doctor --app ${url},`);
+    const written = await app.readAll();
+    expect(await runInit(app.root)).toMatch(/^Nothing to change/);
+    expect(await app.readAll()).toEqual(written);
+  });
+
+  it.each([
+    ["userId: userIdOf(req)", "", "ctx.userId ? `user:${ctx.userId}`"],
+    ["user: userOf(req)", "", "ctx.user ? `user:${ctx.user.id}`"],
+    ["session", "ctx.session?.user.id", "ctx.session?.user ? `user:${ctx.session.user.id}`"],
+    ["session", "ctx.session?.userId", "ctx.session?.userId ? `user:${ctx.session.userId}`"],
+    ["auth: getAuth(req)", "ctx.auth.userId", "ctx.auth?.userId ? `user:${ctx.auth.userId}`"],
+    ["ip: req.ip", "", "=> ipKey(ctx.ip)"],
+  ])("whose context has %s, which it reads as %j, has the key %s", async (field, read, key) => {
+    const context = EXPRESS.context.replace("return { pool }", `return { ${field}, pool }`);
+    const more = { "src/posts.ts": `export const who = (ctx) => ${read || "ctx"};\n` };
+    await using app = await makeFolder(application({ ...EXPRESS, context, more }));
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect((await app.read("src/trpc.ts")).replace(/\n\s+/g, " ")).toContain(key);
+  });
+
+  it("that subscribes already keeps its link for that", async () => {
+    const files = application(EXPRESS);
+    const links = `links: [splitLink({ condition, true: httpSubscriptionLink({ url: "/trpc" }), false: httpBatchLink({ url: "/trpc" }) })]`;
+    files["src/client.tsx"] = files["src/client.tsx"]!.replace(/links: \[.*?\)\]/, links).replace(
+      "{ createTRPCClient,",
+      "{ createTRPCClient, httpSubscriptionLink, splitLink,",
+    );
+    await using app = await makeFolder(files);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    const client = await app.read("src/client.tsx");
+    expect(client.match(/splitLink\(/g)).toHaveLength(1);
+    expect(client).toMatch(/rateLimitLink<AppRouter>\(\{ limits: \{\} \}\),\s+splitLink\(/);
+  });
+
+  it("whose answers have fields of its own is told the line", async () => {
+    const server = EXPRESS.server.replace(
+      "appRouter, createContext }",
+      "appRouter, createContext, responseMeta: () => ({ headers }) }",
+    );
+    await using app = await makeFolder(application({ ...EXPRESS, server }));
+    const printed = await runInit(app.root);
+    expect(printed).toMatch(/^By hand, in src\/server\.ts/m);
+    expect(await app.read("src/server.ts")).toBe(server);
+  });
+
+  it("whose tRPC has no context is told the lines for one", async () => {
+    const files = application(EXPRESS);
+    files["src/trpc.ts"] = files["src/trpc.ts"]!.replace(".context<Context>()", "");
+    await using app = await makeFolder(files);
+    const printed = await runInit(app.root);
+    expect(printed).toContain("By hand, in src/trpc.ts (its context does not say who calls):");
+    expect(printed).toContain("initTRPC.context<{ address: string | undefined }>()");
+    expect(await app.read("src/trpc.ts")).toBe(files["src/trpc.ts"]);
+  });
+});
+
+describe("a database client", () => {
+  const drizzle = (db: string): Files => ({
+    ...application(EXPRESS),
+    "package.json": packageJson("@trpc/client", "@trpc/server", "drizzle-orm", "express", "react"),
+    "drizzle.config.ts": `export default { schema: "./src/schema.ts", dialect: "postgresql" };\n`,
+    "src/schema.ts": "export {};\n",
+    "src/db.ts": db,
+  });
+
+  it("that a function gives is opened with the first call", async () => {
+    await using app = await makeFolder(
+      drizzle(`import { drizzle } from "drizzle-orm/node-postgres";
+let db: ReturnType<typeof drizzle> | undefined;
+export const getDb = () => (db ??= drizzle(process.env.DATABASE_URL!));
+`),
+    );
+    await runInit(app.root);
+    const limits = await app.read("src/limits.ts");
+    expect(limits).toContain(
+      "store: lazyStore(() => drizzleStore(getDb(), { table: rateLimits })),",
+    );
+    expect(limits).toContain('import { getDb } from "./db";');
+    // The schema imports nothing that says which database it is for, and the config does.
+    expect(await app.read("src/schema.ts")).toContain("export const rateLimits = pgTable(");
+  });
+
+  it("that is awaited is handed to the limits where it is made", async () => {
+    const files = drizzle(`import { drizzle } from "drizzle-orm/node-postgres";
+export async function connect() {
+  return drizzle(await secretUrl());
+}
+`);
+    files["src/server.ts"] = files["src/server.ts"]!.replace(
+      "const app = express();",
+      "export const db = await connect();\nconst app = express();",
+    ).replace(
+      "import { createContext }",
+      'import { connect } from "./db";\nimport { createContext }',
+    );
+    await using app = await makeFolder(files);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    const limits = await app.read("src/limits.ts");
+    expect(limits).toContain(
+      "export function keepLimitsIn(db: Awaited<ReturnType<typeof connect>>): void {",
+    );
+    expect(await app.read("src/server.ts")).toContain(
+      "export const db = await connect();\nkeepLimitsIn(db);\n",
+    );
+  });
+});
+
+describe("the adapter of Prisma", () => {
+  const prisma = (db: string, range = "^7.0.0"): Files => ({
+    "package.json": packageJson("@prisma/client", "express").replace(
+      '"@prisma/client"',
+      `"@prisma/adapter-pg": "${range}",\n    "@prisma/client"`,
+    ),
+    "tsconfig.json": "{}\n",
+    "prisma/schema.prisma": `datasource db {\n  provider = "postgresql"\n}\n`,
+    "src/db.ts": `import { PrismaPg } from "@prisma/adapter-pg";\nimport { PrismaClient } from "./generated/client";\n\n${db}`,
+  });
+
+  it("gets a pool that the limits can use, too, and the packages for it", async () => {
+    await using app = await makeFolder(
+      prisma(`const adapter = new PrismaPg({
+  connectionString: process.env.DATABASE_URL,
+  max: 5,
+});
+export const prisma = new PrismaClient({ adapter });
+`),
+    );
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    const db = await app.read("src/db.ts");
+    expect(db).toContain(
+      "const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 5 });",
+    );
+    expect(db).toContain('pool.on("error", ');
+    expect(db).toContain("const adapter = new PrismaPg(pool);\n");
+    expect(JSON.parse(await app.read("package.json"))).toMatchObject({
+      dependencies: { pg: "^8.16.3", "@types/pg": "^8.16.0" },
+    });
+    expect(await runInit(app.root)).toMatch(/^Nothing to change/);
+  });
+
+  it("before 6.16.1, or in a function's parameters, keeps its settings, and its author is told", async () => {
+    const db = `export const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });\n`;
+    await using old = await makeFolder(prisma(db, "^6.6.0"));
+    expect(await runInit(old.root)).toContain(
+      "By hand, in src/db.ts (it needs @prisma/adapter-pg 6.16.1 or later):",
+    );
+    expect(await old.read("src/db.ts")).toContain("new PrismaPg({ connectionString: url })");
+    await using made = await makeFolder(
+      prisma(
+        "export const make = (url: string) => new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });\n",
+      ),
+    );
+    expect(await runInit(made.root)).toContain(
+      "By hand, in src/db.ts (the limits could use its pool):",
+    );
+    expect(await made.read("package.json")).not.toContain('"pg"');
+  });
+});
