@@ -30,6 +30,7 @@ export class Draft {
   readonly #texts = new Map<string, { before: string | undefined; after: string }>();
   readonly #byHand: Plan["byHand"] = [];
   readonly #present: string[] = [];
+  readonly #notes: string[] = [];
   /** Why the steps that follow are left to the author. */
   #stopped: string | undefined;
 
@@ -48,6 +49,11 @@ export class Draft {
   /** A file that is there, and that a plan without changes names. */
   seen(file: string): void {
     this.#present.push(file);
+  }
+
+  /** What the author should know of a choice that was made. */
+  note(text: string): void {
+    this.#notes.push(text);
   }
 
   /** Resolves with whether the file will have it. */
@@ -107,6 +113,7 @@ export class Draft {
 
   plan(): Plan {
     const changes = [...this.#texts].map(([file, texts]) => ({ file, ...texts }));
-    return { changes, byHand: this.#byHand, present: this.#present, notes: [], next: [] };
+    const [byHand, present, notes] = [this.#byHand, this.#present, this.#notes];
+    return { changes, byHand, present, notes, next: [] };
   }
 }

@@ -72,8 +72,12 @@ export function routerTypeIn({ program }: Code): string | undefined {
 
 const NAMES_THE_LIMIT = `// Names the limit of each mutation, such as "post.create": "createPost".`;
 
-/** The link that sends gets those of the limits before it, and one for subscriptions beside it. */
-export function editLinks(code: Code): boolean {
+/**
+ * The link that sends gets those of the limits before it, and one for subscriptions beside it.
+ *
+ * @param polls whether the page has no `EventSource`, as in React Native.
+ */
+export function editLinks(code: Code, polls = false): boolean {
   const links = linksIn(code);
   const router = routerTypeIn(code);
   if (links === undefined || router === undefined) return false;
@@ -82,7 +86,7 @@ export function editLinks(code: Code): boolean {
   const indent = code.indentAt(start);
   const first = `${NAMES_THE_LIMIT}\nrateLimitLink<${router}>({ limits: {} }),\n`;
   code.addImport("trpc-rate-limit/client", ["rateLimitLink"]);
-  if (subscribes) {
+  if (subscribes || polls) {
     code.insert(start, indented(code.styled(first), indent).trimStart() + indent);
     return true;
   }
@@ -121,22 +125,26 @@ export function exportClient(code: Code): boolean {
   return true;
 }
 
-const HOOKS = (router: string) => `/** Hooks that know the limits of the server by name. */
+/** React Native renders no HTML. */
+const HOOKS = (
+  router: string,
+  polls = false,
+) => `/** Hooks that know the limits of the server by name. */
 export const {
   RateLimitProvider,
-  RateLimitCountdown,
+  ${polls ? "useCountdown" : "RateLimitCountdown"},
   useRateLimit,
   useRateLimitedMutation,
 } = createRateLimitReact<${router}>();`;
 
-export function editHooks(code: Code): boolean {
+export function editHooks(code: Code, polls = false): boolean {
   const router = routerTypeIn(code);
   if (router === undefined) return false;
   const made = declaredIn(code.program).find(
     ({ value }) =>
       value !== undefined && ["createTRPCReact", "createTRPCContext"].includes(rootOf(value) ?? ""),
   );
-  const text = code.styled(HOOKS(router));
+  const text = code.styled(HOOKS(router, polls));
   if (made === undefined) code.append(`${text}\n`);
   else code.insert(code.lineEnd(endOf(made.statement)), `\n\n${text}`);
   code.addImport("trpc-rate-limit/react", ["createRateLimitReact"]);
@@ -149,6 +157,7 @@ export interface ProviderImports {
   client: string;
   /** How it imports the client; `undefined` if it has it. */
   clientFrom: string | undefined;
+  polls: boolean;
 }
 
 /** The element whose children are put into ours: that of tRPC, or else that of queries. */
@@ -173,7 +182,7 @@ export function editProvider(code: Code, options: ProviderImports): boolean {
   const element = providerIn(code);
   const closing = element?.closingElement;
   if (element === undefined || !closing) return false;
-  const { hooks, client, clientFrom } = options;
+  const { hooks, client, clientFrom, polls } = options;
   const [start, end] = [endOf(element.openingElement), startOf(closing)];
   const inside = code.text.slice(start, end);
   const { unit } = code;
@@ -182,7 +191,7 @@ export function editProvider(code: Code, options: ProviderImports): boolean {
   const isBare = isOneLine && !parenthesized(element) && followsKeyword(code, element);
   const outer = isBare ? indent + unit : isOneLine ? indent : code.indentAt(endOf(element));
   const inner = outer + unit;
-  const open = `<RateLimitProvider client={${client}}>`;
+  const open = `<RateLimitProvider client={${client}}${polls ? ' live="poll"' : ""}>`;
   const close = "</RateLimitProvider>";
   const child = inside.trim();
   const line = `${inner}${open}${child}${close}`;

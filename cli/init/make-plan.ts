@@ -38,14 +38,14 @@ export async function makePlan(project: Project, version: string): Promise<Plan>
   await wireServer(options);
   const client = await wireClient(draft, project);
 
-  const plan = draft.plan();
-  if (table.note !== undefined) plan.notes.push(table.note);
+  if (table.note !== undefined) draft.note(table.note);
   if (storage.kind === "memory") {
-    plan.notes.push(
+    draft.note(
       "No database client was found, so the limits are in the memory of one process; " +
         "docs/stores.md of trpc-rate-limit lists the other stores.",
     );
   }
+  const plan = draft.plan();
   const isChanged = plan.changes.some(({ file }) =>
     /(^|\/)(package\.json|pnpm-workspace\.yaml)$/.test(file),
   );

@@ -9,7 +9,7 @@ import { handlerStep } from "./handler-step.js";
 import { inFolder, sourceWith, specifierInside } from "./member.js";
 import { collationSql, tableOf } from "./prisma-schema.js";
 import type { Project } from "./project.js";
-import type { WiredClient } from "./wire-client.js";
+import { isNative, type WiredClient } from "./wire-client.js";
 import { handlersOf } from "./wire-server.js";
 
 export interface NextSteps {
@@ -118,12 +118,18 @@ const COUNTDOWN = `const { status } = useRateLimit("createPost");
   )}
 </button>`;
 
+/** The same without HTML. */
+const NATIVE = `const { status } = useRateLimit("createPost");
+const seconds = useCountdown(status?.retryAt);
+
+<Button disabled={seconds > 0} title={seconds > 0 ? \`Wait \${seconds}s\` : "Send"} onPress={…} />`;
+
 function countdownStep({ project, client }: NextSteps): string {
   const web = client?.web ?? project.users.find(({ packages }) => packages.has("react"));
   if (web === undefined) {
     return "show the countdown in the client: docs/react.md of trpc-rate-limit, or docs/without-react.md";
   }
-  const names = ["RateLimitCountdown", "useRateLimit"];
+  const names = [isNative(web) ? "useCountdown" : "RateLimitCountdown", "useRateLimit"];
   const page = [...web.sources.keys()].find(
     (file) =>
       file.endsWith(".tsx") && file !== client?.hooks && /_components|components/.test(file),
@@ -132,7 +138,7 @@ function countdownStep({ project, client }: NextSteps): string {
   const imports = from === undefined ? "" : `${importText(from, names)}\n\n`;
   return withLines(
     `show the countdown in a component${page === undefined ? "" : `, such as ${page}`}, beside what its button says already`,
-    imports + COUNTDOWN,
+    imports + (isNative(web) ? NATIVE : COUNTDOWN),
     client && web.sources.get(client.hooks),
   );
 }

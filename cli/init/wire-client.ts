@@ -6,13 +6,11 @@ import {
   editLinks,
   editProvider,
   exportClient,
-  type Links,
   linksIn,
   providerIn,
   providerLines,
   routerTypeIn,
 } from "./edits-client.js";
-import { importText } from "./code/imports.js";
 import type { Draft } from "./draft.js";
 import { findInCode, type Member, sourceWith, specifierInside } from "./member.js";
 import type { Project } from "./project.js";
@@ -53,6 +51,9 @@ export async function wireClient(draft: Draft, project: Project): Promise<WiredC
   return first;
 }
 
+export const isNative = ({ packages }: Member): boolean =>
+  packages.has("react-native") || packages.has("expo");
+
 const linksOf = (web: Member) => findInCode(web, /\blinks\b/, linksIn);
 
 async function wireWeb(draft: Draft, web: Member): Promise<WiredClient | undefined> {
@@ -70,31 +71,20 @@ async function wireWeb(draft: Draft, web: Member): Promise<WiredClient | undefin
     );
     return undefined;
   }
-  if (web.packages.has("react-native") || web.packages.has("expo")) {
-    draft.byHand(links.file, NO_EVENT_SOURCE, nativeLines(links.found));
-    return undefined;
-  }
   const lines = clientLines(links.found, routerTypeIn(links.code));
   const hooks = hooksFile(web, links.file);
   const client = clientIn(links.code);
+  const polls = isNative(web);
+  if (polls) draft.note(POLLS);
   const isReady =
-    (await draft.edit({ file: links.file, edit: editLinks, lines })) &&
-    (await draft.edit({ file: hooks, edit: editHooks, lines }));
+    (await draft.edit({ file: links.file, edit: (code) => editLinks(code, polls), lines })) &&
+    (await draft.edit({ file: hooks, edit: (code) => editHooks(code, polls), lines }));
   await wireProvider({ draft, web, links: links.file, hooks, client, isReady });
   return { web, links: links.file, hooks };
 }
 
-const NO_EVENT_SOURCE = "React Native has no EventSource, which live updates need";
-
-function nativeLines({ link }: Links): string {
-  return `// Without live updates, in the links before ${link}:
-${importText("trpc-rate-limit/client", ["rateLimitLink"])}
-
-rateLimitLink<AppRouter>({ limits: {} }),
-
-// For live updates, take a package that gives React Native an EventSource, and pass it to
-// httpSubscriptionLink, as "React Native" of docs/react.md of trpc-rate-limit says.`;
-}
+const POLLS =
+  "React Native has no EventSource, so its pages poll; see docs/react.md of trpc-rate-limit.";
 
 /** The file that makes the hooks of tRPC, or else that of the links. */
 function hooksFile(web: Member, links: string): string {
@@ -140,6 +130,7 @@ async function wireProvider({ draft, web, links, hooks, client, isReady }: Provi
       editProvider(code, {
         hooks: hooks === file ? undefined : specifierInside(web, file, hooks),
         client: name,
+        polls: isNative(web),
         clientFrom:
           isElsewhere && client?.isTopLevel === true
             ? specifierInside(web, file, links)

@@ -23,19 +23,45 @@ export interface Stack {
   orm: "drizzle" | "prisma";
   database: "sqlite" | "postgres";
   frontend: "tanstack-router" | "next";
+  /** Without the example, the application has no page of its own that can be limited. */
+  example: "todo" | "none";
+  auth: "better-auth" | "none";
   /** Only with `NIGHTLY=1`. */
   isNightly?: boolean;
 }
 
 export const STACKS: Stack[] = [
   {
-    // The scaffolder's own choices, but for better-auth, whose peers its install refuses.
     title: "Hono, Bun, Drizzle, SQLite and TanStack Router",
     name: "bun-app",
     runtime: "bun",
     orm: "drizzle",
     database: "sqlite",
     frontend: "tanstack-router",
+    example: "todo",
+    auth: "none",
+  },
+  {
+    // The schema of its database has no table, and imports nothing.
+    title: "the same without an example",
+    name: "plain-app",
+    runtime: "bun",
+    orm: "drizzle",
+    database: "sqlite",
+    frontend: "tanstack-router",
+    example: "none",
+    auth: "none",
+  },
+  {
+    title: "the same with better-auth",
+    name: "auth-app",
+    runtime: "bun",
+    orm: "drizzle",
+    database: "sqlite",
+    frontend: "tanstack-router",
+    example: "none",
+    auth: "better-auth",
+    isNightly: true,
   },
   {
     title: "Hono, Node, Drizzle, SQLite and TanStack Router",
@@ -45,6 +71,8 @@ export const STACKS: Stack[] = [
     orm: "drizzle",
     database: "sqlite",
     frontend: "tanstack-router",
+    example: "todo",
+    auth: "none",
   },
   {
     title: "Hono, Node, Prisma, PostgreSQL and Next",
@@ -53,6 +81,8 @@ export const STACKS: Stack[] = [
     orm: "prisma",
     database: "postgres",
     frontend: "next",
+    example: "todo",
+    auth: "none",
     isNightly: true,
   },
   {
@@ -62,6 +92,8 @@ export const STACKS: Stack[] = [
     orm: "drizzle",
     database: "postgres",
     frontend: "next",
+    example: "todo",
+    auth: "none",
     isNightly: true,
   },
   {
@@ -71,6 +103,8 @@ export const STACKS: Stack[] = [
     orm: "prisma",
     database: "postgres",
     frontend: "tanstack-router",
+    example: "todo",
+    auth: "none",
     isNightly: true,
   },
 ];
@@ -109,8 +143,8 @@ export function install(app: Project, { runtime }: Stack): Promise<string> {
 
 export async function scaffold(parent: Project, stack: Stack): Promise<Project> {
   const flags =
-    `--api trpc --auth none --payments none --backend hono --runtime ${stack.runtime} --addons turborepo ` +
-    `--examples todo --db-setup none --web-deploy none --server-deploy none --package-manager ${packageManagerOf(stack)} ` +
+    `--api trpc --auth ${stack.auth} --payments none --backend hono --runtime ${stack.runtime} --addons turborepo ` +
+    `--examples ${stack.example} --db-setup none --web-deploy none --server-deploy none --package-manager ${packageManagerOf(stack)} ` +
     `--no-git --no-install --disable-analytics --open none --database ${stack.database} ` +
     `--orm ${stack.orm} --frontend ${stack.frontend}`;
   const command = ["-y", `create-better-t-stack@${VERSION}`, "create", stack.name];
@@ -153,7 +187,7 @@ export async function usePacked(
   tarball: string,
 ): Promise<void> {
   // With Bun, the version is in the catalog of the root.
-  for (const folder of runtime === "bun" ? ["."] : ["packages/api", "apps/web"]) {
+  for (const folder of runtime === "bun" ? ["."] : ["packages/api", "apps/server", "apps/web"]) {
     await editFile(join(root, folder, "package.json"), [
       /"trpc-rate-limit": "\^[^"]*"/,
       `"trpc-rate-limit": "file:${tarball}"`,
@@ -169,11 +203,26 @@ export interface Ports {
 /** Only what is to be limited, and a line that shows the countdown. */
 export async function useLimits(
   { root }: Project,
-  { frontend, runtime }: Stack,
+  { frontend, runtime, example, auth }: Stack,
   ports: Ports,
   url: string,
 ): Promise<void> {
-  await limitCreate(root);
+  if (example === "todo") {
+    await limitCreate(root);
+    await showCountdown(root, frontend);
+  } else await addPing(root);
+  // Bun takes the port from the environment.
+  if (runtime === "node") {
+    await editFile(join(root, "apps/server/src/index.ts"), ["port: 3000", `port: ${ports.server}`]);
+  }
+  const variable = frontend === "next" ? "NEXT_PUBLIC_SERVER_URL" : "VITE_SERVER_URL";
+  await writeFile(join(root, "apps/web/.env"), `${variable}=http://localhost:${ports.server}\n`);
+  const secret = `BETTER_AUTH_SECRET=${"s".repeat(32)}\nBETTER_AUTH_URL=http://localhost:${ports.server}\n`;
+  const env = `CORS_ORIGIN=http://localhost:${ports.web}\nDATABASE_URL=${url}\n${auth === "none" ? "" : secret}`;
+  await writeFile(join(root, "apps/server/.env"), env);
+}
+
+async function showCountdown(root: string, frontend: Stack["frontend"]): Promise<void> {
   const page = frontend === "next" ? "src/app/todos/page.tsx" : "src/routes/todos.tsx";
   await editFile(
     join(root, "apps/web", page),
@@ -194,14 +243,18 @@ export async function useLimits(
     "limits: {} }",
     'limits: { "todo.create": "createPost" } }',
   ]);
-  // Bun takes the port from the environment.
-  if (runtime === "node") {
-    await editFile(join(root, "apps/server/src/index.ts"), ["port: 3000", `port: ${ports.server}`]);
-  }
-  const variable = frontend === "next" ? "NEXT_PUBLIC_SERVER_URL" : "VITE_SERVER_URL";
-  await writeFile(join(root, "apps/web/.env"), `${variable}=http://localhost:${ports.server}\n`);
-  const env = `CORS_ORIGIN=http://localhost:${ports.web}\nDATABASE_URL=${url}\n`;
-  await writeFile(join(root, "apps/server/.env"), env);
+}
+
+/** A procedure to limit, where the scaffold has none. */
+async function addPing(root: string): Promise<void> {
+  await editFile(
+    join(root, "packages/api/src/routers/index.ts"),
+    [/router,?\s*\} from "\.\.\/index"/, 'rateLimited, router } from "../index"'],
+    [
+      "  rateLimit: rateLimitRouter,",
+      '  rateLimit: rateLimitRouter,\n  ping: publicProcedure.use(rateLimited("createPost")).mutation(() => "pong"),',
+    ],
+  );
 }
 
 async function limitCreate(root: string): Promise<void> {

@@ -18,6 +18,7 @@ export async function expectLimitedPing(url: string): Promise<void> {
   for (let call = 0; call < 3; call++) expect((await ping()).status).toBe(200);
   const denied = await ping();
   expect(denied.status).toBe(429);
+  expect(denied.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
   const { error } = (await denied.json()) as { error: Wrapped };
   expect(error.json).toMatchObject({
     data: { rateLimit: { kind: "RateLimited", name: "createPost" } },

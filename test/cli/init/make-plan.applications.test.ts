@@ -218,6 +218,18 @@ describe("an application with tRPC", () => {
     expect(client).toMatch(/rateLimitLink<AppRouter>\(\{ limits: \{\} \}\),\s+splitLink\(/);
   });
 
+  it("in React Native polls, and gets nothing that renders HTML", async () => {
+    const files = application({ ...EXPRESS, packages: ["express", "expo", "react-native"] });
+    await using app = await makeFolder(files);
+    const printed = await runInit(app.root);
+    expect(printed).not.toMatch(BY_HAND);
+    expect(printed).toContain("React Native has no EventSource, so its pages poll");
+    const client = await app.read("src/client.tsx");
+    expect(client).toContain('<RateLimitProvider client={client} live="poll">');
+    expect(client).not.toMatch(/splitLink|httpSubscriptionLink|RateLimitCountdown/);
+    expect(printed).toContain("const seconds = useCountdown(status?.retryAt);");
+  });
+
   it("whose answers have fields of its own is told the line", async () => {
     const server = EXPRESS.server.replace(
       "appRouter, createContext }",

@@ -51,6 +51,58 @@ describe("init in a monorepo", () => {
     expect(barrel).toBe('export * from "./todo";\nexport * from "./rate-limit";\nexport {};\n');
   });
 
+  it("adds the table to a schema that has none yet, for the database of its config", async () => {
+    const files = monorepo();
+    delete files["packages/db/src/schema/todo.ts"];
+    files["packages/db/src/schema/index.ts"] = "export {};\n";
+    await using app = await makeFolder(files);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect(await app.read("packages/db/src/schema/rate-limit.ts")).toContain("= sqliteTable(");
+    expect(await app.read("packages/db/src/schema/index.ts")).toBe(
+      'export * from "./rate-limit";\nexport {};\n',
+    );
+    const limits = await app.read("packages/api/src/limits.ts");
+    expect(limits).toContain("return drizzleStore(database, { table: rateLimits });");
+    expect(await runInit(app.root)).toMatch(/^Nothing to change/);
+  });
+
+  it("answers denials with Retry-After, in the package that serves tRPC", async () => {
+    const handler = `import { appRouter } from "@shop/api/routers/index";
+import { trpcServer } from "@hono/trpc-server";
+import { createContext } from "./context";
+
+app.use("/trpc/*", trpcServer({
+  router: appRouter,
+  createContext: (_opts, context) => createContext({ context }),
+}));
+`;
+    await using app = await makeFolder({ ...monorepo(), "apps/server/src/index.ts": handler });
+    const printed = await runInit(app.root);
+    expect(await app.read("apps/server/src/index.ts")).toContain(
+      "  router: appRouter,\n  responseMeta: rateLimitResponseMeta,\n",
+    );
+    expect(await app.read("apps/server/package.json")).toContain('"trpc-rate-limit": "^1.2.3"');
+    expect(printed).toContain("doctor --app http://localhost:3000/trpc,");
+  });
+
+  it("takes the user of better-auth's session, whose table has a column userId", async () => {
+    const files = monorepo({ session: true });
+    files["packages/api/src/context.ts"] = files["packages/api/src/context.ts"]!.replace(
+      "{ user: { id: string } } | null",
+      "Session | null",
+    );
+    files["packages/db/src/relations.ts"] = "export const relation = r.session.userId;\n";
+    files["apps/server/package.json"] = files["apps/server/package.json"]!.replace(
+      '"hono"',
+      '"better-auth": "*",\n    "hono"',
+    );
+    await using app = await makeFolder(files);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect(await app.read("packages/api/src/index.ts")).toContain(
+      "ctx.session?.user ? `user:${ctx.session.user.id}` : ipKey(ctx.address)",
+    );
+  });
+
   it("imports a client that the database's package exports", async () => {
     const db = `import { drizzle } from "drizzle-orm/libsql";\nexport const db = drizzle(process.env.URL!);\n`;
     await using app = await makeFolder(monorepo({ db }));
