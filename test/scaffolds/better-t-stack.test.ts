@@ -77,7 +77,7 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
       const mutation = stack.example === "todo" ? "todo.create" : "ping";
       await expectDenial(`http://localhost:${ports.server}/trpc/${mutation}`);
       // On this machine there is no proxy in front.
-      const visitor = await call(`http://localhost:${ports.server}/trpc/${mutation}`);
+      const visitor = await post(`http://localhost:${ports.server}/trpc/${mutation}`);
       expect(visitor.status).toBe(200);
       if (stack.example === "todo") await expectCountdown(`http://localhost:${ports.web}/todos`);
       app.report(
@@ -96,7 +96,7 @@ function webCommand({ root }: Project, frontend: string, port: number): [string,
   return [node24!, places.find((place) => existsSync(place))!, ...args, String(port)];
 }
 
-const call = (url: string, headers: Record<string, string> = {}) =>
+const post = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -105,7 +105,7 @@ const call = (url: string, headers: Record<string, string> = {}) =>
 
 /** From an address of its own, so that the browser has all of its tokens. */
 async function expectDenial(url: string): Promise<void> {
-  const create = () => call(url, { "x-forwarded-for": "192.0.2.7" });
+  const create = () => post(url, { "x-forwarded-for": "192.0.2.7" });
   for (let i = 0; i < 3; i++) expect((await create()).status).toBe(200);
   const denied = await create();
   expect(denied.status).toBe(429);
