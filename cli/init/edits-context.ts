@@ -2,6 +2,7 @@
 import type { Node } from "@babel/types";
 import { addressFunction, forwarded, OF_HEADERS } from "./caller.js";
 import { type Code, indented } from "./code/code.js";
+import { importText } from "./code/imports.js";
 import {
   bare,
   callsOf,
@@ -96,19 +97,23 @@ function hostsOf(packages: ReadonlySet<string>): Host[] {
       value: "addressOf($)",
       helper: addressFunction("req: Request", forwarded("req.headers")),
     },
-    {
-      mark: /\bheaders\s*:\s*Headers\b/,
-      name: "headers",
-      value: "addressOf($)",
-      helper: OF_HEADERS,
-    },
+    OTHER_HOST,
   ];
 }
 
+const OTHER_HOST: Host = {
+  mark: /\bheaders\s*:\s*Headers\b/,
+  name: "headers",
+  value: "addressOf($)",
+  helper: OF_HEADERS,
+};
+
 /** The lines for an author whose context is made in another way. */
-export function addressLines(creator: string): string {
-  return `// In what ${creator} returns, with the headers of its request:
-address: ${forwarded("headers")}, // see docs/visitors.md of trpc-rate-limit`;
+export function addressLines(creator: string, text: string, packages: ReadonlySet<string>): string {
+  const host = hostsOf(packages).find(({ mark }) => mark.test(text)) ?? OTHER_HOST;
+  const imports = host.from ? `${importText(host.from[0], [host.from[1]])}\n\n` : "";
+  return `${imports}// In what ${creator} returns, where \`${host.name}\` is that of the request:
+address: ${host.value.replace("$", host.name)},${host.helper ? `\n\n${host.helper}` : ""}`;
 }
 
 const FIELD = `/** Of the caller, for the limits of visitors. */

@@ -25,7 +25,7 @@ export async function nextSteps(options: NextSteps): Promise<string[]> {
     project.trpcFile === undefined
       ? handlerStep(project, limits)
       : [procedureStep(options), countdownStep(options)];
-  return [...(await tableSteps(options)), ...usage, doctorStep(project)];
+  return [...(await tableSteps(options)), ...usage, ...proofSteps(options)];
 }
 
 async function tableSteps({ project, table }: NextSteps): Promise<string[]> {
@@ -148,15 +148,19 @@ function withLines(step: string, code: string, near = ""): string {
   return `${step}:\n\n${indented(inStyle(code, codeStyleOf(near)), "  ")}\n`;
 }
 
-/** One command that shows that the limits work. */
-function doctorStep(project: Project): string {
-  if (project.trpcFile === undefined) {
-    return "npx trpc-rate-limit doctor, which checks the database and the table";
+/** A command that shows that the limits work. */
+function proofSteps({ project, table }: NextSteps): string[] {
+  if (project.trpcFile !== undefined) {
+    return [
+      `npx trpc-rate-limit doctor --app ${urlOf(project)}, while the application runs: it checks ` +
+        "the database and the table, and watches a limit",
+    ];
   }
-  return (
-    `npx trpc-rate-limit doctor --app ${urlOf(project)}, while the application runs: it checks the ` +
-    "database and the table, and watches a limit"
-  );
+  const doctor = "npx trpc-rate-limit doctor, which checks the database and the table";
+  const calls =
+    'for i in 1 2 3 4; do curl -s -o /dev/null -w "%{http_code}\\n" -X POST ' +
+    "http://localhost:3000/posts; done, while the application runs: the last answer is 429";
+  return table.storage.kind === "memory" ? [calls] : [doctor, calls];
 }
 
 /** Where tRPC answers on this machine, as far as the code says it. */

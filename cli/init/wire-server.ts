@@ -71,14 +71,16 @@ const hasAddress = (text: string) => /\baddress\s*[?:]/.test(text);
 
 async function wireContext({ draft, project }: ServerOptions, context: Context): Promise<void> {
   const { file, name, kind } = context;
-  const lines = addressLines(kind === "function" ? name : "createContext");
-  const creatorIn = async (member: Member, found: string, creator: string) => {
-    if (hasAddress((await draft.read(found)) ?? "")) return;
+  const creator = kind === "function" ? name : "createContext";
+  const wireCreator = async (member: Member, found: string) => {
+    const text = (await draft.read(found)) ?? "";
+    if (hasAddress(text)) return;
+    const lines = addressLines(creator, text, member.packages);
     const edit = (code: Parameters<typeof editCreateContext>[0]) =>
       editCreateContext(code, creator, member.packages);
     await draft.edit({ file: found, edit, lines });
   };
-  if (kind === "function") return creatorIn(project.api, file!, name);
+  if (kind === "function") return wireCreator(project.api, file!);
   if (!hasAddress((await draft.read(file!)) ?? "")) {
     await draft.edit({
       file: file!,
@@ -90,8 +92,9 @@ async function wireContext({ draft, project }: ServerOptions, context: Context):
     const found = sourceWith(member, /\b(?:function|const)\s+createContext\b/);
     return found === undefined ? [] : [{ member, found }];
   });
-  for (const { member, found } of creators) await creatorIn(member, found, "createContext");
+  for (const { member, found } of creators) await wireCreator(member, found);
   if (creators.length === 0) {
+    const lines = addressLines(creator, "", new Set());
     draft.byHand("the file that makes the context", "it was not found", lines);
   }
 }
