@@ -41,6 +41,18 @@ export async function addPackage(
   return true;
 }
 
+/** `trpc-rate-limit/trpc` parses what clients send with Zod, which an application may not have. */
+export async function addZod(
+  draft: Draft,
+  { members }: Project,
+  importing: readonly Member[],
+): Promise<void> {
+  const range = members.map(({ ranges }) => ranges["zod"]).find(Boolean) ?? "^4.0.0";
+  for (const member of new Set(importing)) {
+    if (!member.packages.has("zod")) await addDependency(draft, member, "zod", range);
+  }
+}
+
 export async function addDependency(
   draft: Draft,
   member: Member,

@@ -5,7 +5,7 @@
 import { CliError } from "../cli-error.js";
 import { type AddedTable, addDrizzleTable, addPrismaTable, addSql } from "./add-table.js";
 import { findDatabase } from "./database.js";
-import { addPackage } from "./dependency.js";
+import { addPackage, addZod } from "./dependency.js";
 import { Draft } from "./draft.js";
 import { addLimits, limitsFileOf, presentLimits } from "./limits-file.js";
 import { nextSteps } from "./next-steps.js";
@@ -28,6 +28,7 @@ export async function makePlan(project: Project, version: string): Promise<Plan>
   const isListed = await addPackage(draft, project, [...importing], version);
 
   const limits = presentLimits(project) ?? (await limitsFileOf(project));
+  if (project.trpcFile !== undefined) await addZod(draft, project, [api, ...handlers]);
   const table = await addTable(draft, project, limits);
   const { storage } = table;
   const database = await findDatabase(db?.member ?? api, storage, (file) => draft.readCode(file));

@@ -18,6 +18,8 @@ import {
   install,
   openDatabase,
   scaffold,
+  scaffoldBy,
+  SHAPES,
   STACKS,
   start,
   useLimits,
@@ -86,6 +88,21 @@ describe.each(STACKS)("create-better-t-stack with $title", (stack) => {
     },
     PATIENCE,
   );
+});
+
+describe.each(SHAPES)("create-better-t-stack with $title", ({ title, flags }) => {
+  it("is wired whole, once", async ({ skip }) => {
+    if (inject("unreachable")) skip(inject("unreachable"));
+    if (node24 === undefined) skip(NO_NODE_24);
+    if (!isNightly && title !== "Expo") skip(NIGHTLY_ONLY);
+    await using parent = await makeProject();
+    const app = await scaffoldBy(parent, "shape", `${flags} --examples todo --package-manager npm`);
+    const init = () => app.run(node24!, [MAIN, "init", "--yes", "--no-install"], { env: ENV });
+    const printed = await init();
+    expect(printed).not.toContain("By hand");
+    expect(printed.includes("so its pages poll")).toBe(title === "Expo");
+    expect(await init()).toMatch(/^Nothing to change/);
+  });
 });
 
 /** npm installs a command at the root, or in the folder of the application. */

@@ -141,15 +141,51 @@ export function install(app: Project, { runtime }: Stack): Promise<string> {
     : app.install([], { env: ENV });
 }
 
+/** Other shapes, of which only what `init` writes is looked at. */
+export const SHAPES = [
+  {
+    title: "Express and React Router",
+    flags:
+      "--auth none --backend express --runtime node --database postgres --orm drizzle --frontend react-router",
+  },
+  {
+    title: "Fastify, Prisma and MySQL",
+    flags:
+      "--auth none --backend fastify --runtime node --database mysql --orm prisma --frontend tanstack-router",
+  },
+  {
+    title: "Next as the server",
+    flags:
+      "--auth none --backend self --runtime none --database sqlite --orm drizzle --frontend next",
+  },
+  {
+    title: "TanStack Start as the server",
+    flags:
+      "--auth better-auth --backend self --runtime none --database sqlite --orm drizzle --frontend tanstack-start",
+  },
+  {
+    title: "Expo",
+    flags:
+      "--auth better-auth --backend hono --runtime node --database sqlite --orm drizzle --frontend native-bare",
+  },
+];
+
 export async function scaffold(parent: Project, stack: Stack): Promise<Project> {
+  const { runtime, database, orm, frontend, auth, example } = stack;
   const flags =
-    `--api trpc --auth ${stack.auth} --payments none --backend hono --runtime ${stack.runtime} --addons turborepo ` +
-    `--examples ${stack.example} --db-setup none --web-deploy none --server-deploy none --package-manager ${packageManagerOf(stack)} ` +
-    `--no-git --no-install --disable-analytics --open none --database ${stack.database} ` +
-    `--orm ${stack.orm} --frontend ${stack.frontend}`;
-  const command = ["-y", `create-better-t-stack@${VERSION}`, "create", stack.name];
-  await parent.run("npx", [...command, ...flags.split(" ")], { env: ENV });
-  return openProject(join(parent.root, stack.name));
+    `--auth ${auth} --backend hono --runtime ${runtime} --database ${database} --orm ${orm} ` +
+    `--frontend ${frontend} --examples ${example} --package-manager ${packageManagerOf(stack)}`;
+  return scaffoldBy(parent, stack.name, flags);
+}
+
+/** @param flags all that the scaffolder would ask, but for what is never asked for here. */
+export async function scaffoldBy(parent: Project, name: string, flags: string): Promise<Project> {
+  const others =
+    "--api trpc --payments none --addons turborepo --db-setup none --web-deploy none " +
+    "--server-deploy none --no-git --no-install --disable-analytics --open none";
+  const command = ["-y", `create-better-t-stack@${VERSION}`, "create", name];
+  await parent.run("npx", [...command, ...`${others} ${flags}`.split(" ")], { env: ENV });
+  return openProject(join(parent.root, name));
 }
 
 /**

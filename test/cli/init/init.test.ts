@@ -1,9 +1,9 @@
 /** `init` in applications of other shapes: schemas, clients and files that are there already. */
-import { lstat, symlink } from "node:fs/promises";
+import { chmod, lstat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeChange } from "../../../cli/init/files.js";
-import { runInit } from "../../support/run-init.js";
+import { runCommand, runInit } from "../../support/run-init.js";
 import { makeFolder } from "../../support/scaffold.js";
 
 const PACKAGE = `{
@@ -223,6 +223,44 @@ describe("an application with tRPC that is not T3", () => {
     const printed = await runInit(app.root);
     expect(await app.read("server/limits.ts")).toBe("export const limits = { users: 10 };\n");
     expect(printed).toContain("By hand, in server/limits.ts (there is a file of this name already");
+  });
+});
+
+describe("installing", () => {
+  /** With a package manager that writes down its arguments, and ends with `code`. */
+  async function install(packageManager: string, code: number, ...args: string[]) {
+    const app = await makeFolder({
+      "package.json": PACKAGE.replace(
+        '"name"',
+        `"packageManager": "${packageManager}@9.0.0",\n  "name"`,
+      ),
+      [`bin/${packageManager}`]: `#!/bin/sh\necho "$@" > called.txt\nexit ${code}\n`,
+    });
+    await chmod(join(app.root, "bin", packageManager), 0o755);
+    const env = { PATH: `${join(app.root, "bin")}:${process.env["PATH"]!}` };
+    const result = await runCommand(app.root, ["init", "--yes", ...args], env);
+    const called = (await app.readAll())["called.txt"];
+    return { ...result, called, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+  }
+
+  it.each(["npm", "pnpm", "yarn", "bun"])(
+    "is done by %s, which package.json names",
+    async (name) => {
+      await using done = await install(name, 0);
+      expect(done).toMatchObject({ code: 0, called: "install\n" });
+      expect(done.stdout).toContain(`\n$ ${name} install\n`);
+      expect(done.stdout).not.toContain(`1. ${name} install`);
+    },
+  );
+
+  it("is left to the author by --no-install, and when it fails", async () => {
+    await using left = await install("pnpm", 0, "--no-install");
+    expect(left.called).toBeUndefined();
+    expect(left.stdout).toContain("\nNext:\n1. pnpm install\n");
+    await using failed = await install("yarn", 1);
+    expect(failed).toMatchObject({ code: 0, called: "install\n" });
+    expect(failed.stdout).toContain("yarn install has failed; what init has written is there");
+    expect(failed.stdout).toContain("\nNext:\n1. yarn install\n");
   });
 });
 

@@ -26,6 +26,8 @@ describe("an application with tRPC", () => {
     expect(await app.read("src/client.tsx")).toContain(
       "<RateLimitProvider client={client}>hello</RateLimitProvider>",
     );
+    // The router of the limits parses its input with it.
+    expect(await app.read("package.json")).toContain('"zod": "^4.0.0"');
     expect(printed).toContain(`doctor --app ${url},`);
     const written = await app.readAll();
     expect(await runInit(app.root)).toMatch(/^Nothing to change/);
