@@ -104,7 +104,7 @@ export function editLinks(code: Code, polls = false): boolean {
   condition: (op) => op.type === "subscription",
   true: httpSubscriptionLink({
 `;
-  const text = code.textOf(element).replaceAll("\n", `\n${unit}`);
+  const text = code.shifted(start, endOf(element), unit);
   code.replace(
     start,
     endOf(element),
@@ -184,7 +184,6 @@ export function editProvider(code: Code, options: ProviderImports): boolean {
   if (element === undefined || !closing) return false;
   const { hooks, client, clientFrom, polls } = options;
   const [start, end] = [endOf(element.openingElement), startOf(closing)];
-  const inside = code.text.slice(start, end);
   const { unit } = code;
   const indent = code.indentAt(startOf(element));
   const isOneLine = !code.textOf(element).includes("\n");
@@ -193,12 +192,10 @@ export function editProvider(code: Code, options: ProviderImports): boolean {
   const inner = outer + unit;
   const open = `<RateLimitProvider client={${client}}${polls ? ' live="poll"' : ""}>`;
   const close = "</RateLimitProvider>";
-  const child = inside.trim();
+  const child = code.shifted(start, end, unit).trim();
   const line = `${inner}${open}${child}${close}`;
-  const body =
-    !child.includes("\n") && line.length <= WIDTH
-      ? line
-      : `${inner}${open}\n${lineUp(inside, inner + unit)}\n${inner}${close}`;
+  const isShort = !child.includes("\n") && line.length <= WIDTH;
+  const body = isShort ? line : `${inner}${open}\n${inner}${unit}${child}\n${inner}${close}`;
   code.replace(start, end, `\n${body}\n${outer}`);
   if (isBare) {
     code.insert(startOf(element), `(\n${indent}${unit}`);
@@ -207,15 +204,6 @@ export function editProvider(code: Code, options: ProviderImports): boolean {
   if (hooks !== undefined) code.addImport(hooks, ["RateLimitProvider"]);
   if (clientFrom !== undefined) code.addImport(clientFrom, [client]);
   return clientFrom !== undefined || knows(code, client);
-}
-
-/** The lines with this indentation, and what they have beyond it. */
-function lineUp(text: string, indent: string): string {
-  const lines = text.replace(/^[ \t]*\n|\s*$/g, "").split("\n");
-  const own = /^[ \t]*/.exec(lines.find((line) => line.trim() !== "") ?? "")![0];
-  return lines
-    .map((line) => (line.startsWith(own) && line.trim() ? indent + line.slice(own.length) : line))
-    .join("\n");
 }
 
 const parenthesized = (node: Node) => node.extra?.["parenthesized"] === true;

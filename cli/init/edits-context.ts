@@ -12,6 +12,7 @@ import {
   type FunctionNode,
   isFunction,
   nameOf,
+  propertyOf,
   returnsOf,
   startOf,
 } from "./code/syntax.js";
@@ -155,6 +156,7 @@ export function editCreateContext(
   if (host === undefined || !isFunction(fn)) return false;
   const [returned, ...others] = returnsOf(fn).map(bare);
   if (returned?.type !== "ObjectExpression" || others.length > 0) return false;
+  if (propertyOf(returned, "address")) return true;
   const request = requestIn(code, fn, host.name);
   if (request === undefined) return false;
   const entry = `address: ${host.value.replace("$", request)},`;

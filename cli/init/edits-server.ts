@@ -67,10 +67,12 @@ export function editPrismaPool(code: Code): boolean {
   const outer = call.around[i - 1];
   if (outer?.type === "ExportNamedDeclaration") statement = outer;
   const indent = code.indentAt(startOf(statement));
-  const text = code.textOf(settings);
-  const lines = indented(code.styled(poolLines(text)), indent);
-  // Lines of the settings that stood deeper keep their distance.
-  code.insert(startOf(statement), `${lines.trimStart()}\n${indent}`);
+  const [before, after] = poolLines(SETTINGS).split(SETTINGS) as [string, string];
+  const line = (text: string) => indented(code.styled(text), indent).trimStart();
+  code.insert(
+    startOf(statement),
+    line(before) + code.textOf(settings) + line(after) + `\n${indent}`,
+  );
   code.replace(startOf(settings), endOf(settings), "pool");
   writeDefaultImport(code, "pg", "pg");
   return true;
@@ -78,14 +80,16 @@ export function editPrismaPool(code: Code): boolean {
 
 const POOL_IMPORT = 'import pg from "pg";';
 
+const SETTINGS = "{ connectionString }";
+
 function poolLines(settings: string): string {
   return `// Opened here so that limits can use it, too: a call then takes about 0.6 of the time.
-const pool = new pg.Pool(${settings.replace(/\s*\n\s*/g, " ").replace(/,\s*\}$/, " }")});
+const pool = new pg.Pool(${settings});
 // Without a listener, the end of an idle connection ends the process.
 pool.on("error", (error) => console.warn("a connection has ended", error));`;
 }
 
 export const POOL_LINES = `${POOL_IMPORT}
 
-${poolLines("{ connectionString }")}
+${poolLines(SETTINGS)}
 new PrismaPg(pool)`;

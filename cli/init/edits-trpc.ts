@@ -1,7 +1,7 @@
 /** The edits of the file of tRPC, and of that of its router. */
 import type { Node } from "@babel/types";
 import type { Caller } from "./caller.js";
-import { type Code, indented } from "./code/code.js";
+import type { Code } from "./code/code.js";
 import { importText } from "./code/imports.js";
 import {
   bare,
@@ -112,7 +112,8 @@ function wrapReturned(code: Code, value: Node, error: string): void {
   // An arrow function's body goes to a line of its own.
   const isBody = /=>\s*$/.test(code.text.slice(0, start));
   const indent = code.indentAt(endOf(value)) + (isBody ? code.unit : "");
-  const inner = indented(text, isBody ? code.unit + code.unit : code.unit).trimStart();
+  const by = isBody ? code.unit + code.unit : code.unit;
+  const inner = code.shifted(startOf(value), endOf(value), by);
   const line = (content: string) => `\n${indent}${code.unit}${content},`;
   const call = `formatRateLimitError(${line(inner)}${line(error)}${line("limiter")}\n${indent})`;
   const gap = /\s*$/.exec(code.text.slice(0, start))![0];

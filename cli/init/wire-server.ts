@@ -67,27 +67,22 @@ initTRPC.context<{ address: string | undefined }>()
 
 `;
 
-const hasAddress = (text: string) => /\baddress\s*[?:]/.test(text);
-
 async function wireContext({ draft, project }: ServerOptions, context: Context): Promise<void> {
   const { file, name, kind } = context;
   const creator = kind === "function" ? name : "createContext";
   const wireCreator = async (member: Member, found: string) => {
     const text = (await draft.read(found)) ?? "";
-    if (hasAddress(text)) return;
     const lines = addressLines(creator, text, member.packages);
     const edit = (code: Parameters<typeof editCreateContext>[0]) =>
       editCreateContext(code, creator, member.packages);
     await draft.edit({ file: found, edit, lines });
   };
   if (kind === "function") return wireCreator(project.api, file!);
-  if (!hasAddress((await draft.read(file!)) ?? "")) {
-    await draft.edit({
-      file: file!,
-      edit: (code) => editContextType(code, kind === "inline" ? undefined : name),
-      lines: "address: string | undefined;",
-    });
-  }
+  await draft.edit({
+    file: file!,
+    edit: (code) => editContextType(code, kind === "inline" ? undefined : name),
+    lines: "address: string | undefined;",
+  });
   const creators = project.users.flatMap((member) => {
     const found = sourceWith(member, /\b(?:function|const)\s+createContext\b/);
     return found === undefined ? [] : [{ member, found }];

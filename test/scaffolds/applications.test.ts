@@ -35,8 +35,9 @@ describe.each(HOSTS)("an application with tRPC on $host", ({ host, options }) =>
     await using database = await createPostgres();
     await makeTable(app, database.url);
     await using server = await app.serve([TSX, "src/server.ts"], { DATABASE_URL: database.url });
-    const ping = () =>
-      fetch(`${server.url}${host === "Node.js alone" ? "" : "/trpc"}/ping`, { method: "POST" });
+    const url = `${server.url}${host === "Node.js alone" ? "" : "/trpc"}/ping`;
+    const headers = { "content-type": "application/json" };
+    const ping = () => fetch(url, { method: "POST", headers, body: "{}" });
     for (let call = 0; call < 3; call++) expect((await ping()).status).toBe(200);
     const denied = await ping();
     expect(denied.status).toBe(429);

@@ -5,7 +5,7 @@
 import type { Node, Program } from "@babel/types";
 import MagicString from "magic-string";
 import { type CodeStyle, codeStyleOf, indentUnit, inStyle } from "./code-style.js";
-import { endOf, parseProgram, startOf } from "./syntax.js";
+import { endOf, findAll, parseProgram, startOf } from "./syntax.js";
 
 export class Code {
   readonly style: CodeStyle;
@@ -63,6 +63,16 @@ export class Code {
   replace(start: number, end: number, text: string): void {
     if (start === end) this.insert(start, text);
     else this.#edited.update(start, end, text);
+  }
+
+  /** A part whose lines stand further to the right. What a template says stays as it is. */
+  shifted(start: number, end: number, by: string): string {
+    const templates = findAll(this.program, "TemplateElement").map(({ node }) => node);
+    const isSaid = (at: number) =>
+      templates.some((each) => startOf(each) <= at && at < endOf(each));
+    return this.text
+      .slice(start, end)
+      .replace(/\n(?=.)/g, (line, at: number) => (isSaid(start + at) ? line : line + by));
   }
 
   /** At the end, after a blank line. */

@@ -49,6 +49,20 @@ describe("an application with tRPC", () => {
     expect((await app.read("src/trpc.ts")).replace(/\n\s+/g, " ")).toContain(key);
   });
 
+  it("keeps what its templates say, in a place that moves to the right", async () => {
+    const files = application(EXPRESS);
+    const said = "`one\n  two ${name}\n`";
+    files["src/client.tsx"] = files["src/client.tsx"]!.replace(
+      '{ url: "/trpc" }',
+      `{\n  url: "/trpc",\n  headers: () => ({ said: ${said} }),\n}`,
+    );
+    await using app = await makeFolder(files);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect(await app.read("src/client.tsx")).toContain(
+      `\n    headers: () => ({ said: ${said} }),\n`,
+    );
+  });
+
   it("that subscribes already keeps its link for that", async () => {
     const files = application(EXPRESS);
     const links = `links: [splitLink({ condition, true: httpSubscriptionLink({ url: "/trpc" }), false: httpBatchLink({ url: "/trpc" }) })]`;
@@ -171,7 +185,7 @@ export const prisma = new PrismaClient({ adapter });
     expect(await runInit(app.root)).not.toMatch(BY_HAND);
     const db = await app.read("src/db.ts");
     expect(db).toContain(
-      "const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 5 });",
+      "const pool = new pg.Pool({\n  connectionString: process.env.DATABASE_URL,\n  max: 5,\n});\n",
     );
     expect(db).toContain('pool.on("error", ');
     expect(db).toContain("const adapter = new PrismaPg(pool);\n");
