@@ -3,7 +3,8 @@
  * limits, and the wiring of tRPC. A single application is a monorepo of one.
  */
 import { CliError } from "../cli-error.js";
-import { type AddedTable, addDrizzleTable, addPrismaTable, addSql } from "./add-table.js";
+import { addDrizzleTable } from "./add-drizzle-table.js";
+import { type AddedTable, addPrismaTable, addSql } from "./add-table.js";
 import { findDatabase } from "./database.js";
 import { addPackage, addZod } from "./dependency.js";
 import { Draft } from "./draft.js";

@@ -4,13 +4,11 @@ import {
   clientLines,
   editHooks,
   editLinks,
-  editProvider,
   exportClient,
   linksIn,
-  providerIn,
-  providerLines,
   routerTypeIn,
-} from "./edits-client.js";
+} from "./edits/client.js";
+import { editProvider, providerIn, providerLines } from "./edits/provider.js";
 import type { Draft } from "./draft.js";
 import { findInCode, type Member, sourceWith, specifierInside } from "./member.js";
 import type { Project } from "./project.js";

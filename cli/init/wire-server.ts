@@ -1,5 +1,5 @@
 /** Wires the server's side: tRPC, its context, its router, its handlers, and the database. */
-import { addressLines, editContextType, editCreateContext, editServices } from "./edits-context.js";
+import { addressLines, editContextType, editCreateContext, editServices } from "./edits/context.js";
 import {
   editHandler,
   editPrismaPool,
@@ -8,8 +8,8 @@ import {
   handlerIn,
   hiddenPoolIn,
   POOL_LINES,
-} from "./edits-server.js";
-import { editRouter, editTrpcFile, routerIn, trpcLines } from "./edits-trpc.js";
+} from "./edits/server.js";
+import { editRouter, editTrpcFile, routerIn, trpcLines } from "./edits/trpc.js";
 import { callerOf } from "./caller.js";
 import { importedFrom, importText } from "./code/imports.js";
 import { callsOf, propertyOf } from "./code/syntax.js";

@@ -1,8 +1,8 @@
 /** The edits of the file of tRPC, and of that of its router. */
 import type { Node } from "@babel/types";
-import type { Caller } from "./caller.js";
-import type { Code } from "./code/code.js";
-import { importText } from "./code/imports.js";
+import type { Caller } from "../caller.js";
+import type { Code } from "../code/code.js";
+import { importText } from "../code/imports.js";
 import {
   bare,
   endOf,
@@ -13,8 +13,8 @@ import {
   propertyOf,
   returnsOf,
   startOf,
-} from "./code/syntax.js";
-import { createCallOf } from "./context.js";
+} from "../code/syntax.js";
+import { createCallOf } from "../context.js";
 
 export interface SectionOptions {
   /** How the file imports the limits. */

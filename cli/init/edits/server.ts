@@ -1,8 +1,16 @@
 /** The edits of the files of a server: the handler of tRPC, and Prisma's adapter. */
 import type { Node, ObjectExpression } from "@babel/types";
-import { type Code, indented } from "./code/code.js";
-import { importText, writeDefaultImport } from "./code/imports.js";
-import { callsOf, endOf, findAll, isFunction, nameOf, propertyOf, startOf } from "./code/syntax.js";
+import { type Code, indented } from "../code/code.js";
+import { importText, writeDefaultImport } from "../code/imports.js";
+import {
+  callsOf,
+  endOf,
+  findAll,
+  isFunction,
+  nameOf,
+  propertyOf,
+  startOf,
+} from "../code/syntax.js";
 
 const HANDLERS = [
   "fetchRequestHandler",

@@ -1,8 +1,8 @@
 /** Gives the context the address of the caller, and the limits the database that a server makes. */
 import type { Node } from "@babel/types";
-import { addressFunction, forwarded, OF_HEADERS } from "./caller.js";
-import { type Code, indented } from "./code/code.js";
-import { importText } from "./code/imports.js";
+import { addressFunction, forwarded, OF_HEADERS } from "../caller.js";
+import { type Code, indented } from "../code/code.js";
+import { importText } from "../code/imports.js";
 import {
   bare,
   callsOf,
@@ -15,7 +15,7 @@ import {
   propertyOf,
   returnsOf,
   startOf,
-} from "./code/syntax.js";
+} from "../code/syntax.js";
 
 /** Where a server finds the address of a caller. */
 interface Host {

@@ -1,7 +1,7 @@
 /** The edits of the files of a web application: the links, the hooks, and their provider. */
-import type { Expression, JSXElement, Node, ObjectExpression } from "@babel/types";
-import { type Code, indented } from "./code/code.js";
-import { importedFrom, importText, WIDTH } from "./code/imports.js";
+import type { Expression, ObjectExpression } from "@babel/types";
+import { type Code, indented } from "../code/code.js";
+import { importText } from "../code/imports.js";
 import {
   callsOf,
   declaredIn,
@@ -11,7 +11,7 @@ import {
   propertyOf,
   rootOf,
   startOf,
-} from "./code/syntax.js";
+} from "../code/syntax.js";
 
 /** Links that send, and that cannot subscribe. */
 const SENDING = [
@@ -151,75 +151,6 @@ export function editHooks(code: Code, polls = false): boolean {
   return true;
 }
 
-export interface ProviderImports {
-  /** How the file imports the hooks; `undefined` if it has them. */
-  hooks: string | undefined;
-  client: string;
-  /** How it imports the client; `undefined` if it has it. */
-  clientFrom: string | undefined;
-  polls: boolean;
-}
-
-/** The element whose children are put into ours: that of tRPC, or else that of queries. */
-export function providerIn({ program }: Code): JSXElement | undefined {
-  const elements = findAll(program, "JSXElement").map(({ node }) => node);
-  const tagOf = ({ openingElement }: JSXElement) => openingElement.name;
-  const has = ({ openingElement }: JSXElement, attribute: string) =>
-    openingElement.attributes.some(
-      (each) => each.type === "JSXAttribute" && each.name.name === attribute,
-    );
-  return (
-    elements.find((each) => nameOf(tagOf(each)) === "TRPCProvider") ??
-    elements.find((each) => nameOf(tagOf(each)) === "Provider" && has(each, "queryClient")) ??
-    elements.find((each) =>
-      ["QueryClientProvider", "PersistQueryClientProvider"].includes(nameOf(tagOf(each)) ?? ""),
-    )
-  );
-}
-
-/** What is inside of the provider of queries is put into ours. */
-export function editProvider(code: Code, options: ProviderImports): boolean {
-  const element = providerIn(code);
-  const closing = element?.closingElement;
-  if (element === undefined || !closing) return false;
-  const { hooks, client, clientFrom, polls } = options;
-  const [start, end] = [endOf(element.openingElement), startOf(closing)];
-  const { unit } = code;
-  const indent = code.indentAt(startOf(element));
-  const isOneLine = !code.textOf(element).includes("\n");
-  const isBare = isOneLine && !parenthesized(element) && followsKeyword(code, element);
-  const outer = isBare ? indent + unit : isOneLine ? indent : code.indentAt(endOf(element));
-  const inner = outer + unit;
-  const open = `<RateLimitProvider client={${client}}${polls ? ' live="poll"' : ""}>`;
-  const close = "</RateLimitProvider>";
-  const child = code.shifted(start, end, unit).trim();
-  const line = `${inner}${open}${child}${close}`;
-  const isShort = !child.includes("\n") && line.length <= WIDTH;
-  const body = isShort ? line : `${inner}${open}\n${inner}${unit}${child}\n${inner}${close}`;
-  code.replace(start, end, `\n${body}\n${outer}`);
-  if (isBare) {
-    code.insert(startOf(element), `(\n${indent}${unit}`);
-    code.insert(endOf(element), `\n${indent})`);
-  }
-  if (hooks !== undefined) code.addImport(hooks, ["RateLimitProvider"]);
-  if (clientFrom !== undefined) code.addImport(clientFrom, [client]);
-  return clientFrom !== undefined || knows(code, client);
-}
-
-const parenthesized = (node: Node) => node.extra?.["parenthesized"] === true;
-
-/** A statement that had one line, such as `return <A>{children}</A>;`, gets those of a block. */
-function followsKeyword({ text }: Code, element: Node): boolean {
-  return /(?:\breturn|=>)[ \t]*$/.test(text.slice(0, startOf(element)));
-}
-
-function knows(code: Code, name: string): boolean {
-  return (
-    importedFrom(code, name) !== undefined ||
-    findAll(code.program, "Identifier").some(({ node }) => node.name === name)
-  );
-}
-
 /** What an author adds, who has written the files in another way. */
 export function clientLines(links: Links | undefined, router = "AppRouter"): string {
   const link = links?.link ?? "httpBatchLink";
@@ -237,9 +168,4 @@ splitLink({
   true: httpSubscriptionLink({ transformer, url }),
   false: ${link}({ transformer, url }),
 }),`;
-}
-
-export function providerLines(client = "trpcClient"): string {
-  return `// Around the application, inside of QueryClientProvider:
-<RateLimitProvider client={${client}}>{children}</RateLimitProvider>`;
 }

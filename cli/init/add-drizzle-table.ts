@@ -1,0 +1,209 @@
+/** Adds the tables of the limits to a schema of Drizzle: into its file, or into one beside it. */
+import { join } from "node:path";
+import { overridesName } from "../../server/store/override-table.js";
+import type { AddedTable } from "./add-table.js";
+import type { Code } from "./code/code.js";
+import { inStyle, indentUnit } from "./code/code-style.js";
+import { importText } from "./code/imports.js";
+import { endOf, findAll } from "./code/syntax.js";
+import type { Draft } from "./draft.js";
+import {
+  coreNamed,
+  coreOf,
+  coreOfClient,
+  creatorOf,
+  type DrizzleSchema,
+  filesOfSchema,
+  findDrizzleSchema,
+  tableWith,
+} from "./drizzle-schema.js";
+import { type Core, tableText } from "./drizzle-table.js";
+import { findInCode, inFolder, type Member } from "./member.js";
+
+const NO_TABLE = "it needs the table";
+
+export async function addDrizzleTable(draft: Draft, member: Member): Promise<AddedTable> {
+  const root = join(draft.root, member.folder);
+  const schema = await findDrizzleSchema(root);
+  const added = (name: string, file: string, isNew: boolean): AddedTable => ({
+    storage: { kind: "drizzle", table: { name, file } },
+    isNew,
+  });
+  const codes = new Map<string, Code>();
+  for (const inside of schema === undefined ? [] : await filesOfSchema(root, schema)) {
+    const file = inFolder(member, inside);
+    const code = await draft.readCode(file);
+    if (code) codes.set(file, code);
+    const present = code && tableWith(code, "shard");
+    if (present === undefined) continue;
+    draft.seen(file);
+    return added(present.constant, file, false);
+  }
+  const plan = { draft, member, schema, codes, core: coreFor(member, schema, codes) };
+  const place = await placeIn(plan);
+  if (typeof place === "string") {
+    byHand(plan, place);
+    return added("rateLimits", inFolder(member, "src/db/schema.ts"), true);
+  }
+  if (!place.isDone) draft.stop(NO_TABLE);
+  return added(place.name, place.file, true);
+}
+
+interface DrizzlePlan {
+  draft: Draft;
+  member: Member;
+  schema: DrizzleSchema | undefined;
+  /** The files of the schema that are code. */
+  codes: ReadonlyMap<string, Code>;
+  core: Core | undefined;
+}
+
+/** By the imports of the schema, by the config, or by the client. */
+function coreFor(
+  member: Member,
+  schema: DrizzleSchema | undefined,
+  codes: DrizzlePlan["codes"],
+): Core | undefined {
+  const imported = [...codes.values()].map((code) => coreOf(code)?.core).find(Boolean);
+  return (
+    imported ??
+    coreNamed(schema?.dialect) ??
+    findInCode(member, /["']drizzle-orm\//, coreOfClient)?.found
+  );
+}
+
+interface Place {
+  name: string;
+  file: string;
+  isDone: boolean;
+}
+
+/** Writes the tables, or resolves with the reason why it cannot. */
+async function placeIn(plan: DrizzlePlan): Promise<Place | string> {
+  const { member, schema, codes, core } = plan;
+  if (schema === undefined || schema.kind === "unknown") {
+    return "the schema is not one file that is named there";
+  }
+  if (core === undefined) return "nothing says which database it is for";
+  if (schema.kind === "folder") return ownFile(plan, core, inFolder(member, schema.folder));
+  const file = inFolder(member, schema.file);
+  const code = codes.get(file);
+  if (code === undefined) return "it is no code that init can read";
+  return isBarrel(code) ? besideBarrel(plan, core, code) : inSchemaFile(plan, core, code);
+}
+
+function namesFor({ codes }: DrizzlePlan): { name: string; table: string } {
+  const isTaken = [...codes.values()].some(({ text }) => /\b(rateLimits|rate_limits)\b/.test(text));
+  return isTaken
+    ? { name: "trpcRateLimits", table: "trpc_rate_limits" }
+    : { name: "rateLimits", table: "rate_limits" };
+}
+
+async function inSchemaFile(plan: DrizzlePlan, core: Core, code: Code): Promise<Place | string> {
+  const { file } = code;
+  const { name, table } = namesFor(plan);
+  const names = coreOf(code)?.names ?? new Map<string, string>();
+  const local = (imported: string) => names.get(imported) ?? imported;
+  const creator = creatorOf(code)?.name;
+  const wanted = [
+    "primaryKey",
+    ...(core === "mysql" ? ["customType"] : []),
+    ...(creator === undefined ? [`${core}Table`] : []),
+  ].filter((each) => !names.has(each));
+  const made = [name, overridesName(name), ...(core === "mysql" ? ["bytes"] : [])];
+  const clash = [...wanted, ...made].find((each) => usesName(code, each));
+  if (clash !== undefined) return `it uses the name ${clash} for something else`;
+  const text = tableText({
+    core,
+    create: creator ?? local(`${core}Table`),
+    primaryKey: local("primaryKey"),
+    customType: local("customType"),
+    name,
+    table,
+  });
+  const isDone = await plan.draft.edit({
+    file,
+    edit(before) {
+      before.addImport(`drizzle-orm/${core}-core`, wanted);
+      before.append(before.styled(text));
+      return true;
+    },
+    lines: text,
+  });
+  return { name, file, isDone };
+}
+
+/** Whether a name occurs by itself: not as a property of something. */
+function usesName({ program }: Code, name: string): boolean {
+  return findAll(program, "Identifier").some(({ node, around }) => {
+    const parent = around.at(-1)!;
+    const isKey =
+      ("key" in parent && parent.key === node && !("shorthand" in parent && parent.shorthand)) ||
+      ("property" in parent && parent.property === node);
+    return node.name === name && !isKey;
+  });
+}
+
+/** A file that only exports what others have, or nothing yet. */
+function isBarrel({ program, file }: Code): boolean {
+  const exportsOnly = program.body.every(
+    (each) =>
+      each.type === "ExportAllDeclaration" ||
+      (each.type === "ExportNamedDeclaration" && !each.declaration),
+  );
+  const hasAll = program.body.some(({ type }) => type === "ExportAllDeclaration");
+  return exportsOnly && (hasAll || /\/index\.\w+$/.test(file));
+}
+
+/** The table gets a file of its own beside those that the barrel exports. */
+async function besideBarrel(plan: DrizzlePlan, core: Core, barrel: Code): Promise<Place> {
+  const place = await ownFile(plan, core, barrel.file.replace(/\/[^/]*$/, ""));
+  const all = barrel.program.body.filter(({ type }) => type === "ExportAllDeclaration");
+  const last = all.at(-1);
+  const present = /\.(?:js|ts)(?=["'])/.exec(last ? barrel.textOf(last) : "")?.[0];
+  const { ending } = plan.member.imports;
+  const line = `export * from "./rate-limit${last ? (present ?? "") : ending && `.${ending}`}";`;
+  if (!place.isDone) return place;
+  const isDone = await plan.draft.edit({
+    file: barrel.file,
+    edit(code) {
+      const styled = code.styled(line);
+      if (last === undefined) code.insert(0, `${styled}\n`);
+      else code.insert(endOf(last), `\n${styled}`);
+      return true;
+    },
+    lines: line,
+  });
+  return { ...place, isDone };
+}
+
+async function ownFile(plan: DrizzlePlan, core: Core, folder: string): Promise<Place> {
+  const { name, text } = fileText(plan, core);
+  const file = `${folder}/rate-limit.ts`;
+  const isDone = await plan.draft.create(file, text, "there is a file of this name already");
+  return { name, file, isDone };
+}
+
+/** A file that has only the tables, in the style of those of the schema. */
+function fileText(plan: DrizzlePlan, core: Core): { name: string; text: string } {
+  const { name, table } = namesFor(plan);
+  const create = `${core}Table`;
+  const imports = [...(core === "mysql" ? ["customType"] : []), create, "primaryKey"].toSorted();
+  const names = { core, create, primaryKey: "primaryKey", customType: "customType", name, table };
+  const model = [...plan.codes.values()].find((code) => coreOf(code) !== undefined);
+  const text = `${importText(`drizzle-orm/${core}-core`, imports)}\n\n${tableText(names)}`;
+  const unit = indentUnit(model?.text ?? "");
+  return { name, text: inStyle(text, model?.style ?? plan.member.style, unit) };
+}
+
+function byHand(plan: DrizzlePlan, why: string): void {
+  const { draft, member, schema, core } = plan;
+  const inside = schema === undefined || schema.kind === "folder" ? undefined : schema.file;
+  const file = inFolder(member, inside ?? "drizzle.config.ts");
+  const lines =
+    core === undefined
+      ? "// see docs/drizzle.md of trpc-rate-limit for the table of each database"
+      : fileText(plan, core).text;
+  draft.byHand(file, why, lines);
+  draft.stop(NO_TABLE);
+}
