@@ -1,4 +1,4 @@
-/** The edits of the files of a web application: the links, the hooks, and their provider. */
+/** The edits of the files of a web application: the links and the hooks. */
 import type { Expression, ObjectExpression } from "@babel/types";
 import { type Code, indented } from "../code/code.js";
 import { importText } from "../code/imports.js";
