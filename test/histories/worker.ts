@@ -28,8 +28,7 @@ const options = isolation === "serializable" ? ({ isolation } as const) : {};
 const { store, run, close } = openStore(kind as StoreKind, url, options);
 const limiter =
   skew === "" ? frozenLimiter(store, Number(timeout)) : hourlyLimiter(store, Number(start));
-const { now } = Date;
-if (skew !== "") Date.now = () => now() + (Math.random() < 0.5 ? 0 : Number(skew));
+if (skew !== "") letClockJump(Number(skew));
 
 await run("SELECT 1");
 print("ready");
@@ -56,6 +55,19 @@ await record(limiter, {
   afterFailure: (failures) => setTimeout(Math.min(100 * 2 ** failures, 3000)),
 });
 await close();
+
+/**
+ * Only this package sees it jump. The pool of mariadb measures by `Date.now` how long a query has waited
+ * for a connection, and would reject queries that have waited for a millisecond.
+ */
+function letClockJump(skew: number): void {
+  const { now } = Date;
+  Date.now = () => {
+    const [, , caller] = new Error().stack!.split("\n");
+    const jumps = !caller!.includes("/node_modules/") && Math.random() < 0.5;
+    return jumps ? now() + skew : now();
+  };
+}
 
 /**
  * Prints before it returns. `console.log` keeps lines in this process while nobody reads them, and they
