@@ -60,12 +60,12 @@ await close();
  * Only this package sees it jump. The pool of mariadb measures by `Date.now` how long a query has waited
  * for a connection, and would reject queries that have waited for a millisecond.
  */
-function letClockJump(skew: number): void {
+function letClockJump(ms: number): void {
   const { now } = Date;
   Date.now = () => {
     const [, , caller] = new Error().stack!.split("\n");
     const jumps = !caller!.includes("/node_modules/") && Math.random() < 0.5;
-    return jumps ? now() + skew : now();
+    return jumps ? now() + ms : now();
   };
 }
 
