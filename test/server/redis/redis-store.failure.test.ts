@@ -1,7 +1,9 @@
 /** Servers that are down or silent, replicas that are missing, and scripts that are forgotten. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createRateLimiter, MINUTE, type RateLimitStore } from "../../../server/index.js";
 import { redisStore } from "../../../server/redis/index.js";
+import { LIFE, scriptShas } from "../../../server/redis/run-script.js";
+import { SCRIPTS } from "../../../server/redis/scripts.js";
 import { missingForRedis, startRedis } from "../../redis/redis-server.js";
 import { connectRedis } from "../../support/open-redis.js";
 import { createRedisRows, NO_REDIS, redisUrl } from "../../support/redis-rows.js";
@@ -71,33 +73,73 @@ describe.skipIf(redisUrl === undefined)("redisStore", () => {
     expect(Math.floor((await limiter.getValue("calls", { key: "a" })).value)).toBe(35);
   });
 
-  it("does nothing by a command that comes too late, and learns the time from it", async () => {
-    let delay: string | undefined;
-    await using opened = await openRows((port) => ({
-      ...port,
-      send(args, routingKey) {
-        // The deadline is the first argument after the keys.
-        const place = 3 + Number(args[2]);
-        const late = args.map((each, i) => (i === place ? (delay ?? each) : each));
-        return port.send(args[0] === "EVALSHA" ? late : args, routingKey);
-      },
-    }));
-    const { rows, client, prefix } = opened;
-    const row = { name: "n", key: "k", shard: 0 };
-    const config = { kind: "token bucket", rate: 5, period: MINUTE } as const;
-    const fresh = { value: 4, ts: Date.now() };
-    const take = () => rows.take([{ row, terms: { config, floor: 0 }, total: 1, fresh }], fresh.ts);
-    await errorOf(take());
-    await client.script("FLUSH");
-    expect(
-      (await rows.take([{ row, terms: { config, floor: 0 }, total: 1, fresh }], fresh.ts)).size,
-    ).toBe(1);
-    delay = String(Date.now() - 1000);
-    const before = await client.keys(`${prefix}*n*`);
-    const held = await client.get(before.find((key) => !key.includes("mark"))!);
-    await expect(take()).rejects.toMatchObject({ name: "RedisConflictError" });
-    expect(await client.get(before.find((key) => !key.includes("mark"))!)).toBe(held);
-  });
+  describe.each(["take", "takeOne"] as const)(
+    "by the script %s, a command that comes too late",
+    (script) => {
+      const row = { name: "n", key: "k", shard: 0 };
+      const config = { kind: "token bucket", rate: 5, period: MINUTE } as const;
+
+      async function setUp() {
+        const names = new Set([SCRIPTS[script], (await scriptShas()).get(script)]);
+        let deadline: string | undefined;
+        let last: string | undefined;
+        const opened = await openRows((port) => ({
+          ...port,
+          send(args, routingKey) {
+            if (!args[0]!.startsWith("EVAL")) return port.send(args, routingKey);
+            last = args[1];
+            // The deadline is the first argument after the keys.
+            const place = 3 + Number(args[2]);
+            const late = args.map((each, i) => (i === place ? (deadline ?? each) : each));
+            return port.send(late, routingKey);
+          },
+        }));
+        onTestFinished(() => opened[Symbol.asyncDispose]());
+        const { client, prefix, rows, runner } = opened;
+        const fresh = { value: 4, ts: Date.now() };
+        const line = { row, terms: { config, floor: 0 }, total: 1, fresh };
+        // Its reply has the time, without which `takeOne` would not do.
+        await rows.take([line], fresh.ts);
+        const keys = await client.keys(`${prefix}*n*`);
+        const kept = keys.find((key) => !key.includes("mark"))!;
+        return {
+          runner,
+          held: () => client.get(kept),
+          async take() {
+            if (script === "take") await rows.take([line], fresh.ts);
+            else await rows.takeOne(line, fresh.ts);
+          },
+          isSent: () => names.has(last!),
+          comeLate: () => (deadline = String(Date.now() - 1000)),
+        };
+      }
+
+      it("does nothing, and learns the time next", async () => {
+        const { runner, held, take, isSent, comeLate } = await setUp();
+        await take();
+        const before = await held();
+        expect(runner.mayTakeOne()).toBe(true);
+        comeLate();
+        await expect(take()).rejects.toMatchObject({ name: "RedisConflictError" });
+        expect(isSent()).toBe(true);
+        expect(await held()).toBe(before);
+        expect(runner.mayTakeOne()).toBe(false);
+      });
+
+      it("does nothing, and says so if the connection was lost for as long", async () => {
+        const { held, take, isSent, comeLate } = await setUp();
+        const before = await held();
+        comeLate();
+        const call = take();
+        const now = performance.now.bind(performance);
+        const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + LIFE);
+        onTestFinished(() => clock.mockRestore());
+        await expect(call).rejects.toMatchObject({ name: "RedisLateError" });
+        expect(isSent()).toBe(true);
+        expect(await held()).toBe(before);
+      });
+    },
+  );
 
   it("says that it has no transactions", async () => {
     await using rows = createRedisRows();
