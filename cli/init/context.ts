@@ -1,6 +1,7 @@
 /** The context of tRPC: where it is made, and what it has that says who calls. */
 import type { Node, TSTypeElement } from "@babel/types";
 import type { Code } from "./code/code.js";
+import { importedFrom } from "./code/imports.js";
 import {
   bare,
   declaredIn,
@@ -46,8 +47,15 @@ export function contextOf({ api, members }: Project, trpc: Code): Context {
   const inferred = type && functionOfType(type);
   const name = inferred ?? (type?.type === "TSTypeReference" ? nameOf(type.typeName) : undefined);
   if (name === undefined) return { ...NONE, kind: "unknown" };
+  // The file that the import names comes first: others may have a type of the same name.
+  const imported = importedFrom(trpc, name)
+    ?.split("/")
+    .at(-1)
+    ?.replace(/\.\w+$/, "");
+  const isImported = (file: string) => imported !== undefined && file.includes(`/${imported}.`);
   return (
     declaredContext(trpc, name) ??
+    inMember(api, name, isImported) ??
     [api, ...members].flatMap((member) => inMember(member, name) ?? [])[0] ?? {
       ...NONE,
       kind: "unknown",
@@ -56,9 +64,15 @@ export function contextOf({ api, members }: Project, trpc: Code): Context {
   );
 }
 
-function inMember(member: Member, name: string): Context | undefined {
+function inMember(
+  member: Member,
+  name: string,
+  isWanted: (file: string) => boolean = () => true,
+): Context | undefined {
   const hint = new RegExp(String.raw`\b(function|const|type|interface)\s+${name}\b`);
-  return findInCode(member, hint, (code) => declaredContext(code, name))?.found;
+  return findInCode(member, hint, (code) =>
+    isWanted(code.file) ? declaredContext(code, name) : undefined,
+  )?.found;
 }
 
 function declaredContext(code: Code, name: string): Context | undefined {

@@ -12,7 +12,8 @@ import {
 import { editRouter, editTrpcFile, routerIn, trpcLines } from "./edits/trpc.js";
 import { callerOf } from "./caller.js";
 import { importedFrom, importText } from "./code/imports.js";
-import { callsOf, propertyOf } from "./code/syntax.js";
+import { bare, callsOf, declaredIn, isFunction, propertyOf } from "./code/syntax.js";
+import type { Code } from "./code/code.js";
 import { type Context, contextOf } from "./context.js";
 import type { Database } from "./database.js";
 import { addDependency } from "./dependency.js";
@@ -69,29 +70,33 @@ initTRPC.context<{ address: string | undefined }>()
 
 async function wireContext({ draft, project }: ServerOptions, context: Context): Promise<void> {
   const { file, name, kind } = context;
-  const creator = kind === "function" ? name : "createContext";
-  const wireCreator = async (member: Member, found: string) => {
-    const text = (await draft.read(found)) ?? "";
-    const lines = addressLines(creator, text, member.packages);
-    const edit = (code: Parameters<typeof editCreateContext>[0]) =>
-      editCreateContext(code, creator, member.packages);
+  const wireCreator = async (member: Member, found: string, creator: string) => {
+    const lines = addressLines(creator, (await draft.read(found)) ?? "", member.packages);
+    const edit = (code: Code) => editCreateContext(code, creator, member.packages);
     await draft.edit({ file: found, edit, lines });
   };
-  if (kind === "function") return wireCreator(project.api, file!);
+  if (kind === "function") return wireCreator(project.api, file!, name);
   await draft.edit({
     file: file!,
     edit: (code) => editContextType(code, kind === "inline" ? undefined : name),
     lines: "address: string | undefined;",
   });
   const creators = project.users.flatMap((member) => {
-    const found = sourceWith(member, /\b(?:function|const)\s+createContext\b/);
-    return found === undefined ? [] : [{ member, found }];
+    const made = findInCode(member, /\bcreate\w*Context\b/, creatorIn);
+    return made === undefined ? [] : [{ member, made }];
   });
-  for (const { member, found } of creators) await wireCreator(member, found);
+  for (const { member, made } of creators) await wireCreator(member, made.file, made.found);
   if (creators.length === 0) {
-    const lines = addressLines(creator, "", new Set());
+    const lines = addressLines("createContext", "", new Set());
     draft.byHand("the file that makes the context", "it was not found", lines);
   }
+}
+
+/** The function of the file that makes the context, by its usual names. */
+function creatorIn({ program }: Code): string | undefined {
+  return declaredIn(program).find(
+    ({ name, value }) => /^create\w*Context$/.test(name) && isFunction(value && bare(value)),
+  )?.name;
 }
 
 /** @param present the file that tRPC is wired in already. Its author has put the router anywhere. */

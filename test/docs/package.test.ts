@@ -119,8 +119,17 @@ describe("the published package", async () => {
       const licences = await readFile(file, "utf8");
       const sections = licences.split(/^## /m).slice(1);
       const bundled = sections.map((section) => section.slice(0, section.indexOf(" - ")));
-      // What asks, what compares texts, and what finds places in JSON.
-      const expected = ["@clack/core", "@clack/prompts", "diff", "jsonc-parser"];
+      // What asks, what compares texts, and what finds places in JSON, YAML and code.
+      const expected = [
+        "@babel/parser",
+        "@clack/core",
+        "@clack/prompts",
+        "diff",
+        "jsonc-parser",
+        "magic-string",
+        "tinyglobby",
+        "yaml",
+      ];
       expect(bundled).toEqual(expect.arrayContaining(expected));
       for (const section of sections) expect(section).toMatch(/copyright/i);
     });

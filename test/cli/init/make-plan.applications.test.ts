@@ -49,6 +49,28 @@ describe("an application with tRPC", () => {
     expect((await app.read("src/trpc.ts")).replace(/\n\s+/g, " ")).toContain(key);
   });
 
+  it("whose context has a type of its own gets the address in both", async () => {
+    const context = `import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
+import { pool } from "./db";
+
+export interface Context {
+  pool: typeof pool;
+}
+
+export const createTRPCContext = async (_opts: CreateExpressContextOptions): Promise<Context> => ({
+  pool,
+});
+`;
+    const more = { "src/a.ts": "export interface Context {\n  other: string;\n}\n" };
+    await using app = await makeFolder(application({ ...EXPRESS, context, more }));
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    const made = await app.read("src/context.ts");
+    expect(made).toContain("  address: string | undefined;\n  pool: typeof pool;");
+    expect(made).toContain("async ({ req }: CreateExpressContextOptions)");
+    expect(made).toContain("=> ({\n  address: req.ip,\n  pool,");
+    expect(await app.read("src/a.ts")).toBe(more["src/a.ts"]);
+  });
+
   it("keeps what its templates say, in a place that moves to the right", async () => {
     const files = application(EXPRESS);
     const said = "`one\n  two ${name}\n`";
