@@ -172,6 +172,28 @@ export const rateLimits = pgTable("rate_limits", { id: text("id").primaryKey() }
     expect(await runInit(app.root)).toMatch(/^Nothing to change/m);
   });
 
+  it.each(["./src/db/schema", "./src/db/schema/*.ts", "src/db/schema/**/*"])(
+    "that is the folder %s gets a file of its own",
+    async (schema) => {
+      await using app = await makeFolder({
+        "package.json": PACKAGE.replace("zod", "drizzle-orm"),
+        "drizzle.config.ts": `export default defineConfig({ schema: "${schema}", dialect: "mysql" });`,
+        "src/db/schema/users.ts": `import { int, mysqlTable } from 'drizzle-orm/mysql-core'\n\nexport const users = mysqlTable('users', { id: int() })\n`,
+        "src/db/index.ts": "export const db = drizzle(url)\n",
+      });
+      await runInit(app.root);
+      const table = await app.read("src/db/schema/rate-limit.ts");
+      // As the files beside it are written.
+      expect(table).toContain(
+        "import { customType, mysqlTable, primaryKey } from 'drizzle-orm/mysql-core'\n",
+      );
+      expect(await app.read("src/server/limits.ts")).toContain(
+        "import { rateLimits } from '../db/schema/rate-limit'\n",
+      );
+      expect(await runInit(app.root)).toMatch(/^Nothing to change/m);
+    },
+  );
+
   it("of several files is left to its author, with the limits that need it", async () => {
     await using app = await makeFolder({
       "package.json": PACKAGE.replace("zod", "drizzle-orm"),

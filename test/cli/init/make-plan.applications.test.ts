@@ -122,6 +122,24 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
     expect(await app.read("src/server.ts")).toBe(server);
   });
 
+  it("whose context is made in an unknown way is told all that the address needs", async () => {
+    const context = `import { pool } from "./db";
+
+export type Context = {
+  pool: typeof pool;
+};
+
+export const createContext = wrap((headers: Headers) => make({ pool, headers }));
+`;
+    await using app = await makeFolder(application({ ...EXPRESS, context }));
+    const printed = await runInit(app.root);
+    expect(await app.read("src/context.ts")).toContain("address: string | undefined;");
+    const lines = printed.slice(printed.indexOf("By hand")).replace(/^ {4}/gm, "");
+    expect(lines).toContain("address: addressOf(headers),");
+    expect(lines).toContain("function addressOf(headers: Headers): string {");
+    expect(lines).toContain('.at(-1) ?? "127.0.0.1";');
+  });
+
   it("whose tRPC has no context is told the lines for one", async () => {
     const files = application(EXPRESS);
     files["src/trpc.ts"] = files["src/trpc.ts"]!.replace(".context<Context>()", "");
