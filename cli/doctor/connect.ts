@@ -13,6 +13,7 @@ import type { PgPoolLike } from "../../server/store/drivers/pg/pg-client.js";
 import type { SqlConnection, SqlRow } from "../../server/store/sql/driver.js";
 import { CliError } from "../cli-error.js";
 import type { DatabaseUrl } from "./database-url.js";
+import { connectPrisma } from "./connect-prisma.js";
 import { loadPackage } from "./load-package.js";
 import type { OpenSession } from "./check-pooler.js";
 
@@ -49,7 +50,8 @@ const DRIVERS: Record<DatabaseUrl["dialect"], [name: string, connect: Connect][]
 
 /**
  * @param folders of packages that may have a driver installed.
- * @throws CliError when the application has no driver for the database, or no such file.
+ * @throws NoDriverError when the application has no driver for the database.
+ * @throws CliError when there is no such file.
  */
 export async function connect(folders: readonly string[], url: DatabaseUrl): Promise<Database> {
   if (url.file !== undefined && !existsSync(url.file)) {
@@ -63,12 +65,22 @@ export async function connect(folders: readonly string[], url: DatabaseUrl): Pro
       if (module !== undefined) return { driver, ...open(module as never, url) };
     }
   }
-  const names = drivers.map(([name]) => name).join(", ");
-  const [first] = drivers[0]!;
-  throw new CliError(
-    `the application has none of ${names} installed; Prisma's own engine cannot be used here. ` +
-      `Run npm install --no-save ${first.split("/promise")[0]}`,
-  );
+  const prisma = await connectPrisma(folders, url);
+  if (prisma !== undefined) return prisma;
+  throw new NoDriverError(drivers.map(([name]) => name.split("/promise")[0]!));
+}
+
+/** Nothing of what the application has installed can ask its database. */
+export class NoDriverError extends CliError {
+  readonly advice: string;
+
+  constructor(drivers: readonly string[]) {
+    const names = drivers.join(", ");
+    super(`doctor asks the database through a driver, and the application has none of ${names}`);
+    this.advice =
+      `run npm install --no-save ${drivers[0]}, which leaves package.json and the lockfile as they ` +
+      "are. With Prisma 6 and its own engine, npx prisma generate is enough";
+  }
 }
 
 function connectPg(

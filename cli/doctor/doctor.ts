@@ -15,7 +15,7 @@ import { checkStream } from "./check-stream.js";
 import { checkVersions } from "./check-versions.js";
 import { checkWorkspace } from "./check-workspace.js";
 import { CliError } from "../cli-error.js";
-import { connect, type Database } from "./connect.js";
+import { connect, type Database, NoDriverError } from "./connect.js";
 import { type DatabaseUrl, findDatabaseUrl } from "./database-url.js";
 import { failure, type Finding, messageOf, ok, warning } from "./finding.js";
 import { findNames, findTable } from "./find-table.js";
@@ -69,6 +69,7 @@ async function checkDatabase(options: DoctorOptions, places: Places): Promise<Fi
   try {
     database = await connect(places.installed, url);
   } catch (error) {
+    if (error instanceof NoDriverError) return [failure("connect", error.message, error.advice)];
     if (error instanceof CliError) return [failure("connect", error.message, HOW_TO_CONNECT)];
     return [unreachable(url, error)];
   }

@@ -1,0 +1,95 @@
+/**
+ * Connects through the client that the application has generated with Prisma 5 or 6, by Prisma's own
+ * engine. Such an application has no driver. Prisma 7 always has one, in its adapter.
+ */
+import { dirname, join, resolve } from "node:path";
+import { isBefore7, prisma6Connection } from "../../server/store/drivers/prisma/prisma-6.js";
+import type {
+  ClientInternals,
+  PrismaRaw,
+} from "../../server/store/drivers/prisma/prisma-client.js";
+import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
+import { listFiles, readText } from "../init/files.js";
+import type { Database } from "./connect.js";
+import type { DatabaseUrl } from "./database-url.js";
+import { loadPackage } from "./load-package.js";
+
+type Client = PrismaRaw & ClientInternals & { $disconnect(): Promise<void> };
+
+interface ClientModule {
+  PrismaClient?: new (options: object) => Client;
+}
+
+const PROVIDERS: Record<DialectName, readonly string[]> = {
+  postgresql: ["postgresql", "cockroachdb"],
+  mysql: ["mysql"],
+  sqlite: ["sqlite"],
+};
+
+/** @returns `undefined` if no folder has such a client for this kind of database. */
+export async function connectPrisma(
+  folders: readonly string[],
+  url: DatabaseUrl,
+): Promise<Database | undefined> {
+  const datasourceUrl = url.file === undefined ? url.url : `file:${url.file}`;
+  for (const folder of folders) {
+    for (const place of await placesOfClients(folder)) {
+      const client = await open(folder, place, datasourceUrl);
+      if (client === undefined) continue;
+      const { _activeProvider: provider = "", _clientVersion: version } = client;
+      if (isBefore7(version) && PROVIDERS[url.dialect].includes(provider)) {
+        const connection = plainErrors(prisma6Connection(client, url.dialect));
+        if (await hasEngine(connection)) {
+          return { driver: `Prisma ${version}`, connection, close: () => client.$disconnect() };
+        }
+      }
+      await client.$disconnect();
+    }
+  }
+  return undefined;
+}
+
+/** Where a schema says that its client is, and the place that Prisma 6 takes otherwise. */
+async function placesOfClients(folder: string): Promise<string[]> {
+  const outputs: string[] = [];
+  for (const file of await listFiles(folder, "", /\.prisma$/)) {
+    const text = (await readText(folder, file)) ?? "";
+    for (const [, output] of text.matchAll(/^\s*output\s*=\s*"([^"]+)"/gm)) {
+      outputs.push(resolve(dirname(join(folder, file)), output!));
+    }
+  }
+  return [...outputs, "@prisma/client"];
+}
+
+/** The constructor throws if the client was not generated, and if it wants an adapter. */
+async function open(folder: string, place: string, url: string): Promise<Client | undefined> {
+  try {
+    const { PrismaClient } = (await loadPackage(folder, place)) as ClientModule;
+    return new PrismaClient!({ datasourceUrl: url, errorFormat: "minimal", log: [] });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The engine for this machine is a download, which `prisma generate` makes. */
+async function hasEngine({ query }: SqlConnection): Promise<boolean> {
+  return query("SELECT 1", []).then(
+    () => true,
+    // A database that cannot be reached is another matter.
+    ({ message }: Error) => !/could not locate the query engine/i.test(message),
+  );
+}
+
+/** Prisma's messages begin with the name of our call. */
+function plainErrors(connection: SqlConnection): SqlConnection {
+  const rethrow = (error: unknown): never => {
+    const { message } = error as Error;
+    throw new Error(message.replace(/^\s*Invalid `[^`]*` invocation[^\n]*\s*/, ""), {
+      cause: error,
+    });
+  };
+  return {
+    query: (text, params) => connection.query(text, params).catch(rethrow),
+    execute: (text, params) => connection.execute(text, params).catch(rethrow),
+  };
+}
