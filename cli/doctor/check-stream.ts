@@ -24,8 +24,9 @@ type Answer =
   | { kind: "silent" }
   /** tRPC itself: the procedure has failed, the input was refused, or there is no such procedure. */
   | { kind: "refused"; error: TrpcError }
-  /** Something else than tRPC, or nothing at all. */
-  | { kind: "foreign"; message: string };
+  /** Something else than tRPC has answered. */
+  | { kind: "foreign"; message: string }
+  | { kind: "unreachable"; message: string };
 
 /** Its findings never show the password or the query of the URL, nor a line of a header. */
 export async function checkStream({
@@ -105,6 +106,10 @@ function findingOf(answer: Answer, shown: string, patience: number): Finding {
     );
   }
   if (answer.kind === "refused") return refusal(answer.error, shown);
+  if (answer.kind === "unreachable") {
+    const message = `cannot reach ${shown}: ${answer.message}`;
+    return failure(CHECK, message, "start the application, or pass the URL at which it listens");
+  }
   return failure(
     CHECK,
     `there is no tRPC at ${shown}: ${answer.message}`,
@@ -147,7 +152,7 @@ async function watch(url: string, headers: Headers, patience: number): Promise<A
   } catch (error) {
     if (controller.signal.aborted) return { kind: "silent" };
     const { cause } = error as { cause?: unknown };
-    return { kind: "foreign", message: messageOf(cause ?? error) };
+    return { kind: "unreachable", message: messageOf(cause ?? error) };
   } finally {
     clearTimeout(timer);
     controller.abort();

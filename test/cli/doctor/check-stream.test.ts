@@ -188,7 +188,8 @@ it("says that there is no such server", async () => {
   await server.kill();
   expect(await check(server.url)).toMatchObject({
     level: "error",
-    message: expect.stringContaining("ECONNREFUSED"),
+    message: expect.stringMatching(/^cannot reach .*ECONNREFUSED/),
+    advice: "start the application, or pass the URL at which it listens",
   });
 });
 
