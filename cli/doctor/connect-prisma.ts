@@ -10,11 +10,17 @@ import type {
 } from "../../server/store/drivers/prisma/prisma-client.js";
 import type { DialectName, SqlConnection } from "../../server/store/sql/driver.js";
 import { listFiles, readText } from "../init/files.js";
-import type { Database } from "./connect.js";
 import type { DatabaseUrl } from "./database-url.js";
 import { loadPackage } from "./load-package.js";
 
 type Client = PrismaRaw & ClientInternals & { $disconnect(): Promise<void> };
+
+/** A `Database` of `connect.ts`, which imports this file. */
+interface Connected {
+  driver: string;
+  connection: SqlConnection;
+  close(): Promise<void>;
+}
 
 interface ClientModule {
   PrismaClient?: new (options: object) => Client;
@@ -30,7 +36,7 @@ const PROVIDERS: Record<DialectName, readonly string[]> = {
 export async function connectPrisma(
   folders: readonly string[],
   url: DatabaseUrl,
-): Promise<Database | undefined> {
+): Promise<Connected | undefined> {
   const datasourceUrl = url.file === undefined ? url.url : `file:${url.file}`;
   for (const folder of folders) {
     for (const place of await placesOfClients(folder)) {
