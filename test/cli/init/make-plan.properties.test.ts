@@ -12,6 +12,7 @@ import { CLIENT, SCHEMA, TABLES } from "../../support/odd-project.js";
 import { code, commented, odd, packageJson } from "../../support/odd-texts.js";
 import { collectInit } from "../../support/run-init.js";
 import { makeFolder, makeT3App } from "../../support/scaffold.js";
+import { application, EXPRESS } from "../../support/trpc-applications.js";
 
 type Files = Record<string, string>;
 
@@ -88,7 +89,19 @@ const plain = fc.record({
   "src/db.ts": odd(code(`import pg from "pg";\nexport const pool = new pg.Pool();\n`)),
 });
 
+const trpc = fc.record({
+  ...Object.fromEntries(
+    Object.entries(application(EXPRESS))
+      .filter(([file]) => /\.tsx?$/.test(file))
+      .map(([file, text]) => [file, odd(code(text))]),
+  ),
+  "package.json": odd(
+    packageJson({ "@trpc/client": "11", "@trpc/server": "11", pg: "8", react: "19", zod: "4" }),
+  ),
+}) as fc.Arbitrary<Files>;
+
 it.each([
+  { name: "tRPC on Express", projects: trpc },
   { name: "a Prisma schema", projects: prisma },
   { name: "a folder of Prisma schemas", projects: folder },
   { name: "a Drizzle schema", projects: drizzle },
