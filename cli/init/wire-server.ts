@@ -1,5 +1,11 @@
 /** Wires the server's side: tRPC, its context, its router, its handlers, and the database. */
-import { addressLines, editContextType, editCreateContext, editServices } from "./edits/context.js";
+import {
+  addressLines,
+  editContextType,
+  editCreateContext,
+  editServices,
+  inlineCreator,
+} from "./edits/context.js";
 import {
   editHandler,
   editPrismaPool,
@@ -70,8 +76,12 @@ initTRPC.context<{ address: string | undefined }>()
 
 async function wireContext({ draft, project }: ServerOptions, context: Context): Promise<void> {
   const { file, name, kind } = context;
-  const wireCreator = async (member: Member, found: string, creator: string) => {
-    const lines = addressLines(creator, (await draft.read(found)) ?? "", member.packages);
+  const wireCreator = async (member: Member, found: string, creator?: string) => {
+    const lines = addressLines(
+      creator ?? "createContext",
+      (await draft.read(found)) ?? "",
+      member.packages,
+    );
     const edit = (code: Code) => editCreateContext(code, creator, member.packages);
     await draft.edit({ file: found, edit, lines });
   };
@@ -82,21 +92,26 @@ async function wireContext({ draft, project }: ServerOptions, context: Context):
     lines: "address: string | undefined;",
   });
   const creators = project.users.flatMap((member) => {
-    const made = findInCode(member, /\bcreate\w*Context\b/, creatorIn);
-    return made === undefined ? [] : [{ member, made }];
+    // A handler may call the function of another file.
+    const named = findInCode(member, HINT, creatorIn);
+    const made =
+      named ?? findInCode(member, HINT, (code) => inlineCreator(code) && { name: undefined });
+    return made === undefined ? [] : [{ member, file: made.file, name: made.found.name }];
   });
-  for (const { member, made } of creators) await wireCreator(member, made.file, made.found);
+  for (const each of creators) await wireCreator(each.member, each.file, each.name);
   if (creators.length === 0) {
     const lines = addressLines("createContext", "", new Set());
     draft.byHand("the file that makes the context", "it was not found", lines);
   }
 }
 
+const HINT = /\bcreate\w*Context\b/;
+
 /** The function of the file that makes the context, by its usual names. */
-function creatorIn({ program }: Code): string | undefined {
+function creatorIn({ program }: Code): { name: string | undefined } | undefined {
   return declaredIn(program).find(
     ({ name, value }) => /^create\w*Context$/.test(name) && isFunction(value && bare(value)),
-  )?.name;
+  );
 }
 
 /** @param present the file that tRPC is wired in already. Its author has put the router anywhere. */

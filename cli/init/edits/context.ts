@@ -16,6 +16,7 @@ import {
   returnsOf,
   startOf,
 } from "../code/syntax.js";
+import { handlerIn } from "./server.js";
 
 /** Where a server finds the address of a caller. */
 interface Host {
@@ -76,13 +77,13 @@ function hostsOf(packages: ReadonlySet<string>): Host[] {
   return [
     hono(conninfo),
     {
-      mark: /\bCreate(?:Express|Fastify)ContextOptions\b/,
+      mark: /\b(?:Create(?:Express|Fastify)ContextOptions|createExpressMiddleware|fastifyTRPCPlugin)\b/,
       name: "req",
       // As the setting for proxies of the framework says.
       value: "$.ip",
     },
     {
-      mark: /\bCreate(?:HTTP|Next)ContextOptions\b/,
+      mark: /\b(?:Create(?:HTTP|Next)ContextOptions|createHTTP(?:Server|Handler)|createNextApiHandler)\b/,
       name: "req",
       value: "addressOf($)",
       helper: orConnection(
@@ -93,7 +94,7 @@ function hostsOf(packages: ReadonlySet<string>): Host[] {
     },
     ...(packages.has("@tanstack/react-start") ? [start] : []),
     {
-      mark: /\bFetchCreateContextFnOptions\b|\b_?req\s*:\s*(?:NextRequest|Request)\b/,
+      mark: /\b(?:FetchCreateContextFnOptions|fetchRequestHandler|trpcServer)\b|\b_?req\s*:\s*(?:NextRequest|Request)\b/,
       name: "req",
       value: "addressOf($)",
       helper: addressFunction("req: Request", forwarded("req.headers")),
@@ -144,20 +145,25 @@ export function editContextType(code: Code, name: string | undefined): boolean {
   return true;
 }
 
-/** @param creator the name of the function that makes the context. */
+/**
+ * @param creator the name of the function that makes the context; without one, it stands in the
+ * settings of the handler.
+ */
 export function editCreateContext(
   code: Code,
-  creator: string,
+  creator: string | undefined,
   packages: ReadonlySet<string>,
 ): boolean {
   const host = hostsOf(packages).find(({ mark }) => mark.test(code.text));
-  const declared = declaredIn(code.program).find(({ name }) => name === creator)?.value;
-  const fn = declared && bare(declared);
+  const fn = creator === undefined ? inlineCreator(code) : declaredFunction(code, creator);
   if (host === undefined || !isFunction(fn)) return false;
   const [returned, ...others] = returnsOf(fn).map(bare);
   if (returned?.type !== "ObjectExpression" || others.length > 0) return false;
   if (propertyOf(returned, "address")) return true;
-  const request = requestIn(code, fn, host.name);
+  const request =
+    creator === undefined && fn.params.length === 0
+      ? withParameter(code, fn, host.name)
+      : requestIn(code, fn, host.name);
   if (request === undefined) return false;
   const entry = `address: ${host.value.replace("$", request)},`;
   const [first] = returned.properties;
@@ -169,6 +175,25 @@ export function editCreateContext(
   if (host.helper) code.append(`${code.styled(host.helper)}\n`);
   if (host.from) code.addImport(host.from[0], [host.from[1]]);
   return true;
+}
+
+function declaredFunction({ program }: Code, name: string): Node | undefined {
+  const value = declaredIn(program).find((each) => each.name === name)?.value;
+  return value && bare(value);
+}
+
+/** The function in `createContext` of the settings of a handler. */
+export function inlineCreator(code: Code): FunctionNode | undefined {
+  const settings = handlerIn(code);
+  const property = settings && propertyOf(settings, "createContext");
+  const fn = property?.type === "ObjectProperty" ? bare(property.value) : property;
+  return isFunction(fn) ? fn : undefined;
+}
+
+/** For a function whose parameter has its type from the handler. */
+function withParameter(code: Code, fn: FunctionNode, name: string): string {
+  code.insert(code.text.indexOf("(", startOf(fn)) + 1, `{ ${name} }`);
+  return name;
 }
 
 /** How the function gets at its request, which its parameter may not name yet. */

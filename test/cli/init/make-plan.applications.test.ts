@@ -71,6 +71,29 @@ export const createTRPCContext = async (_opts: CreateExpressContextOptions): Pro
     expect(await app.read("src/a.ts")).toBe(more["src/a.ts"]);
   });
 
+  it.each([
+    ["createContext: ({ res }) => ({ pool })", "({ req, res }) => ({ address: req.ip, pool })"],
+    ["createContext: () => ({ pool })", "({ req }) => ({ address: req.ip, pool })"],
+    ["createContext(opts) { return { pool } }", "return { address: opts.req.ip, pool }"],
+  ])("whose context is made in its handler by %s gets the address there", async (made, text) => {
+    const files = application(EXPRESS);
+    delete files["src/context.ts"];
+    files["src/server.ts"] = files["src/server.ts"]!.replace(
+      "createContext })",
+      `${made} })`,
+    ).replace('import { createContext } from "./context"', 'import { pool } from "./db"');
+    files["src/trpc.ts"] = files["src/trpc.ts"]!.replace("<Context>", "<{ pool: Pool }>").replace(
+      'import type { Context } from "./context"',
+      'import type { Pool } from "pg"',
+    );
+    await using app = await makeFolder(files);
+    expect(await runInit(app.root)).not.toMatch(BY_HAND);
+    expect(await app.read("src/server.ts")).toContain(text);
+    expect(await app.read("src/trpc.ts")).toContain(
+      ".context<{ address: string | undefined; pool: Pool }>()",
+    );
+  });
+
   it("keeps what its templates say, in a place that moves to the right", async () => {
     const files = application(EXPRESS);
     const said = "`one\n  two ${name}\n`";
