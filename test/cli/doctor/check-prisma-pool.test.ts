@@ -10,7 +10,7 @@ const STORE = `const limiter = createRateLimiter({ store: prismaStore(prisma), l
 
 async function check(client: string, limits = STORE) {
   await using app = await makeFolder({ "src/db.ts": client, "src/limits.ts": limits });
-  return checkPrismaPool(app.root, client.includes("MariaDb") ? "mysql" : "postgresql");
+  return await checkPrismaPool(app.root, client.includes("MariaDb") ? "mysql" : "postgresql");
 }
 
 it.each([
