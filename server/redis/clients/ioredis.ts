@@ -37,15 +37,15 @@ interface Options {
 }
 
 interface Pipeline {
-  sendCommand(command: unknown): unknown;
+  sendCommand(command: Command): unknown;
   exec(): Promise<[Error | null, unknown][] | null>;
 }
 
 interface Client {
   options: Options;
   status: string;
-  call(this: CommandSink, command: string, args: readonly string[]): Promise<unknown>;
-  sendCommand(command: unknown, stream?: undefined, node?: { slot: number }): Promise<unknown>;
+  call(this: CommandSink, command: string): Promise<unknown>;
+  sendCommand(command: Command, stream?: undefined, node?: { slot: number }): Promise<unknown>;
   pipeline(): Pipeline;
 }
 
@@ -55,10 +55,25 @@ interface Cluster extends Client {
   slots: (string[] | undefined)[];
 }
 
-/** What `call` uses of the client. */
-interface CommandSink {
-  options: object;
-  sendCommand(command: unknown): unknown;
+/** A command of the client. */
+interface Command {
+  args: readonly string[];
+}
+
+/**
+ * What `call` uses of the client. A command is given its arguments after the client has made it, because
+ * the client would flatten them, which costs 0.9 of 15 µs per call.
+ */
+class CommandSink {
+  readonly options = {};
+  words: readonly string[] = [];
+
+  constructor(private readonly send: (command: Command) => unknown) {}
+
+  sendCommand(command: Command): unknown {
+    command.args = this.words;
+    return this.send(command);
+  }
 }
 
 export function isIoredis(client: object): client is IoredisLike {
@@ -86,7 +101,7 @@ export function ioredisPort(like: IoredisLike): RedisPort {
 export function ioredisClusterPort(like: IoredisClusterLike): RedisPort {
   const cluster = like as unknown as Cluster;
   const { options } = cluster;
-  const sink = sinkOf((command) => cluster.sendCommand(command));
+  const sink = new CommandSink((command) => cluster.sendCommand(command));
   const send: RedisNode["send"] = (args, routingKey) => {
     // The client finds the slot of a command by its keys, and follows redirections only then.
     if (routingKey === undefined || !isKeyless(args)) return call(cluster, args, sink);
@@ -94,7 +109,7 @@ export function ioredisClusterPort(like: IoredisClusterLike): RedisPort {
     return call(
       cluster,
       args,
-      sinkOf((command) => cluster.sendCommand(command, undefined, node)),
+      new CommandSink((command) => cluster.sendCommand(command, undefined, node)),
     );
   };
   const probe = (key: string) => send(["EXISTS", key], key);
@@ -135,7 +150,7 @@ function mayResend({ autoResendUnfulfilledCommands, maxRetriesPerRequest }: Opti
 }
 
 function nodeOf(client: Client): RedisNode {
-  const sink = sinkOf((command) => client.sendCommand(command));
+  const sink = new CommandSink((command) => client.sendCommand(command));
   return { send: (args) => call(client, args, sink) };
 }
 
@@ -144,7 +159,7 @@ function connectionOf(client: Client): Connection {
   return {
     async chain(commands) {
       const pipeline = client.pipeline();
-      const sink = sinkOf((command) => pipeline.sendCommand(command));
+      const sink = new CommandSink((command) => pipeline.sendCommand(command));
       for (const args of commands) void call(client, args, sink);
       const results = (await pipeline.exec()) ?? [];
       return results.map(([error, reply]) => error ?? reply);
@@ -152,12 +167,9 @@ function connectionOf(client: Client): Connection {
   };
 }
 
-function sinkOf(sendCommand: CommandSink["sendCommand"]): CommandSink {
-  return { options: {}, sendCommand };
-}
-
-/** The client looks a name up several times per command, in lower case, and takes arrays for arguments. */
+/** The client looks a name up several times per command, in lower case. */
 function call(client: Client, args: readonly string[], sink: CommandSink): Promise<unknown> {
   const name = args[0]!;
-  return client.call.call(sink, name === "EVALSHA" ? "evalsha" : name, args.slice(1));
+  sink.words = args.slice(1);
+  return client.call.call(sink, name === "EVALSHA" ? "evalsha" : name);
 }
