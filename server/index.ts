@@ -20,6 +20,7 @@ export { rateLimitHeaders } from "./http/rate-limit-headers.js";
 export { rateLimitResponse, type RateLimitResponseInit } from "./http/rate-limit-response.js";
 export type {
   AcquireOptions,
+  ChangeConfigOptions,
   ChargeOptions,
   ChargeResult,
   KeyOptions,

@@ -1,7 +1,12 @@
 /** The options and results of a limiter's calls. */
 import type { ShownConfig } from "../../core/config.js";
 import type { RateLimitState } from "../../core/calculate.js";
-import type { ConcurrencyConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
+import type {
+  ConcurrencyConfig,
+  CreditsConfig,
+  LimitConfig,
+  RateLimitConfig,
+} from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 
 /** The limits of a limiter: their configs by name. */
@@ -22,6 +27,15 @@ export type SlotsName<TLimits> = {
       ? TName
       : never;
 }[keyof TLimits & string];
+
+/** The names of the limits whose tokens come by themselves: neither slots nor credits. */
+export type RefillingName<TLimits> = keyof {
+  [
+    TName in keyof TLimits & string as TLimits[TName] extends ConcurrencyConfig | CreditsConfig
+      ? never
+      : TName
+  ]: unknown;
+};
 
 /** Autocompletes the names of the limits, and takes other strings where a config comes along. */
 export type LimitName<TName extends string> = TName | (string & {});
@@ -117,6 +131,20 @@ export interface RefundOptions extends KeyOptions {
   count?: number;
 }
 
+/** The options of `changeConfig`. */
+export interface ChangeConfigOptions extends Omit<KeyOptions, "config"> {
+  /**
+   * The config by which the key was limited until now, such as that of the old plan.
+   * @default the limit's own config
+   */
+  from?: RateLimitConfig | undefined;
+  /**
+   * The config by which the key is limited from now on.
+   * @default the limit's own config
+   */
+  to?: RateLimitConfig | undefined;
+}
+
 /** One of several limits; see `LimitOptions`. */
 export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once"> {
   /** The limit to charge. */
@@ -155,6 +183,14 @@ export type WithConfig<TOptions, TName extends string = never> = TOptions &
 export interface ConfigUnlessNamed<_TName extends string> {
   /** The config of a limit that the limiter does not know. */
   config: RateLimitConfig;
+}
+
+/** The configs that `changeConfig` needs, unless its name is one of `_TName`; see `ConfigUnlessNamed`. */
+export interface ConfigsUnlessNamed<_TName extends string> {
+  /** The config until now. */
+  from: RateLimitConfig;
+  /** The config from now on. */
+  to: RateLimitConfig;
 }
 
 /** The result of `getValue`. */

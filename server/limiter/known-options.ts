@@ -5,6 +5,7 @@
 import { describe, RateLimitConfigError } from "../../core/errors.js";
 import type {
   AcquireOptions,
+  ChangeConfigOptions,
   ChargeOptions,
   KeyOptions,
   LimitAllItem,
@@ -75,6 +76,11 @@ export const CHARGE_OPTIONS = namesOf<ChargeOptions>({
   config: true,
   count: true,
   once: true,
+});
+export const CHANGE_CONFIG_OPTIONS = namesOf<ChangeConfigOptions>({
+  key: true,
+  from: true,
+  to: true,
 });
 export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
 export const LIST_OPTIONS = namesOf<ListOptions>({

@@ -7,8 +7,10 @@ import type { ChangeListener } from "../changes/change-channel.js";
 import type { TransactionOptions } from "../store/store.js";
 import type {
   AcquireOptions,
+  ChangeConfigOptions,
   ChargeOptions,
   ChargeResult,
+  ConfigsUnlessNamed,
   KeyOptions,
   KnownItemOf,
   LimitAllItem,
@@ -19,6 +21,7 @@ import type {
   LimitName,
   LimitOptions,
   LimitValue,
+  RefillingName,
   RefundOptions,
   SlotsName,
   TokensName,
@@ -158,6 +161,24 @@ export interface RateLimitOperations<
   ): Promise<void>;
   /** Fills the bucket and forgets its reservations. */
   reset(name: keyof TLimits & string, options?: KeyOptions): Promise<void>;
+
+  /**
+   * A change of plan: what was used by the config `from` stays used by the config `to`. 5 used of 5 a
+   * day are 45 left of 50 a day, at once. What does not fit is owed: 20 used of 50 are a debt of 15 of
+   * 5, as far as the `maxReserved` of `to` allows one. Resolves with the tokens that are left. It
+   * changes the row, and not what later calls are charged by: their `config` is up to the caller.
+   * Call it once per change, in the transaction that changes the plan: a second call takes the level
+   * for what is left of `from`. Rejects with a `RateLimitConfigError` for credits.
+   */
+  changeConfig(
+    name: LimitName<RefillingName<TLimits>>,
+    options: ChangeConfigOptions & ConfigsUnlessNamed<RefillingName<TLimits>>,
+  ): Promise<{ value: number }>;
+  /** A change of plan: what was used by the config `from` stays used by the config `to`. */
+  changeConfig(
+    name: RefillingName<TLimits>,
+    options: ChangeConfigOptions,
+  ): Promise<{ value: number }>;
 
   /**
    * Gives tokens back, up to the capacity. Resolves with the tokens that the rows concerned then

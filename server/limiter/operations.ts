@@ -1,7 +1,9 @@
 /** The operations of a limiter, on anything that executes decisions: a store, or a transaction. */
 import type { RateLimitResult } from "../../core/decide.js";
 import type { Known } from "./answers/known.js";
+import { changeConfig } from "./change-config.js";
 import type {
+  ChangeConfigOptions,
   ChargeOptions,
   KeyOptions,
   LimitAllItem,
@@ -49,6 +51,9 @@ export function createOperations(context: Context, known: Known) {
       isPayment(name) ? refundPayment(context, name, options) : refund(context, name, options),
     ),
     reset: known((name: string, options?: KeyOptions) => reset(context, name, options)),
+    changeConfig: known((name: string, options: ChangeConfigOptions) =>
+      changeConfig(context, name, options),
+    ),
     getValue: known((name: string, options?: KeyOptions) => getValue(context, name, options)),
     snapshots: known(<TName extends string>(items: readonly (KeyOptions & { name: TName })[]) =>
       snapshots(context, items),

@@ -1,20 +1,22 @@
-/** The guide's upgrade in the middle of a window: its code, on a real database. */
+/** The guide's change of plan: its code, on a real database. */
 import { expect, it } from "vitest";
 import { createRateLimiter, prismaStore, type RateLimiter } from "../../server/index.js";
 import { createManualClock } from "../../core/testing.js";
 import { createSqlite } from "../support/database.js";
 import { importBlock } from "../support/docs-module.js";
 
-interface Upgrade {
-  plans: Record<"free" | "pro", { kind: "fixed window"; period: "month"; start: 0; rate: number }>;
-  limiter: RateLimiter<{ pictures: Upgrade["plans"]["free"] }>;
-  upgrade(userId: string): Promise<void>;
-}
+type Plan = "free" | "pro";
 
 interface Change {
   userId: string;
-  from: string;
-  to: string;
+  from: Plan;
+  to: Plan;
+}
+
+interface Guide {
+  plans: Record<Plan, { kind: "fixed window"; period: "month"; start: 0; rate: number }>;
+  limiter: RateLimiter<{ pictures: Guide["plans"]["free"] }>;
+  change(change: Change): Promise<void>;
 }
 
 async function openGuide() {
@@ -29,7 +31,7 @@ async function openGuide() {
         `UPDATE "Account" SET "plan" = '${to}' WHERE "id" = '${userId}' AND "plan" = '${from}'`,
       ),
   };
-  const guide = await importBlock<Upgrade>("docs/guides/tiers.md", "server/upgrade.ts", (code) =>
+  const guide = await importBlock<Guide>("docs/guides/tiers.md", "server/change-plan.ts", (code) =>
     code
       .replace('import { changePlan } from "./accounts.js";\n', "")
       .replace(
@@ -45,6 +47,8 @@ async function openGuide() {
       await prisma.$executeRawUnsafe(`INSERT INTO "Account" VALUES ('${userId}', 'free')`);
       if (used > 0) await limiter.limit("pictures", { key: userId, count: used });
     },
+    upgrade: (userId: string) => guide.change({ userId, from: "free", to: "pro" }),
+    downgrade: (userId: string) => guide.change({ userId, from: "pro", to: "free" }),
     left: async (key: string) => {
       return (await limiter.getValue("pictures", { key, config: plans.pro })).value;
     },
@@ -80,6 +84,15 @@ it("raises once, however often the webhook is sent", async () => {
   await at.use("ann", 10);
   await at.upgrade("ann");
   expect(await at.left("ann")).toBe(35);
+});
+
+it("gives who is downgraded nothing until the next window, and not a debt", async () => {
+  await using at = await openGuide();
+  await at.join("ann", 5);
+  await at.upgrade("ann");
+  await at.use("ann", 15);
+  await at.downgrade("ann");
+  expect(await at.limiter.limit("pictures", { key: "ann" })).toMatchObject({ ok: false, value: 0 });
 });
 
 it("raises a window after an override, as the guide to a support page says", async () => {

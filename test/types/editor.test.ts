@@ -23,11 +23,13 @@ const limiter = createRateLimiter({
     bucket: { kind: "token bucket", rate: 1, period: 10, capacity: 3, blockFor: 4, maxReserved: 5, shadow: true, whenStoreFails: "fail" },
     window: { kind: "fixed window", rate: 1, period: 10, capacity: 3, start: 0, shards: 2 },
     closing: { kind: "fixed window", rate: 1, period: 10, blockFor: 5, afterBlock: "new window" },
+    bought: { kind: "credits" },
   },
 });
 void limiter.limit("other", {
   config: { kind: "token bucket", rate: 1, period: 10, capacity: 3, blockFor: 4, shards: 1 },
 });
+void limiter.changeConfig("bucket", { key: "ada", to: { kind: "token bucket", rate: 2, period: 10 } });
 export const limits = {
   apart: { kind: "fixed window", rate: 1, period: 10, capacity: 3, shards: 2 },
 } satisfies LimitConfigs;
@@ -108,6 +110,13 @@ describe.each([["bucket"], ["window"], ["closing"], ["config"], ["apart"]])(
     });
   },
 );
+
+it("completes the names of limits whose plan can change", () => {
+  const at = CODE.indexOf('changeConfig("') + 'changeConfig("'.length;
+  const { entries = [] } = service.getCompletionsAtPosition(FILE, at, {}) ?? {};
+  const names = entries.map(({ name }) => name);
+  expect(names.toSorted()).toEqual(["bucket", "closing", "window"]);
+});
 
 it("the first error about a misspelt name has the names that exist", () => {
   const [only, ...others] = service.getSemanticDiagnostics(FILE);
