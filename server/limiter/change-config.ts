@@ -53,7 +53,7 @@ export async function changeRows(
 }
 
 /** The answer is the tokens that the rows hold after the change. */
-function changeClaim(from: ResolvedLimit, to: ResolvedLimit) {
+export function changeClaim(from: ResolvedLimit, to: ResolvedLimit) {
   const own = allRows(to);
   // Those of `to` come first: a store learns from a row by which config it is used from now on.
   const rows = [...own, ...allRows(from).slice(own.length)];

@@ -37,6 +37,11 @@ export function createParts(settings: Settings) {
   const deadline = deadlineOf(settings, outage);
   const bound: Bound = (work) => withinDeadline(deadline, work);
   const changes = createChanges(channel, settings.publish);
+  // There, no call can wait for what another request has sent.
+  const leases = requestsOwnIo() ? undefined : leasesOf(settings);
+  const denials = new RememberedDenials(channel);
+  const changed = (row: RowId) => denials.changed(row);
+  const endLeases = (row: RowId) => leases?.stop(row);
   const overriding = openOverrides(settings, {
     store,
     configs,
@@ -47,16 +52,15 @@ export function createParts(settings: Settings) {
     bound,
     resolve: resolveOwn,
     published: () => changes.tell(OVERRIDES_NAME, undefined),
+    rowChanged(row) {
+      changed(row);
+      endLeases(row);
+    },
   });
   const resolve: Context["resolve"] =
     overriding === undefined ? resolveOwn : (name, of) => overriding.resolve(name, of);
-  // There, no call can wait for what another request has sent.
-  const leases = requestsOwnIo() ? undefined : leasesOf(settings);
   const environment: Environment = { clock, random, owner: configs };
-  const denials = new RememberedDenials(channel);
-  const changed = (row: RowId) => denials.changed(row);
   const markerFor = createMarkers(toStoredKey, settings.onceFor);
-  const endLeases = (row: RowId) => leases?.stop(row);
   return {
     settings,
     toStoredKey,

@@ -72,10 +72,14 @@ export function lazyStore<TTransaction = unknown>(
         const table = overrides();
         return table.readWithin?.(tx) ?? table.read();
       },
+      get writeWithin() {
+        const table = overrides();
+        return table.writeWithin?.bind(table);
+      },
       write: async (row, call) => overrides().write(row, call),
       remove: async (name, key, call) => overrides().remove(name, key, call),
       removeEnded: async (before, call) => overrides().removeEnded(before, call),
-    },
+    } satisfies Optional<OverrideTable> as OverrideTable,
     clock: () => opened?.clock?.() ?? Date.now(),
     clockBehind: () => opened?.clockBehind?.() ?? 0,
     clockAhead: () => opened?.clockAhead?.() ?? 0,

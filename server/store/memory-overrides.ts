@@ -2,20 +2,51 @@
 import { bucketId } from "../../core/bucket-id.js";
 import type { OverrideRow, OverrideTable } from "./override-table.js";
 
-export function memoryOverrides(): OverrideTable {
+type Change = Parameters<NonNullable<OverrideTable["writeWithin"]>>[1];
+
+/** @returns the table, and what carries out the changes of a transaction that commits. */
+export function memoryOverrides(): { table: OverrideTable; commit(tx: object): void } {
   const rows = new Map<string, OverrideRow>();
-  return {
+  const changes = new WeakMap<object, Change[]>();
+
+  function put(to: Map<string, OverrideRow>, change: Change): boolean {
+    const id = bucketId(change.name, change.key);
+    if (change.rule === undefined) return to.delete(id);
+    to.set(id, { ...change });
+    return true;
+  }
+
+  /** The rows as a transaction sees them. */
+  function rowsIn(tx: unknown): Map<string, OverrideRow> {
+    const seen = new Map(rows);
+    for (const change of changes.get(tx as object) ?? []) put(seen, change);
+    return seen;
+  }
+
+  const table: OverrideTable = {
     read: async () => [...rows.values()],
-    async write(row) {
-      rows.set(bucketId(row.name, row.key), { ...row });
+    readWithin: async (tx) => [...rowsIn(tx).values()],
+    async writeWithin(tx, change) {
+      const isThere = put(rowsIn(tx), change);
+      changes.set(tx as object, [...(changes.get(tx as object) ?? []), change]);
+      return isThere;
     },
-    remove: async (name, key) => rows.delete(bucketId(name, key)),
+    async write(row) {
+      put(rows, row);
+    },
+    remove: async (name, key) => put(rows, { name, key }),
     async removeEnded(before) {
       let removed = 0;
       for (const [id, { until }] of rows) {
         if (until <= before && rows.delete(id)) removed++;
       }
       return removed;
+    },
+  };
+  return {
+    table,
+    commit(tx) {
+      for (const change of changes.get(tx) ?? []) put(rows, change);
     },
   };
 }

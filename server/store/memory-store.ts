@@ -60,6 +60,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
   }
   const entries = new Map<string, MemoryRow>();
   const evictions = new EvictionQueue();
+  const overrides = memoryOverrides();
   /** The latest time that was written. A row that is full at this time is not needed. */
   let latest = -Infinity;
   const stateOf = (id: string): RateLimitState | null => entries.get(id)?.state ?? null;
@@ -131,7 +132,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
       if (call?.expired) throw expiredError();
       return resultsOf(applyAtOnce(decisions, rows));
     },
-    overrides: memoryOverrides(),
+    overrides: overrides.table,
     using,
     transaction(body, { retryFor = 10_000 }) {
       const isConflict = (error: unknown) => error instanceof WriteConflictError;
@@ -140,6 +141,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
           const tx: MemoryTransaction = { was: new Map(), next: new Map(), rows: new Map() };
           const result = await body(tx, using(tx));
           commit(tx);
+          overrides.commit(tx);
           return result;
         },
         { retryFor, isConflict },

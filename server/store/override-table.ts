@@ -45,6 +45,16 @@ export interface OverrideTable {
    * Optional: without it, calls in transactions use `read`.
    */
   readWithin?(tx: unknown): Promise<OverrideRow[]>;
+  /**
+   * Inserts or replaces a row in a transaction of the caller, or deletes the one with this name and key
+   * where it has no `rule`. Resolves with whether it is there, or was there before. Rejects like
+   * `readWithin`. Optional: without it, an override and the row that it is about change one after the
+   * other.
+   */
+  writeWithin?(
+    tx: unknown,
+    row: OverrideRow | (Pick<OverrideRow, "name" | "key"> & { rule?: undefined }),
+  ): Promise<boolean>;
   /** Inserts a row, or replaces the one with this name and key. One atomic step. */
   write(row: OverrideRow, call?: Call): Promise<void>;
   /** Deletes a row. Resolves with whether there was one. */

@@ -68,6 +68,28 @@ export function testOverrides({ it, expect }: TestRunner, opened: () => StoreUnd
     expect(await store.overrides.read()).toEqual([]);
   });
 
+  it("changes overrides in a transaction, and takes that back with it", async (...context) => {
+    const { store } = opened();
+    const table = await emptied(opened());
+    if (store.transaction === undefined || table?.writeWithin === undefined) {
+      return skipTest(context, "this store changes no overrides in transactions");
+    }
+    await table.write(row("old"));
+    const failure = new Error("rolled back");
+    const change = (fails: boolean) =>
+      store.transaction!(async (tx) => {
+        expect(await table.writeWithin!(tx, row("user"))).toBe(true);
+        expect(await table.writeWithin!(tx, { name: "contract", key: "old" })).toBe(true);
+        expect(await table.writeWithin!(tx, { name: "contract", key: "old" })).toBe(false);
+        expect(await table.readWithin!(tx)).toEqual([row("user")]);
+        if (fails) throw failure;
+      }, {});
+    expect(await change(true).catch((error: unknown) => error)).toBe(failure);
+    expect(await table.read()).toEqual([row("old")]);
+    await change(false);
+    expect(await table.read()).toEqual([row("user")]);
+  });
+
   it("keeps overrides apart from rows", async (...context) => {
     const { store } = opened();
     const table = await emptied(opened());

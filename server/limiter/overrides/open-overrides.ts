@@ -7,7 +7,7 @@ import type { ResolvedLimit } from "../resolve-limit.js";
 import { unsupported } from "../unsupported.js";
 import type { RateLimitLogger } from "../../report/logger.js";
 import type { OverrideTable } from "../../store/override-table.js";
-import type { Call, RateLimitStore } from "../../store/store.js";
+import type { Call, RateLimitStore, RowId } from "../../store/store.js";
 import { KnownOverrides } from "./known-overrides.js";
 import { createOverrideLimit, ruleConfig } from "./override-limit.js";
 import { createOverrideOperations, forgetOverrides } from "./override-operations.js";
@@ -26,6 +26,8 @@ export interface OpenOverridesOptions {
   resolve(name: string, options: KeyOptions): ResolvedLimit;
   bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
   published(): void;
+  /** What this process holds of a row ends: blocks, and denials that it remembers. */
+  rowChanged(row: RowId): void;
 }
 
 /**

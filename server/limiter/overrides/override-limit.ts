@@ -8,7 +8,7 @@ import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "./override-types.js";
 
 export interface OverrideLimitOptions {
-  known: KnownOverrides;
+  known: Pick<KnownOverrides, "of">;
   configs: ReadonlyMap<string, Bucket>;
   clock(): number;
   /** Of limits that do not set it, ms. */

@@ -1,11 +1,15 @@
 /** `limiter.overrides`: sets, reads and clears what the table says. */
-import { type Bucket, MAX_RETRY_AFTER } from "../../../core/config.js";
+import { MAX_RETRY_AFTER } from "../../../core/config.js";
 import { RateLimitConfigError } from "../../../core/errors.js";
 import type { KeyOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
-import type { OverrideTable } from "../../store/override-table.js";
 import type { Call } from "../../store/store.js";
+import {
+  changeOverride,
+  type ChangeOverrideOptions,
+  type OverrideChange,
+} from "./change-override.js";
 import type { KnownOverrides } from "./known-overrides.js";
 import { overrideOf, ruleText, validateRule, validateUntil } from "./override-rule.js";
 import type {
@@ -25,11 +29,8 @@ const SET = namesOf<SetOverrideOptions>({
   blocked: true,
 });
 
-export interface OverrideOperationsOptions {
-  table: OverrideTable;
+export interface OverrideOperationsOptions extends ChangeOverrideOptions {
   known: KnownOverrides;
-  configs: ReadonlyMap<string, Bucket>;
-  clock(): number;
   /** Resolves a name and a key without overrides. Throws where they are not valid. */
   resolve(name: string, options: KeyOptions): ResolvedLimit;
   bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
@@ -38,28 +39,29 @@ export interface OverrideOperationsOptions {
 }
 
 export function createOverrideOperations(options: OverrideOperationsOptions): RateLimitOverrides {
-  const { table, configs, clock, resolve } = options;
+  const { configs, clock, resolve } = options;
 
-  /** The key of the row in the table. `{ key: undefined }` throws: it would be about all keys. */
-  function storedKey(name: string, of: OverrideKeyOptions): string {
-    const given: KeyOptions = "key" in of ? { key: of.key } : {};
-    return resolve(name, given).rows[0].key;
+  /** `{ key: undefined }` throws: it would be about all keys. */
+  function plainOf(name: string, of: OverrideKeyOptions): ResolvedLimit {
+    return resolve(name, "key" in of ? { key: of.key } : {});
   }
 
   return {
     async set(name, of) {
       rejectUnknownOptions(of, SET, "overrides.set()");
-      const key = storedKey(name, of);
+      const plain = plainOf(name, of);
+      const { key } = plain.rows[0];
       const now = clock();
       validateUntil(of.until, now);
       const rule = ruleText(validateRule(of, configs.get(name)!, name));
       // Later ones would be written with an exponent, which not every store reads.
       const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
-      await change(options, (call) => table.write({ name, key, rule, until, setAt: now }, call));
+      const row = { name, key, rule, until, setAt: now };
+      await change(options, { plain, id: row, row });
     },
     async get(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.get()");
-      const key = storedKey(name, of) || undefined;
+      const key = plainOf(name, of).rows[0].key || undefined;
       return (await read(options, name)).find((override) => override.key === key);
     },
     async list(name) {
@@ -68,20 +70,22 @@ export function createOverrideOperations(options: OverrideOperationsOptions): Ra
     },
     async clear(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.clear()");
-      const key = storedKey(name, of);
-      return change(options, (call) => table.remove(name, key, call));
+      const plain = plainOf(name, of);
+      const { key } = plain.rows[0];
+      return change(options, { plain, id: { name, key }, row: undefined });
     },
   };
 }
 
 /** This process obeys before its caller goes on. A write may have taken effect if it fails. */
-async function change<TResult>(
-  { known, bound, published }: OverrideOperationsOptions,
-  write: (call: Call) => Promise<TResult>,
-): Promise<TResult> {
-  let result: TResult;
+async function change(
+  options: OverrideOperationsOptions,
+  override: OverrideChange,
+): Promise<boolean> {
+  const { known, bound, published } = options;
+  let result: boolean;
   try {
-    result = await bound(write);
+    result = await bound((call) => changeOverride(options, override, call));
   } catch (error) {
     known.changed();
     published();

@@ -81,7 +81,11 @@ export type RateLimitOverride<TName extends string = string> = OverrideRule & {
  * `RateLimitStoreError` when the store fails. It is then unknown whether the change took effect.
  */
 export interface RateLimitOverrides<TName extends string = string> {
-  /** Sets the override of a key, or of all keys. It replaces the one that there was. */
+  /**
+   * Sets the override of a key, or of all keys. It replaces the one that there was. What was used stays
+   * used: the level of the key moves with the capacity, see `changeConfig`. An override of all keys
+   * moves that of the shared bucket alone. Both happen in one transaction, where the store has them.
+   */
   set(name: TName, options: SetOverrideOptions): Promise<void>;
   /** The override of exactly this key, or of all keys, as the store has it now. */
   get(name: TName, options?: OverrideKeyOptions): Promise<RateLimitOverride<TName> | undefined>;
@@ -89,7 +93,8 @@ export interface RateLimitOverrides<TName extends string = string> {
   list(name?: TName): Promise<RateLimitOverride<TName>[]>;
   /**
    * Ends the override of a key, or of all keys. Resolves with whether there was one. Overrides of
-   * other keys stay.
+   * other keys stay. The level moves as in `set`. At the end of an `until` it does not: what is above
+   * the capacity is taken away.
    */
   clear(name: TName, options?: OverrideKeyOptions): Promise<boolean>;
 }

@@ -35,7 +35,8 @@ export interface SqlOverrideTableOptions {
 }
 
 export class SqlOverrideTable implements OverrideTable {
-  readonly readWithin?: (tx: unknown) => Promise<OverrideRow[]>;
+  readonly readWithin?: NonNullable<OverrideTable["readWithin"]>;
+  readonly writeWithin?: NonNullable<OverrideTable["writeWithin"]>;
   readonly #table: TableName;
   #sql: OverrideStatements;
   #isReady = false;
@@ -44,26 +45,26 @@ export class SqlOverrideTable implements OverrideTable {
     const { dialect, limits, within } = options;
     this.#table = overridesBeside(limits);
     this.#sql = dialect.overrides(this.#table);
-    if (within) this.readWithin = (tx) => this.#readWithin(within(tx));
+    if (within === undefined) return;
+    this.readWithin = (tx) => this.#within(() => this.#readBy(within(tx)));
+    this.writeWithin = (tx, row) =>
+      this.#within(() =>
+        row.rule === undefined ? this.#removeBy(within(tx), row) : this.#writeBy(within(tx), row),
+      );
   }
 
   read(call?: Call): Promise<OverrideRow[]> {
     return this.#run(call, () => this.#readBy(this.options.connection));
   }
 
-  write({ name, key, rule, until, setAt }: OverrideRow, call?: Call): Promise<void> {
-    return this.#run(call, async (isWanted) => {
-      const params = [...this.#sql.id(name, key), rule, String(until), String(setAt)];
-      await this.options.connection.execute(this.#sql.write, params, isWanted);
-    });
+  async write(row: OverrideRow, call?: Call): Promise<void> {
+    const { connection } = this.options;
+    await this.#run(call, (isWanted) => this.#writeBy(connection, row, isWanted));
   }
 
   remove(name: string, key: string, call?: Call): Promise<boolean> {
-    return this.#run(call, async (isWanted) => {
-      const { connection } = this.options;
-      const id = this.#sql.id(name, key);
-      return (await connection.execute(this.#sql.remove, id, isWanted)) > 0;
-    });
+    const { connection } = this.options;
+    return this.#run(call, (isWanted) => this.#removeBy(connection, { name, key }, isWanted));
   }
 
   removeEnded(before: number, call?: Call): Promise<number> {
@@ -76,9 +77,28 @@ export class SqlOverrideTable implements OverrideTable {
     return (await reader.query(this.#sql.read, [])).map((row) => this.#sql.row(row));
   }
 
-  async #readWithin(reader: SqlConnection): Promise<OverrideRow[]> {
+  async #writeBy(
+    writer: SqlConnection,
+    { name, key, rule, until, setAt }: OverrideRow,
+    isWanted?: () => boolean,
+  ): Promise<boolean> {
+    const params = [...this.#sql.id(name, key), rule, String(until), String(setAt)];
+    await writer.execute(this.#sql.write, params, isWanted);
+    return true;
+  }
+
+  async #removeBy(
+    writer: SqlConnection,
+    { name, key }: Pick<OverrideRow, "name" | "key">,
+    isWanted?: () => boolean,
+  ): Promise<boolean> {
+    return (await writer.execute(this.#sql.remove, this.#sql.id(name, key), isWanted)) > 0;
+  }
+
+  /** In a transaction of the caller. */
+  async #within<TResult>(work: () => Promise<TResult>): Promise<TResult> {
     try {
-      return await this.#readBy(reader);
+      return await work();
     } catch (error) {
       const { dialect, isConflict } = this.options;
       // Only the owner of the transaction can retry.

@@ -10,7 +10,7 @@ import {
   MINUTE,
   type RateLimitConfig,
 } from "../../../server/index.js";
-import { stores } from "../../support/stores.js";
+import { stores, storesAndRedis } from "../../support/stores.js";
 
 const daily = { kind: "fixed window", period: DAY, start: 0 } as const;
 const free = { ...daily, rate: 5 } as const;
@@ -25,18 +25,15 @@ const limits = {
 } as const;
 const user = { key: "ada" } as const;
 
-describe.each(stores)("a change of plan on %s", (_, open) => {
-  async function setUp() {
-    const opened = await open();
-    const clock = createManualClock(20_000 * DAY + 10 * HOUR);
-    const make = (store: typeof opened.store) => createRateLimiter({ store, clock, limits });
-    return {
-      clock,
-      limiter: make(opened.store),
-      other: make(opened.peer),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  }
+async function opened(open: (typeof stores)[number][1]) {
+  const { store, peer, [Symbol.asyncDispose]: close } = await open();
+  const clock = createManualClock(20_000 * DAY + 10 * HOUR);
+  const make = (of: typeof store) => createRateLimiter({ store: of, clock, limits });
+  return { clock, limiter: make(store), other: make(peer), [Symbol.asyncDispose]: close };
+}
+
+describe.each(storesAndRedis)("a change of plan on %s", (_, open) => {
+  const setUp = () => opened(open);
 
   it("leaves 45 of 50 to a customer who has used 5 of 5, at once and in every process", async () => {
     await using at = await setUp();
@@ -59,23 +56,6 @@ describe.each(stores)("a change of plan on %s", (_, open) => {
     });
     expect(await at.other.limit("pictures", user)).toMatchObject({ ok: false });
     expect(await at.other.changeConfig("pictures", { ...user, to: pro })).toEqual({ value: 30 });
-  });
-
-  it("is a part of the transaction that changes the plan", async () => {
-    await using at = await setUp();
-    await at.limiter.limit("pictures", { ...user, count: 5 });
-    const plan = (isPaid: boolean) =>
-      at.limiter.transaction(async ({ tx, changeConfig, limit }) => {
-        expect(await changeConfig("pictures", { ...user, to: pro })).toEqual({ value: 45 });
-        expect(await limit("pictures", { ...user, config: pro })).toMatchObject({ value: 44 });
-        const joined = at.limiter.using(tx);
-        expect((await joined.getValue("pictures", { ...user, config: pro })).value).toBe(44);
-        if (!isPaid) throw new Error("the payment has failed");
-      });
-    await expect(plan(false)).rejects.toThrow("the payment has failed");
-    expect((await at.other.getValue("pictures", { ...user, config: pro })).value).toBe(0);
-    await plan(true);
-    expect((await at.other.getValue("pictures", { ...user, config: pro })).value).toBe(44);
   });
 
   it("spreads over the shards of a limit", async () => {
@@ -110,6 +90,23 @@ describe.each(stores)("a change of plan on %s", (_, open) => {
     expect(granted).toBeLessThanOrEqual(30);
     expect(granted).toBeGreaterThanOrEqual(10);
   });
+});
+
+it.each(stores)("is a part of the transaction that changes the plan, on %s", async (_, open) => {
+  await using at = await opened(open);
+  await at.limiter.limit("pictures", { ...user, count: 5 });
+  const plan = (isPaid: boolean) =>
+    at.limiter.transaction(async ({ tx, changeConfig, limit }) => {
+      expect(await changeConfig("pictures", { ...user, to: pro })).toEqual({ value: 45 });
+      expect(await limit("pictures", { ...user, config: pro })).toMatchObject({ value: 44 });
+      const joined = at.limiter.using(tx);
+      expect((await joined.getValue("pictures", { ...user, config: pro })).value).toBe(44);
+      if (!isPaid) throw new Error("the payment has failed");
+    });
+  await expect(plan(false)).rejects.toThrow("the payment has failed");
+  expect((await at.other.getValue("pictures", { ...user, config: pro })).value).toBe(0);
+  await plan(true);
+  expect((await at.other.getValue("pictures", { ...user, config: pro })).value).toBe(44);
 });
 
 describe("a change of plan", () => {
