@@ -49,7 +49,19 @@ describe.each(["stream", "poll"] as const)("an open page (%s)", (live) => {
     await page.client.take.mutate({ name: "hourly", count: 5 });
     await soon(() => expect(textOf("a")).toMatch(/^true,now,1(\.\d+)?,6/));
     await act(() => overrides.clear("hourly"));
-    await soon(() => expect(textOf("a")).toMatch(/^true,now,1(\.\d+)?,3/));
+    // 5 were used, and 3 is all there is.
+    await soon(() => expect(textOf("a")).toMatch(/^false,\d+,0,3/));
+  });
+
+  it("opens within 1.5 s of an upgrade, with what was used as used", async () => {
+    await using page = await startPage({ overrides: true });
+    page.render(<Shown />, { live });
+    await page.client.take.mutate({ name: "hourly", count: 3 });
+    await soon(() => expect(textOf("a")).toMatch(/^false,\d+,0,3/));
+    const since = performance.now();
+    await act(() => page.limiter.overrides.set("hourly", { times: 16 }));
+    await soon(() => expect(textOf("a")).toMatch(/^true,now,45(\.\d+)?,48/));
+    if (live === "stream") expect(performance.now() - since).toBeLessThan(1500);
   });
 });
 
