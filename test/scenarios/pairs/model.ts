@@ -4,7 +4,8 @@
  */
 import { heldAt } from "../../../core/calculate.js";
 import { type Bucket, capacityOf } from "../../../core/config.js";
-import { bucketConfig } from "../../../core/rows/credits.js";
+import { changedRows } from "../../../core/change-config.js";
+import { bucketConfig, isCredits } from "../../../core/rows/credits.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
 import { markerKey } from "../../../core/rows/marker.js";
@@ -18,7 +19,7 @@ export const KEY = "k";
 /** How long a slot is held whose holder is silent, ms. */
 const SLOT_LEASE = 30_000;
 
-export type Override = "times" | "unlimited" | "blocked" | undefined;
+type Override = "times" | "unlimited" | "blocked" | undefined;
 
 export interface Call {
   /** Which of the two processes makes it. */
@@ -29,7 +30,7 @@ export interface Call {
 
 export class Model {
   rows: Rows = new Map();
-  override: Override;
+  private override: Override;
   /** When the slots that are held are free, epoch ms, by their holders. */
   readonly holders = new Map<object, number>();
 
@@ -96,6 +97,17 @@ export class Model {
 
   hold(slot: object, now: number): void {
     this.holders.set(slot, now + SLOT_LEASE);
+  }
+
+  /** Another override, which leaves what was used as used. */
+  change(by: number, override: Override, now: number): void {
+    const from = this.resolved(by).config;
+    this.override = override;
+    const limit = this.resolved(by);
+    const ids = allRows(limit).map(rowKey);
+    const states = ids.map((id) => this.rows.get(id) ?? null);
+    const next = isCredits(from) ? undefined : changedRows(states, from, limit.config, now);
+    next?.forEach((row, i) => this.rows.set(ids[i]!, row));
   }
 
   /** The answer of an override that asks no row. */

@@ -10,7 +10,7 @@ import {
 } from "../../../server/index.js";
 import type { Program, Step } from "./any-program.js";
 import { isLeased as leased, mayBeOld, type Pair } from "./features.js";
-import { type Call, KEY, Model, type Override } from "./model.js";
+import { type Call, KEY, Model } from "./model.js";
 import { openPair } from "./open-pair.js";
 
 /** All fields that an answer can have. */
@@ -127,9 +127,11 @@ export async function runProgram(
       expect(value).toBeCloseTo(model.value(by, clock()), 6);
     },
     async override({ call: { by }, which }) {
+      // Where the level moves, it needs the rows.
+      if (isOut) return;
       const { overrides } = limiters[by]!;
       const next = (["times", "unlimited", "blocked", undefined] as const)[which % 4];
-      model.override = isLeased && next === "times" ? undefined : (next as Override);
+      model.change(by, isLeased && next === "times" ? undefined : next, clock());
       if (next === undefined) await overrides.clear("limit", { key: KEY });
       else if (next === "times") await overrides.set("limit", { key: KEY, times: 2 });
       else if (next === "blocked") await overrides.set("limit", { key: KEY, blocked: true });
