@@ -208,7 +208,7 @@ describe.each([...new Set([...kinds, ...pools])])("a database that is busy (%s)"
       await using database = await create(kind);
       const { limiter, run } = await open(database.url, 2);
       await limiter.limit("open", { key: "ada" });
-      const sleep = kind === "pg" ? "SELECT pg_sleep(3.5)" : "SELECT SLEEP(3.5)";
+      const sleep = kind === "pg" ? "SELECT pg_sleep(5)" : "SELECT SLEEP(5)";
       const hogs = [run(sleep), run(sleep)];
       const keys = ["ada", "bob", "ada"];
       for (let round = 0; round < 2; round++) {
@@ -227,7 +227,7 @@ describe.each([...new Set([...kinds, ...pools])])("a database that is busy (%s)"
       await using database = await create(kind);
       const { limiter, run } = await open(database.url, 2);
       await limiter.limit("closed");
-      const sleep = kind === "postgresql" ? "SELECT pg_sleep(3.5)::text" : "SELECT SLEEP(3.5)";
+      const sleep = kind === "postgresql" ? "SELECT pg_sleep(5)::text" : "SELECT SLEEP(5)";
       const hogs = [run(sleep), run(sleep)];
       for (let round = 0; round < 2; round++) {
         await expect(limiter.limit("closed")).rejects.toThrow(
