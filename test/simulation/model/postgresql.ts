@@ -95,6 +95,10 @@ export class PostgresqlServer implements ModelServer {
       const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
       return (tx, params) => this.#read(tx, idsOf(params), bounded, lock, clock);
     }
+    if (/^SELECT (?!t\."name").* FROM "\w+" AS t\s+WHERE t\."name" = \$1/.test(text)) {
+      const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
+      return (tx, params) => this.#read(tx, idsOf(params.map(listOf)), bounded, lock, clock);
+    }
     if (text.includes("ON CONFLICT DO NOTHING")) {
       return (tx, params) => {
         bounded(tx);
@@ -108,6 +112,12 @@ export class PostgresqlServer implements ModelServer {
       const isOne = text.includes("VALUES ($1");
       const linesOf = linesOfTake(text, isOne);
       return (tx, params) => this.#take(tx, linesOf(params), isOne, bounded, clock);
+    }
+    if (/^UPDATE "\w+" AS t SET "value" = \$4/.test(text)) {
+      return (tx, [name, key, shard, value, ts, ...was]) => {
+        const lists = [name, key, shard, ...was, value, ts, 0].map(listOf);
+        return this.#update(tx, lists, false);
+      };
     }
     if (/UPDATE "\w+" AS t SET/.test(text)) {
       return (tx, params) => this.#update(tx, params, text.includes('IN (SELECT i."group"'));
@@ -297,6 +307,9 @@ const TABLE = [
   encoding: "UTF8",
   version: "PostgreSQL 15.5 (model)",
 }));
+
+/** A parameter of a statement about one row, as one about many rows has it. */
+const listOf = (param: unknown) => [param];
 
 /** Two doubles, as the statements show them. */
 function bitsOf({ value, ts }: { value: number; ts: number }): string {
