@@ -29,6 +29,8 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
         rest.processes === processes &&
         rest.keys === keys &&
         database === "postgresql" &&
+        // Others have callers of other kinds, or several configs.
+        rest.peer === PEER &&
         roundTrip === 0 &&
         tokens > 1000,
     );
