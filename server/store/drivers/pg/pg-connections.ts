@@ -12,6 +12,7 @@ import type {
   PgQueryable,
   PgResult,
 } from "./pg-client.js";
+import { NOT_RUN } from "./statement-names.js";
 
 export function createPgConnections(pool: PgPoolLike): Connections<PgClientLike> {
   return new Connections<PgClientLike>({
@@ -43,9 +44,6 @@ export function isPgAnswer(error: unknown): boolean {
 }
 
 const PROCESS: PgQuery = { text: "SELECT pg_backend_pid() AS pid" };
-
-/** SQLSTATEs of a prepared statement that is not there, or is there already. Nothing was run then. */
-const NOT_RUN = new Set(["26000", "42P05"]);
 
 /** By connection. Those that were not asked are missing. */
 const direct = new WeakMap<PgQueryable, boolean>();

@@ -1,3 +1,8 @@
+/** The names of prepared statements, and what tells that a name does no good. */
+
+/** SQLSTATEs of a prepared statement that is not there, or is there already. Nothing was run then. */
+export const NOT_RUN: ReadonlySet<string> = new Set(["26000", "42P05"]);
+
 /** By text. */
 const names = new Map<string, string>();
 

@@ -8,7 +8,7 @@
  */
 import { hasCode } from "../../sql/database-errors.js";
 import type { SqlConnection } from "../../sql/driver.js";
-import { statementName } from "../pg/statement-names.js";
+import { NOT_RUN, statementName } from "../pg/statement-names.js";
 import type { ClientInternals } from "./prisma-client.js";
 
 type NameGenerator = (query: { sql: string }) => string | undefined;
@@ -46,13 +46,10 @@ export function letAdapterName(prisma: object): boolean {
 }
 
 /**
- * SQLSTATEs of a prepared statement that is not there, or is there already. Nothing was run then. A
- * pooler such as PgBouncer may run each statement on another server process, and the application may
- * have run DISCARD ALL on the connection.
+ * Sends statements that are named, until one of them shows that names do no good here: a pooler such as
+ * PgBouncer may run each statement on another server process, and the application may have run
+ * DISCARD ALL on the connection.
  */
-const NOT_RUN: ReadonlySet<string> = new Set(["26000", "42P05"]);
-
-/** Sends statements that are named, until one of them shows that names do no good here. */
 export function sendingNamed(connection: SqlConnection): SqlConnection {
   let isNaming = true;
   const named = async <TResult>(
