@@ -3,12 +3,12 @@
  * compiles and has a call denied.
  */
 import { existsSync } from "node:fs";
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, inject, it } from "vitest";
 import { ROOT } from "../docs/pages.js";
-import { makeProject, TSC } from "../scaffolds/project.js";
+import { makeProject, TSC, writeConfig } from "../scaffolds/project.js";
 import { createPostgres } from "../support/database.js";
 import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { CASES } from "./cases.js";
@@ -76,16 +76,5 @@ async function writeProgram(root: string, name: string, packages: string[]): Pro
   const file = files.find((each) => existsSync(each))!;
   const extension = file.endsWith("x") ? "tsx" : "ts";
   await copyFile(file, join(root, `program.${extension}`));
-  const compilerOptions = {
-    target: "ES2022",
-    module: "NodeNext",
-    lib: ["ES2022", "DOM"],
-    types: packages.includes("@types/node@20") ? ["node"] : [],
-    jsx: "react-jsx",
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
-  };
-  const config = { compilerOptions, files: [`program.${extension}`] };
-  await writeFile(join(root, "tsconfig.json"), JSON.stringify(config));
+  await writeConfig(root, `program.${extension}`, packages);
 }

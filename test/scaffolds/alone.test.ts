@@ -2,7 +2,7 @@
  * The package beside one driver and nothing else: what is optional stays out of node_modules, and
  * neither the types nor the code of the package miss it.
  */
-import { copyFile, cp, writeFile } from "node:fs/promises";
+import { copyFile, cp } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { ROOT } from "../docs/pages.js";
 import { createMysql, createPostgres, createSqlite, mysqlUrl } from "../support/database.js";
 import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { type Case, NEWEST, OLDEST } from "./alone-cases.js";
-import { makeProject, TSC } from "./project.js";
+import { makeProject, TSC, writeConfig } from "./project.js";
 
 const PROGRAMS = fileURLToPath(new URL("fixtures/alone/", import.meta.url));
 
@@ -87,20 +87,8 @@ async function writeProgram(root: string, { name, packages, generated }: Case): 
   if (generated !== undefined) {
     await cp(join(ROOT, generated), join(root, "generated"), { recursive: true });
   }
-  const compilerOptions = {
-    target: "ES2022",
-    module: "NodeNext",
-    lib: ["ES2022", "DOM"],
-    types: packages.includes("@types/node@20") ? ["node"] : [],
-    jsx: "react-jsx",
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
-    outDir: "out",
-    rootDir: ".",
-  };
-  const config = { compilerOptions, files: [`program.${extension}`] };
-  await writeFile(join(root, "tsconfig.json"), JSON.stringify(config));
+  const output = { outDir: "out", rootDir: "." };
+  await writeConfig(root, `program.${extension}`, packages, output);
 }
 
 /** The name in `@scope/name@range`. */

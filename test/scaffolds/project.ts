@@ -130,3 +130,29 @@ async function packagesIn(folder: string): Promise<string[]> {
 
 /** The compiler of this repository. */
 export const TSC = join(ROOT, "node_modules/.bin/tsc");
+
+/**
+ * How a program of an application is compiled: strictly, and the declarations of packages with it.
+ *
+ * @param packages that the application has.
+ * @param more options of the compiler.
+ */
+export async function writeConfig(
+  root: string,
+  file: string,
+  packages: readonly string[],
+  more: object = {},
+): Promise<void> {
+  const compilerOptions = {
+    target: "ES2022",
+    module: "NodeNext",
+    lib: ["ES2022", "DOM"],
+    types: packages.includes("@types/node@20") ? ["node"] : [],
+    jsx: "react-jsx",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    ...more,
+  };
+  await writeFile(join(root, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
+}

@@ -91,12 +91,11 @@ export class PostgresqlServer implements ModelServer {
         return answer([{}]);
       };
     }
+    const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
     if (/^SELECT t\."name".* FROM \(SELECT \$1::text\[\] AS a0, .* LATERAL/.test(text)) {
-      const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
       return (tx, params) => this.#read(tx, idsOf(params), bounded, lock, clock);
     }
     if (/^SELECT (?!t\."name").* FROM "\w+" AS t\s+WHERE t\."name" = \$1/.test(text)) {
-      const lock = /FOR (UPDATE|NO KEY UPDATE|KEY SHARE) OF t( NOWAIT)?/.exec(text);
       return (tx, params) => this.#read(tx, idsOf(params.map(listOf)), bounded, lock, clock);
     }
     if (text.includes("ON CONFLICT DO NOTHING")) {
