@@ -4,6 +4,8 @@
  */
 import { heldAt, type RateLimitState } from "./calculate.js";
 import { capacityOf, MAX_WAIT, type Bucket, longestPeriod } from "./config.js";
+import { validateCount } from "./count.js";
+import { RateLimitInputError } from "./errors.js";
 import { isCredits, MOST_CREDITS } from "./rows/credits.js";
 
 /**
@@ -15,6 +17,22 @@ export function chargeFloor(config: Bucket): number {
   const periods = Math.floor(MAX_WAIT / 2 / longestPeriod(config));
   // Where the rate is huge, more than a double holds.
   return Math.min(0, Math.max(-Number.MAX_VALUE, capacityOf(config) - periods * config.rate));
+}
+
+/**
+ * @param part one shard's part of the config, see `shardConfig`.
+ * @throws RateLimitInputError for a count that is not valid, or would be a debt for ever.
+ */
+export function validateChargeable(
+  name: string,
+  part: Bucket,
+  count: number,
+  shards: number = 1,
+): void {
+  validateCount(count);
+  if (capacityOf(part) - count / shards >= chargeFloor(part)) return;
+  const message = `a charge of ${count} to "${name}" would take more than 71,000 years to refill`;
+  throw new RateLimitInputError("unsatisfiable", message);
 }
 
 /**

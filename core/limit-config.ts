@@ -50,6 +50,13 @@ interface CommonConfig {
    */
   onceFor?: number | undefined;
   /**
+   * Whether calls may hold their tokens under an id (`hold`), to be settled later by any process. A
+   * denied call then also looks for holds that have lapsed. Not with `shards` or `blockFor`. Clients
+   * never see this option.
+   * @default false
+   */
+  holds?: boolean | undefined;
+  /**
    * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
    * says the answer that they would have given. The rows are those of a limit that denies.
    * @default false
@@ -201,6 +208,8 @@ export interface CreditsConfig {
   rememberDenials?: number;
   /** How long the ids of calls with `once` are remembered, ms; see `onceFor` of a limit. */
   onceFor?: number | undefined;
+  /** Whether calls may hold their credits under an id; see `holds` of a limit. @default false */
+  holds?: boolean | undefined;
 }
 
 /** The config of one limit: of tokens, of credits or of slots. */

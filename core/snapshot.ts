@@ -18,6 +18,10 @@ export interface RateLimitSnapshot<TName extends string = string> extends RateLi
    * so a count that these two do not grant is denied on every pair.
    */
   fullest?: readonly RateLimitState[] | undefined;
+  /**
+   * Tokens that calls hold and have not settled yet, of a limit with holds. They are not in `value`.
+   */
+  held?: number | undefined;
   /** The server's clock when the state was read, epoch ms. */
   now: number;
 }

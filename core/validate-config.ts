@@ -5,6 +5,7 @@ import { describe, RateLimitConfigError } from "./errors.js";
 import { validateBlocks, validateForgiveAfter } from "./validate-blocks.js";
 import { CALENDAR_PERIODS, validateCalendar } from "./validate-calendar.js";
 import { checkCredits } from "./validate-credits.js";
+import { validateHolds } from "./validate-holds.js";
 import { validateLease } from "./validate-lease.js";
 import { validateSlots } from "./validate-slots.js";
 import { validateOnceFor } from "./validate-once.js";
@@ -104,6 +105,7 @@ export function validateConfig(given: LimitConfig, path = "config"): void {
   validateLease(config, path);
   validateForgiveAfter(config, path);
   validateOnceFor(config, path);
+  validateHolds(config, path);
 }
 
 const CREDITS_INSTEAD = ' (kind: "credits" is a balance that only credit() raises)';
@@ -128,5 +130,6 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "rememberDenials",
   "lease",
   "onceFor",
+  "holds",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

@@ -9,16 +9,19 @@
  * | marker  | `trpc-rate-limit:once:` + limit    | up to two per id | `marker.ts`  |
  * | strikes | `trpc-rate-limit:strikes:` + limit | one              | `strikes.ts` |
  * | seat    | `trpc-rate-limit:line:` + limit    | up to 100        | `seat.ts`    |
+ * | hold    | `trpc-rate-limit:hold:` + limit    | one per id       | `hold.ts`    |
+ * | held    | `trpc-rate-limit:held:` + limit    | one              | `hold.ts`    |
  */
 import { type Bucket, shardConfig } from "../config.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
+import { HELD, HOLDS } from "./hold.js";
 import { MARKERS } from "./marker.js";
 import { SEATS } from "./seat.js";
 import type { SideRows } from "./side-rows.js";
 import { MOST_SLOT_TTL, slotBucket } from "./slot.js";
 import { STRIKES } from "./strikes.js";
 
-export const SIDE_ROWS: readonly SideRows[] = [MARKERS, STRIKES, SEATS];
+export const SIDE_ROWS: readonly SideRows[] = [MARKERS, STRIKES, SEATS, HOLDS, HELD];
 
 /** The kind of the rows of this name; `undefined` where they are those of a limit itself. */
 export function sideRowsOf(name: string): SideRows | undefined {

@@ -2,7 +2,8 @@
  * Ids that are charged once. A marker is a row of its own, written together with the first grant:
  *
  * - `value`: the tokens that were left then.
- * - `ts`: the instant of the grant.
+ * - `ts`: the instant of the grant. If its tokens were held and the hold has ended, a fraction of a
+ *   ms says how, see {@link HoldEnd}: the clocks of databases count whole ones.
  *
  * The first answer follows from these two numbers. A marker is full when `onceFor` has passed.
  *
@@ -51,13 +52,44 @@ export function markerOf({ value }: { value: number }, now: number): RateLimitSt
   return { value: Math.min(MOST, Math.max(-MOST, value)), ts: now };
 }
 
+/**
+ * How a hold has ended, see `hold.ts`.
+ *
+ * - `"settled"`: by `settle`.
+ * - `"released"`: by `release`. All of its tokens came back, so a later call with its id is charged.
+ * - `"kept"`: nothing settled it in time, and it stays charged.
+ * - `"given back"`: nothing settled it in time, and its tokens came back, as if it had been released.
+ */
+export type HoldEnd = "settled" | "released" | "kept" | "given back";
+
+/** Fractions that no clock of whole or decimal fractions of a ms tells. */
+const ENDS: readonly (readonly [HoldEnd, fraction: number])[] = [
+  ["settled", 1 / 1024],
+  ["released", 3 / 1024],
+  ["kept", 5 / 1024],
+  ["given back", 7 / 1024],
+];
+
+/** The marker of a hold that has ended. */
+export function endedMarker({ value, ts }: RateLimitState, end: HoldEnd): RateLimitState {
+  const [, fraction] = ENDS.find(([each]) => each === end)!;
+  return { value, ts: Math.floor(ts) + fraction };
+}
+
+/** How the hold of a marker has ended. `undefined` where it is open, and where there was none. */
+export function endOfHold({ ts }: RateLimitState): HoldEnd | undefined {
+  return ENDS.find(([, fraction]) => ts - Math.floor(ts) === fraction)?.[0];
+}
+
 /** Whether a marker still says that its id was charged. A clock that is behind changes nothing. */
 export function wasCharged(
   marker: RateLimitState | null | undefined,
   onceFor: number,
   now: number,
 ): marker is RateLimitState {
-  return marker !== null && marker !== undefined && now < marker.ts + onceFor;
+  if (marker === null || marker === undefined || now >= marker.ts + onceFor) return false;
+  const end = endOfHold(marker);
+  return end !== "released" && end !== "given back";
 }
 
 /**
@@ -72,7 +104,7 @@ export function answerAgain(
   config: Bucket,
   now: number,
 ): RateLimitResult & { ok: true } {
-  const state = { value: marker.value, ts: instantOf(marker, row, config) };
+  const state = { value: marker.value, ts: takenAt(marker.ts, row, config) };
   if (stateAt(state, config, now).value < floorOf(config, false)) {
     const granted = grantOf(state, config, now) as RateLimitResult & { ok: true };
     return { ...granted, repeated: true };
@@ -80,12 +112,13 @@ export function answerAgain(
   return { ok: true, value: roundUp(state.value, config), ts: state.ts, repeated: true };
 }
 
-/** The `ts` of the first answer. Of a fixed window, it is the start of the window. */
-function instantOf(
-  { ts }: RateLimitState,
+/** The `ts` that a grant at this instant has left in the row. Of a fixed window, it is its start. */
+export function takenAt(
+  instant: number,
   row: RateLimitState | null | undefined,
   config: Bucket,
 ): number {
+  const ts = Math.floor(instant);
   if (config.kind !== "fixed window") return ts;
   const isPeriodic = row && typeof config.period === "number";
   return windowAt(isPeriodic ? { ...config, start: row.ts } : config, ts);

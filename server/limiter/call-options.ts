@@ -8,6 +8,7 @@ import type {
   RateLimitConfig,
 } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
+import type { HoldTerms } from "./holds/hold-options.js";
 
 /** The limits of a limiter: their configs by name. */
 export type LimitConfigs = Record<string, LimitConfig>;
@@ -69,8 +70,19 @@ export interface OnceOptions {
   once?: string | undefined;
 }
 
+/** Holds the tokens of a call under its id, for calls whose cost is known later. */
+export interface HoldingOptions extends OnceOptions {
+  /**
+   * Holds the tokens under the id of the call (`once`): `settle(name, { key, once }, actual)` in any process
+   * then corrects them to what was used, exactly once, and `release` gives them back. Needs
+   * `holds: true` of the limit, and a `count` above 0.
+   * @default left out: the tokens are spent
+   */
+  hold?: HoldTerms | undefined;
+}
+
 /** The options of `limit` and `check`. */
-export interface LimitOptions extends KeyOptions, OnceOptions {
+export interface LimitOptions extends KeyOptions, HoldingOptions {
   /** Tokens wanted: finite and at least 0, fractions included. @default 1 */
   count?: number;
   /**
@@ -85,7 +97,7 @@ export interface LimitOptions extends KeyOptions, OnceOptions {
 }
 
 /** The options of `acquire`. */
-export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws" | "once"> {
+export interface AcquireOptions extends Omit<LimitOptions, "reserve" | "throws"> {
   /**
    * The longest wait, ms. A call that would have to wait longer is denied at once.
    * @default unlimited
@@ -146,13 +158,13 @@ export interface ChangeConfigOptions extends Omit<KeyOptions, "config"> {
 }
 
 /** One of several limits; see `LimitOptions`. */
-export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once"> {
+export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "hold"> {
   /** The limit to charge. */
   name: string;
 }
 
-/** The options of `limitAll`. */
-export interface LimitAllOptions extends OnceOptions {
+/** The options of `limitAll`. With `hold`, those of the limits hold their tokens that have holds. */
+export interface LimitAllOptions extends HoldingOptions {
   /**
    * Throw a `RateLimitError` when denied. It is about the limit with the longest wait. Its `denials`
    * are the `results` that are not `ok`, by name.
@@ -194,7 +206,15 @@ export interface ConfigsUnlessNamed<_TName extends string> {
 }
 
 /** The result of `getValue`. */
-export type LimitValue = RateLimitState & { config: ShownConfig };
+export type LimitValue = RateLimitState & {
+  /** The config by which the tokens are calculated. */
+  config: ShownConfig;
+  /**
+   * Tokens that are held and not yet settled, of a limit with holds. They are not in `value`. Those whose
+   * hold has lapsed count until a call needs them, or `prune` finds them.
+   */
+  held?: number;
+};
 
 /** An item of `limitAll`: a name that the limiter does not know needs a `config`. */
 export type LimitAllItemOf<TLimits, TTokens extends string = TokensName<TLimits>> =

@@ -1,10 +1,8 @@
 /** `charge`: takes tokens for what has happened already, also into debt. */
 import { heldAt, type RateLimitState } from "../../core/calculate.js";
-import { chargeFloor, chargeRows } from "../../core/charge.js";
-import { capacityOf } from "../../core/config.js";
+import { chargeFloor, chargeRows, validateChargeable } from "../../core/charge.js";
 import { countOf, validateCount } from "../../core/count.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
-import { RateLimitInputError } from "../../core/errors.js";
 import { answerAt } from "./overrides/overridden-answer.js";
 import { canChargePlainly } from "../store/plain-path.js";
 import type { PlainTake, RowId } from "../store/store.js";
@@ -45,7 +43,7 @@ export async function chargeLimit(
   const { apply, environment } = context;
   if (limit.answer !== undefined)
     return chargeOverridden(context, limit, limit.answer, count, marker);
-  validateChargeable(limit, count);
+  validateChargeable(limit.name, limit.part, count, limit.config.shards);
   if (marker !== undefined) {
     const claim = once(chargeClaim(limit, limit.rows, count), limit, marker);
     const decision = new ClaimDecision(claim, environment.clock);
@@ -120,11 +118,4 @@ function chargeClaim(
       return { ...result, value: next.length * result.value, shards: used };
     },
   };
-}
-
-function validateChargeable({ name, part, config }: ResolvedLimit, count: number): void {
-  validateCount(count);
-  if (capacityOf(part) - count / (config.shards ?? 1) >= chargeFloor(part)) return;
-  const message = `a charge of ${count} to "${name}" would take more than 71,000 years to refill`;
-  throw new RateLimitInputError("unsatisfiable", message);
 }

@@ -11,6 +11,7 @@ import { type Claim, ClaimDecision } from "./draft.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { SingleCall } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
+import { reclaimable } from "./holds/reclaim.js";
 import { once } from "./once.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import { withHeld } from "./with-held.js";
@@ -35,7 +36,7 @@ export function check(
     } else if (leases !== undefined && canServe(request)) {
       claim = orFromBlock(claim, request, leases);
     }
-    const decision = new ClaimDecision(claim, environment.clock, true);
+    const decision = new ClaimDecision(reclaimable(claim, limit), environment.clock, true);
     const of = { limit, count, environment, readOnly: true, now: 0 };
     const { throws } = options;
     context.ask(new SingleCall(context, "check", request, throws, done, failed, decision, of));

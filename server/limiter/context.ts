@@ -4,7 +4,7 @@ import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js
 import { changeDigest } from "../changes/change-digest.js";
 import { notify } from "../report/notify.js";
 import type { Leases } from "../leases/leases.js";
-import type { RowId } from "../store/store.js";
+import type { RateLimitStore, RowId } from "../store/store.js";
 import type { Answers } from "./answers/asked.js";
 import type { WaitingCall } from "./answers/block.js";
 import type { RememberedDenials } from "./answers/remembered-denials.js";
@@ -38,6 +38,10 @@ export interface Telling {
 export interface Context extends Answers, Telling {
   resolve(name: string, options: KeyOptions): ResolvedLimit;
   markerFor: MarkerFor;
+  /** How long ids are remembered where a limit does not say it, ms. */
+  onceFor: number;
+  /** Lists rows, in a transaction those that it sees. Absent where the store cannot. */
+  list: RateLimitStore["list"];
   /** Absent in transactions: what they decide on is not committed yet. */
   denials: RememberedDenials | undefined;
   /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */

@@ -21,7 +21,10 @@ import {
   type Parts,
 } from "./limiter-parts.js";
 import type { ListOptions, RateLimiter } from "./limiter-types.js";
+import { listHolds } from "./holds/list-holds.js";
+import { pruneHolds } from "./holds/prune-holds.js";
 import { list } from "./list.js";
+import { limitOf } from "./list-rows.js";
 import { createOperations } from "./operations.js";
 import { noOverrides } from "./overrides/override-operations.js";
 import { checkPrune, prune } from "./prune.js";
@@ -50,7 +53,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     onDecision: undefined,
   };
   const answers = answersOf(parts);
-  const runPrune = pruneOf(parts);
+  const runPrune = pruneOf(parts, limiterContext(parts, answers, telling));
   // Its claims are of no interest to `onDecision` and to the channel.
   const unheard = limiterContext(parts, answers, { ...telling, onChange() {} });
   const turn = startTurns(parts, unheard, runPrune);
@@ -134,6 +137,7 @@ function othersOf(
       if (slots === undefined) throw noSlots(name);
       return slots.enter({ ...forEnter, limiter: context }, name, options);
     }),
+    holds: first((name: string, options?: KeyOptions) => listHolds(context, store, name, options)),
     overrides: overriding?.operations ?? noOverrides(),
     forget: (key: string) => forget({ ...parts, store, context }, key),
     configOf(name: string, options: KeyOptions = {}) {
@@ -145,13 +149,20 @@ function othersOf(
   };
 }
 
-function pruneOf({ settings, bound, overriding }: Parts) {
+function pruneOf({ settings, bound, overriding }: Parts, context: Context) {
   const { store, configs, slotConfigs, onceFor, clock, autoPrune } = settings;
   if (autoPrune !== false) {
     checkPrune({ store, configs }, autoPrune === true ? {} : autoPrune);
   }
+  const endHolds = (name: string) =>
+    pruneHolds({
+      ...context,
+      clock,
+      name,
+      limitOf: (stored) => limitOf({ overriding }, name, stored, { config: configs.get(name)! }),
+    });
   return (options: PruneOptions = {}) =>
-    prune({ store, configs, slotConfigs, onceFor, clock, bound, overriding }, options);
+    prune({ store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds }, options);
 }
 
 /** @returns what takes a turn of `autoPrune`, where there is no timer. */

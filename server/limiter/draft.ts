@@ -11,6 +11,8 @@
 import type { RateLimitState } from "../../core/calculate.js";
 import { type Decision, type Outcome, type PlainTake, rowKey, type RowId } from "../store/store.js";
 
+import type { DueLimit } from "./holds/reclaim.js";
+
 type Row = RateLimitState | null;
 
 /** What a call wants of some rows. */
@@ -21,6 +23,8 @@ export interface Claim<TAnswer> {
   readonly isShadow?: boolean | undefined;
   /** Present if a store may take the tokens by itself, on the first of the rows. */
   readonly plain?: PlainTake<TAnswer> | undefined;
+  /** After a denial: the limits of which holds may have lapsed. */
+  readonly due?: readonly DueLimit[] | undefined;
   /** Answers by the draft, and writes into it. May run more than once. Only the last run counts. */
   attempt(draft: Draft, now: number): TAnswer;
 }
@@ -136,6 +140,11 @@ export class ClaimDecision<TAnswer> implements Decision<TAnswer> {
     readonly readOnly: boolean = false,
   ) {
     this.rows = distinct(claim.rows);
+  }
+
+  /** See `ReclaimingClaim`. */
+  get due(): Claim<TAnswer>["due"] {
+    return this.claim.due;
   }
 
   get plain(): PlainTake<TAnswer> | undefined {

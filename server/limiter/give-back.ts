@@ -13,7 +13,7 @@ import {
 import type { RowId } from "../store/store.js";
 import type { Context } from "./context.js";
 import { type Claim, ClaimDecision } from "./draft.js";
-import { forgettingMarker } from "./once.js";
+import { endHolds } from "./holds/settle-hold.js";
 import type { EntryRefund } from "./receipt-entries.js";
 import type { Receipt } from "./receipt.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -33,6 +33,11 @@ export async function giveBack(
   count: number,
 ): Promise<number | undefined> {
   const { scope } = context.environment;
+  const { holds } = receipt;
+  if (holds.length > 0) {
+    const ended = receipt.isTaken && (await endHolds(context, holds, { kind: "give back", count }));
+    return ended && ended.ok ? ended.value : undefined;
+  }
   const own = Math.min(count, receipt.ownCountIn(scope));
   let value = own > 0 ? await giveBackOwn(context, receipt, own) : undefined;
   let rest = count - own;
@@ -72,6 +77,22 @@ async function giveBackOwn(context: Context, receipt: Receipt, count: number): P
     onChange(limit.name, limit.key);
   }
   return answers.at(-1)!.value;
+}
+
+/** The claim that gives all tokens of a call back, and deletes the marker of the call with them. */
+function forgettingMarker<TAnswer>(
+  claim: Claim<TAnswer>,
+  marker: RowId,
+  ts: number,
+): Claim<TAnswer> {
+  return {
+    rows: [...claim.rows, marker],
+    attempt(draft, now) {
+      // It may have lapsed, and have been written for a later call.
+      if (draft.peek(marker)?.ts === ts) draft.write(marker, null);
+      return claim.attempt(draft, now);
+    },
+  };
 }
 
 /** Gives tokens back to the block that they are from, if it still lives. */

@@ -56,6 +56,7 @@ export const LIMIT_OPTIONS = namesOf<LimitOptions>({
   reserve: true,
   throws: true,
   once: true,
+  hold: true,
 });
 export const ITEM_OPTIONS = namesOf<LimitAllItem>({
   name: true,
@@ -64,7 +65,11 @@ export const ITEM_OPTIONS = namesOf<LimitAllItem>({
   count: true,
   reserve: true,
 });
-export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({ throws: true, once: true });
+export const LIMIT_ALL_OPTIONS = namesOf<LimitAllOptions>({
+  throws: true,
+  once: true,
+  hold: true,
+});
 export const REFUND_OPTIONS = namesOf<RefundOptions>({
   key: true,
   config: true,
@@ -101,6 +106,8 @@ export const FIRST_OPTIONS = namesOf<LimitFirstOptions>({
   count: true,
   split: true,
   throws: true,
+  once: true,
+  hold: true,
 });
 export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
   key: true,
@@ -108,6 +115,8 @@ export const ACQUIRE_OPTIONS = namesOf<AcquireOptions>({
   count: true,
   maxWait: true,
   signal: true,
+  once: true,
+  hold: true,
 });
 
 /**

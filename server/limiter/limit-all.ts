@@ -8,7 +8,9 @@ import { allOf, type AllOfAnswer } from "./claims/all-of.js";
 import { TokenClaim } from "./claims/token-claim.js";
 import { type Context, type Environment, report } from "./context.js";
 import { denialError, type Denied } from "./denial-error.js";
-import { type Claim, ClaimDecision } from "./draft.js";
+import type { Claim } from "./draft.js";
+import { holdOf, type HoldRequest, unheld } from "./holds/hold-options.js";
+import { decideReclaiming } from "./holds/reclaim.js";
 import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
@@ -27,15 +29,17 @@ export async function limitAll(
   const markers =
     id === undefined ? undefined : requests.map(({ limit }) => context.markerFor(limit, id));
   if (requests.length === 0) return { ok: true, results: [] };
-  const claim = claimAll(requests, environment, markers);
-  const decision = new ClaimDecision(claim, environment.clock);
-  let answer: AllOfAnswer;
+  const holds = holdsOf(options, requests, markers);
+  const claim = claimAll(requests, environment, markers, holds);
+  let decided;
   try {
-    [answer] = (await context.apply([decision])) as [AllOfAnswer];
+    const limits = requests.map(({ limit }) => limit);
+    decided = await decideReclaiming(context, claim, limits, ({ ok }) => !ok);
   } catch (error) {
     return openAll(context, requests, error);
   }
-  return answerAll(context, requests, answer, decision.now, options, markers);
+  const { answer, decision } = decided;
+  return answerAll(context, requests, answer, decision.now, options, markers, holds);
 }
 
 /** The requests of several items, checked. */
@@ -56,6 +60,7 @@ export function answerAll(
   now: number,
   options: LimitAllOptions,
   markers?: readonly Marker[],
+  holds?: readonly (HoldRequest | undefined)[],
 ): LimitAllResult {
   const { environment } = context;
   const { ok, retryAfter, changed } = answer;
@@ -65,7 +70,8 @@ export function answerAll(
     // When all are denied, no item has taken anything that could be settled.
     const { limit, count } = request;
     const marker = markers?.[i];
-    return remember(result, { limit, count, environment, readOnly: !ok, marker, now });
+    const isHeld = holds?.[i] !== undefined;
+    return remember(result, { limit, count, environment, readOnly: !ok, marker, isHeld, now });
   });
   for (const [i, request] of requests.entries()) {
     const isDenied = !answer.results[i]!.ok;
@@ -103,13 +109,26 @@ export function claimAll(
   requests: readonly LimitRequest[],
   { random }: Pick<Environment, "random">,
   markers?: readonly Marker[],
+  holds?: readonly (HoldRequest | undefined)[],
 ): Claim<AllOfAnswer> {
   const claims = requests.map((request, i) => {
     const claim = new TokenClaim(request, rowsToLimit(request.limit, random));
     const marker = markers?.[i];
-    return marker === undefined ? claim : once(claim, request.limit, marker);
+    return marker === undefined ? claim : once(claim, request.limit, marker, holds?.[i]);
   });
   return allOf(claims);
+}
+
+/** How the items hold their tokens: those whose limits have holds. */
+function holdsOf(
+  options: LimitAllOptions,
+  requests: readonly LimitRequest[],
+  markers: readonly Marker[] | undefined,
+): readonly (HoldRequest | undefined)[] | undefined {
+  if (options.hold === undefined) return undefined;
+  const { length } = requests.filter(({ limit }) => limit.held ?? limit.answer);
+  if (length === 0) throw unheld(requests[0]!.limit.name, options.hold);
+  return requests.map((request, i) => request.limit.held && holdOf(options, request, markers?.[i]));
 }
 
 /** The requests that were denied, by name. Of several for one name, the one with the longest wait. */

@@ -1,6 +1,6 @@
 /** The options and the result of `limitFirst`. */
 import type { RateLimitResult } from "../../core/decide.js";
-import type { KeyOptions } from "./call-options.js";
+import type { HoldingOptions, KeyOptions } from "./call-options.js";
 
 /** One of the limits that may pay for a call of `limitFirst`. */
 export interface LimitFirstItem extends KeyOptions {
@@ -14,8 +14,11 @@ export interface LimitFirstItem extends KeyOptions {
   count?: number;
 }
 
-/** The options of `limitFirst`. */
-export interface LimitFirstOptions {
+/**
+ * The options of `limitFirst`. The id of `once` is charged once for all of the limits. With `hold`, all
+ * of them need holds: `settle(names, { key, once }, actual)` ends those that paid.
+ */
+export interface LimitFirstOptions extends HoldingOptions {
   /** The key of the items that have none of their own; see `KeyOptions`. */
   key?: string;
   /** Tokens that the call costs: finite and at least 0, fractions included. @default 1 */
@@ -44,13 +47,14 @@ export interface PaidCount<TName extends string = string> {
  * - `ok: true`: `paid` says which limits gave how many tokens, in order. `results` has one result for
  *   each limit that was asked, in order: those that did not pay are not `ok`. Limits after the last
  *   one that paid are not asked. If the store failed and a limit lets calls through then
- *   (`whenStoreFails: "allow"`), nothing was paid.
+ *   (`whenStoreFails: "allow"`), nothing was paid. Nor was it if the id of the call was charged before
+ *   (`repeated`); `results` then has the first answers of the limits that paid.
  * - `ok: false`: nothing was taken. The same call passes after `retryAfter` whole ms, and never if
  *   that is 8e15 (`MAX_RETRY_AFTER`). `name` is the limit with the shortest wait. `results` has one
  *   result for each limit, with the wait that it alone would need.
  */
 export type LimitFirstResult<TName extends string = string> =
-  | { ok: true; paid: PaidCount<TName>[]; results: RateLimitResult[] }
+  | { ok: true; paid: PaidCount<TName>[]; results: RateLimitResult[]; repeated?: true }
   | { ok: false; retryAfter: number; name: TName; results: RateLimitResult[] };
 
 /** The options of `credit`. */

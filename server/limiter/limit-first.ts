@@ -8,7 +8,10 @@ import { chooseRows } from "./choose-shards.js";
 import { eachOf, firstOf, type FirstOfAnswer, Payer } from "./claims/first-of.js";
 import { type Context, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
-import { ClaimDecision } from "./draft.js";
+import { firstOnce } from "./claims/first-once.js";
+import { holdOf } from "./holds/hold-options.js";
+import { decideReclaiming } from "./holds/reclaim.js";
+import type { Marker } from "./once.js";
 import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type {
   LimitFirstItem,
@@ -32,38 +35,51 @@ export async function limitFirst(
   // Nothing is split into nothing: the first limit says whether it is in debt.
   const together = split && count > 0;
   validatePayable(requests, count, together);
-  const { clock, random } = context.environment;
+  const { markerFor, environment } = context;
+  const { random } = environment;
   const payers = requests.map((request) => new Payer(request, chooseRows(request.limit, random)));
-  const claim = together ? eachOf(payers, count) : firstOf(payers);
-  const decision = new ClaimDecision(claim, clock);
-  let answer: FirstOfAnswer;
+  const paying = together ? eachOf(payers, count) : firstOf(payers);
+  const { once: id, hold } = options;
+  const markers = id === undefined ? undefined : requests.map(({ limit }) => markerFor(limit, id));
+  for (const [i, request] of requests.entries()) holdOf(options, request, markers?.[i]);
+  const claim = markers === undefined ? paying : firstOnce(paying, payers, markers, hold);
+  let decided;
   try {
-    [answer] = (await context.apply([decision])) as [FirstOfAnswer];
+    const limits = requests.map(({ limit }) => limit);
+    decided = await decideReclaiming(context, claim, limits, ({ ok }) => !ok);
   } catch (error) {
     return openFirst(context, requests, error);
   }
+  const { answer, decision } = decided;
   return answer.ok
-    ? paidBy(context, requests, answer)
+    ? paidBy(context, requests, answer, decision.now, markers, hold !== undefined)
     : deniedBy(context, requests, answer, decision.now, options.throws);
 }
 
 function paidBy(
   context: Context,
   requests: readonly LimitRequest[],
-  { asked }: FirstOfAnswer,
+  { asked, repeated }: FirstOfAnswer,
+  now: number,
+  markers: readonly Marker[] | undefined,
+  isHolding: boolean,
 ): LimitFirstResult {
   const { environment } = context;
   const paid: PaidCount[] = [];
-  const results = asked.map(({ result, paid: count }, i) => {
-    if (count === undefined) return result;
+  const results = asked.map(({ result, paid: count = 0 }, i) => {
+    if (!result.ok) return result;
     const { limit } = requests[i]!;
-    paid.push({ name: limit.name, ...(limit.key !== undefined && { key: limit.key }), count });
-    const own = remember(result, { limit, count, environment, readOnly: false });
+    const key = limit.key !== undefined && { key: limit.key };
+    if (!repeated) paid.push({ name: limit.name, ...key, count });
+    const isHeld = isHolding && limit.held !== undefined;
+    const of = { limit, count, environment, readOnly: false, marker: markers?.[i], isHeld, now };
+    const own = remember(result, of);
     report(context, "limit", { limit, count }, own, count > 0);
     return own;
   });
   const payers = results.filter(({ ok }) => ok);
-  return payment(requests[0]!, { ok: true, paid, results }, payers, environment);
+  const result = { ok: true as const, paid, results, ...(repeated && { repeated }) };
+  return payment(requests[0]!, result, payers, environment);
 }
 
 function deniedBy(

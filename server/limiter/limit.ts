@@ -19,6 +19,14 @@ import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { once } from "./once.js";
 import { type Memory, remember } from "./receipt.js";
+import {
+  decideAgain,
+  dueAmong,
+  type DueLimit,
+  reclaimable,
+  type ReclaimingClaim,
+} from "./holds/reclaim.js";
+import { holdOf } from "./holds/hold-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 /**
@@ -39,14 +47,16 @@ export function limit(
     const request = requestOf(context, name, options, maxWait);
     const { limit: resolved, count } = request;
     const { once: id, throws } = options;
-    if (id === undefined) {
+    if (id === undefined && options.hold === undefined) {
       const call = new SingleCall(context, "limit", request, throws, done, failed);
       return context.limit[resolved.via](call);
     }
     const claim = new TokenClaim(request, rowsToLimit(resolved, environment.random));
-    const marker = context.markerFor(resolved, id);
-    const decision = new ClaimDecision(once(claim, resolved, marker), environment.clock);
-    const of = { limit: resolved, count, environment, marker, now: 0 };
+    const marker = id === undefined ? undefined : context.markerFor(resolved, id);
+    const terms = holdOf(options, request, marker);
+    const marked = once(claim, resolved, marker!, terms);
+    const decision = new ClaimDecision(reclaimable(marked, resolved), environment.clock);
+    const of = { limit: resolved, count, environment, marker, isHeld: !!terms, now: 0 };
     context.ask(new SingleCall(context, "limit", request, throws, done, failed, decision, of));
   });
 }
@@ -55,6 +65,8 @@ export function limit(
 interface Decided extends Decision<RateLimitResult> {
   readonly now: number;
   readonly isChange: boolean;
+  /** After a denial: the limit, where holds of it may have lapsed. */
+  readonly due?: readonly DueLimit[] | undefined;
 }
 
 /**
@@ -88,7 +100,8 @@ export class SingleCall implements LimitCall {
 
   /** The rows have answered. */
   done(decided: RateLimitResult): void {
-    const { now, isChange } = this.made!;
+    const { now, isChange, due } = this.made!;
+    if (due !== undefined && due.length > 0) return this.reclaim(due);
     const of = this.of!;
     const { denials } = this.context;
     const { limit: resolved } = of;
@@ -96,6 +109,23 @@ export class SingleCall implements LimitCall {
     of.now = now;
     const shown = resolved.config.shadow ? inShadow(decided, now) : decided;
     this.end(remember(shown, of), now, isChange);
+  }
+
+  /** Decides again, after lapsed holds have ended. */
+  private reclaim(due: readonly DueLimit[]): void {
+    const { context, request } = this;
+    const made = this.made!;
+    const claim =
+      made instanceof ClaimDecision
+        ? (made.claim as ReclaimingClaim<RateLimitResult>)
+        : reclaimable(new TokenClaim(request, request.limit.rows), request.limit);
+    decideAgain(context, claim as ReclaimingClaim<RateLimitResult>, due, made.readOnly).then(
+      ({ answer, decision: { now, isChange } }) => {
+        this.made = { ...made, now, isChange, due: undefined };
+        this.done(answer);
+      },
+      (error: unknown) => this.failed(error),
+    );
   }
 
   answer(result: RateLimitResult, now: number, block?: Block): void {
@@ -141,6 +171,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
   /** Whether the last decision changed a row. */
   isChange = false;
   left: readonly (RateLimitState | null)[] = NONE;
+  due: readonly DueLimit[] | undefined = undefined;
 
   // A store needs these four for a plain take.
   readonly plain: this | undefined;
@@ -163,7 +194,7 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     // too few tokens there is decided on both.
     this.rows = isSharded
       ? chooseFullerFirst(resolved, environment)
-      : (resolved.counted ?? resolved.rows);
+      : (resolved.counted ?? resolved.held ?? resolved.rows);
     this.config = part;
     // The other shard may still have tokens, so this one must not go into debt.
     this.floor = reserve && !isSharded ? floorOf(part, true) : floor;
@@ -192,6 +223,9 @@ class LimitDecision implements LimitRequest, Decided, PlainTake<RateLimitResult>
     const draft = new Draft(this.rows, states);
     const result = new TokenClaim(this, this.rows).attempt(draft, now);
     this.isChange = draft.isWritten;
+    if (this.limit.held !== undefined) {
+      this.due = result.ok ? undefined : dueAmong([this.limit], draft, now);
+    }
     if (!result.ok) this.left = this.rows.map((row) => draft.peek(row));
     if (this.config !== this.limit.config) {
       for (const row of this.rows) this.limit.seen[row.shard] = draft.peek(row) ?? undefined;

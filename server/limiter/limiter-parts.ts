@@ -6,7 +6,7 @@ import { Leases } from "../leases/leases.js";
 import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
 import { notify } from "../report/notify.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
-import type { RateLimitStore, RowId } from "../store/store.js";
+import type { JoinedStore, RowId } from "../store/store.js";
 import { joinedAnswers, limiterAnswers } from "./answers/answers.js";
 import type { Answers } from "./answers/asked.js";
 import type { WaitingCall } from "./answers/block.js";
@@ -121,25 +121,34 @@ export function answersOf(parts: Parts): Answers {
 /** The operations of the limiter itself. */
 export function limiterContext(parts: Parts, answers: Answers, telling: Telling): Context {
   const { denials, leases } = parts;
-  return { ...contextOf(parts, answers, telling), denials, leases };
+  const { bound, settings } = parts;
+  const { store } = settings;
+  const list: Context["list"] = store.list && ((...page) => bound(() => store.list!(...page)));
+  return { ...contextOf(parts, answers, telling), list, denials, leases };
 }
 
 /** The operations inside a transaction. */
 export function joinedContext(
   parts: Parts,
-  store: Pick<RateLimitStore, "apply">,
+  store: JoinedStore,
   changed: (row: RowId) => void,
   telling: Telling,
 ): Context {
-  return contextOf(parts, joinedAnswers(store, { ...parts, changed }), telling);
+  const list = store.list?.bind(store);
+  return { ...contextOf(parts, joinedAnswers(store, { ...parts, changed }), telling), list };
 }
 
-function contextOf({ resolve, markerFor }: Parts, answers: Answers, telling: Telling): Context {
+function contextOf(
+  { resolve, markerFor, settings: { onceFor } }: Parts,
+  answers: Answers,
+  telling: Telling,
+): Omit<Context, "list"> {
   return {
     ...answers,
     ...telling,
     resolve,
     markerFor,
+    onceFor,
     denials: undefined,
     leases: undefined,
   };

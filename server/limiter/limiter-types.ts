@@ -35,6 +35,8 @@ import type {
   LimitFirstOptions,
   LimitFirstResult,
 } from "./limit-first-options.js";
+import type { HoldOptions, ReleaseResult, SettleResult } from "./holds/hold-options.js";
+import type { OpenHold } from "./holds/list-holds.js";
 import type { FitsOnce, PruneOptions } from "./limiter-options.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
 import type { EnterOptions, EnterResult } from "./slots/enter-options.js";
@@ -153,6 +155,29 @@ export interface RateLimitOperations<
    * @param actual tokens that were used: finite and at least 0.
    */
   settle(result: RateLimitResult | LimitFirstResult, actual: number): Promise<void>;
+  /**
+   * Settles the hold of an id, in whatever process: gives back what was not used, and charges what was
+   * used beyond it, also into debt. Of any number of calls, one settles it; the others change
+   * nothing and say how it has ended. A hold that has lapsed is over: see `then` of `hold`, and `charge`
+   * what was used after it was given back. Where nothing was used, the id is forgotten, as by
+   * `release`. Rejects with a `RateLimitConfigError` for a limit without `holds`.
+   *
+   * @param names the limit; those of a call of `limitFirst`, in their order.
+   * @param options the key and the id of the call, and its `config` if it had one.
+   * @param actual tokens that were used: finite and at least 0. Missing or NaN, as a provider may report
+   * it, settles the hold as it was estimated.
+   */
+  settle(
+    names: TTokens | readonly TTokens[],
+    options: HoldOptions,
+    actual: number | null | undefined,
+  ): Promise<SettleResult>;
+
+  /**
+   * Gives all tokens of a hold back, in whatever process, for work that was not done. Its id is
+   * forgotten, so the same call can take its tokens again. See `settle`.
+   */
+  release(names: TTokens | readonly TTokens[], options: HoldOptions): Promise<ReleaseResult>;
 
   /** Fills the bucket and forgets its reservations. */
   reset(
@@ -339,6 +364,12 @@ export interface RateLimiter<
   ): Promise<LimitPage>;
   /** A page of the buckets of a limit, for an administrator's view. */
   list(name: keyof TLimits & string, options?: ListOptions): Promise<LimitPage>;
+
+  /**
+   * The open holds of a key: those that nothing has settled, and that no call has found lapsed. The
+   * ones that lapse first come first. Rejects with a `RateLimitConfigError` for a limit without `holds`.
+   */
+  holds(name: TokensName<TLimits>, options?: KeyOptions): Promise<OpenHold[]>;
 
   /**
    * The config by which a call with this key is decided, with `start` filled in. Reads no row.

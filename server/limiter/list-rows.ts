@@ -8,7 +8,7 @@ import { LAST_SHARD, rowId, type RateLimitStore, type RowId } from "../store/sto
 import type { Context } from "./context.js";
 import type { LimitItem } from "./limiter-types.js";
 import type { Overriding } from "./overrides/open-overrides.js";
-import { readState } from "./read.js";
+import { heldIn, readState } from "./read.js";
 import { type ResolvedLimit, resolveLimit } from "./resolve-limit.js";
 import type { Slots } from "./slots/create-slots.js";
 import { unsupported } from "./unsupported.js";
@@ -32,7 +32,7 @@ export interface ListContext {
 
 interface Configs {
   config: Bucket;
-  inline: Bucket | undefined;
+  inline?: Bucket | undefined;
 }
 
 /** Not from the cache of resolved limits: a list of many keys would replace those in use. */
@@ -83,7 +83,8 @@ export async function readItems(
       const { key, config, override } = some[i]!;
       const { value, ts } = calculateRateLimit(state, config, now);
       const shown = shownConfig(config, value, now);
-      items.push({ key, value, ts, config: shown, now, ...(override && { override }) });
+      const held = heldIn(state);
+      items.push({ key, value, ts, config: shown, now, ...held, ...(override && { override }) });
     }
   }
   return items;

@@ -24,10 +24,21 @@ import type {
   LimitFirstOptions,
   LimitFirstResult,
 } from "./limit-first-options.js";
+import type { HoldOptions } from "./holds/hold-options.js";
+import { releaseHold, settleHold } from "./holds/settle-hold.js";
 import { getValue, snapshots } from "./read.js";
 import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
 import { settle } from "./settle.js";
+
+type SettleArgs =
+  | [result: RateLimitResult | LimitFirstResult, actual: number]
+  | [names: string | readonly string[], options: HoldOptions, actual: number | null | undefined];
+
+function isOfHold(args: SettleArgs): args is Extract<SettleArgs, { length: 3 }> {
+  const [first, second] = args;
+  return (typeof first === "string" || Array.isArray(first)) && typeof second === "object";
+}
 
 /** @param known the first link, which some limiters do not have. */
 export function createOperations(context: Context, known: Known) {
@@ -44,8 +55,12 @@ export function createOperations(context: Context, known: Known) {
       "first",
     ),
     credit: known((name: string, options: CreditOptions) => credit(context, name, options)),
-    settle: known((result: RateLimitResult | LimitFirstResult, actual: number) =>
-      settle(context, result, actual),
+    settle: known((...args: SettleArgs) => {
+      const settled = isOfHold(args) ? settleHold(context, ...args) : settle(context, ...args);
+      return settled as Promise<never>;
+    }),
+    release: known((names: string | readonly string[], options: HoldOptions) =>
+      releaseHold(context, names, options),
     ),
     refund: known((name: string | LimitFirstResult, options?: RefundOptions) =>
       isPayment(name) ? refundPayment(context, name, options) : refund(context, name, options),

@@ -23,13 +23,15 @@ export interface PruneContext {
   clock(): number;
   /** Absent without overrides. */
   overriding?: Pick<Overriding, "allConfigs" | "removeEnded"> | undefined;
+  /** Ends the lapsed holds of a limit, and tells their number. */
+  endHolds(name: string): Promise<number>;
   /** Bounds how long one page may take. */
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
 }
 
 /** @returns how many rows were deleted. */
 export async function prune(
-  { store, configs, slotConfigs, onceFor, clock, bound, overriding }: PruneContext,
+  { store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds }: PruneContext,
   options: PruneOptions,
 ): Promise<number> {
   const ofTokens = allConfigs(configs, options);
@@ -47,8 +49,13 @@ export async function prune(
   }
   const terms: PruneTerms = { configs: parts, before: clock() - SKEW };
   await overriding?.removeEnded(terms.before);
-  const pages = pagesOf(store, terms)[Symbol.asyncIterator]();
   let deleted = 0;
+  // Before their markers go, which say what may come back. A row does not tell by which of several
+  // configs its tokens were taken, so holds of such limits are left to their calls.
+  for (const [of, { holds }] of configs) {
+    if (holds && options.alsoConfigs?.[of] === undefined) deleted += await endHolds(of);
+  }
+  const pages = pagesOf(store, terms)[Symbol.asyncIterator]();
   for (;;) {
     const page = await bound(() => pages.next());
     if (page.done === true) return deleted;

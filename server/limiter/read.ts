@@ -22,7 +22,7 @@ export async function getValue(
   const [state] = await apply([readState(limit, environment, leases)]);
   const { value, ts } = calculateRateLimit(state!, limit.config, state!.now);
   const config = shownConfig(limit.config, value, state!.now);
-  return { value, ts, config };
+  return { value, ts, config, ...heldIn(state!) };
 }
 
 export async function snapshots<TName extends string>(
@@ -54,7 +54,12 @@ function snapshotOf<TName extends string>(
   };
 }
 
-type ReadState = RateLimitState & Pick<RateLimitSnapshot, "fullest" | "now">;
+/** The tokens held, of a limit that has holds. */
+export function heldIn({ held }: Pick<ReadState, "held">): { held?: number } {
+  return held === undefined ? {} : { held };
+}
+
+type ReadState = RateLimitState & Pick<RateLimitSnapshot, "fullest" | "held" | "now">;
 
 /** Reads a limit: its row and the blocks of this process, or the sum of its shards. */
 export function readState(
@@ -64,15 +69,18 @@ export function readState(
 ): ClaimDecision<ReadState> {
   const { config } = limit;
   const { shards = 1 } = config;
-  const rows = allRows(limit);
+  const own = allRows(limit);
+  const sum = limit.held?.[1];
+  const rows = sum === undefined ? own : [...own, sum];
   const claim = {
     rows,
     attempt(draft: Draft, now: number) {
-      const states = rows.map((row) => draft.peek(row));
+      const states = own.map((row) => draft.peek(row));
+      const held = sum && { held: draft.peek(sum)?.value ?? 0 };
       const [only] = states;
       const { value, ts } = shards === 1 && only ? only : sumShards(states, config, now);
       const fullest = shards > 1 && { fullest: fullestShards(states, config, now) };
-      return { value: withHeld(leases, limit, value), ts, ...fullest, now };
+      return { value: withHeld(leases, limit, value), ts, ...fullest, ...held, now };
     },
   };
   return new ClaimDecision(claim, clock, true);

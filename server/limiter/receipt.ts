@@ -11,6 +11,7 @@ import type { Block } from "../leases/block.js";
 import type { RowId } from "../store/store.js";
 import { rowOf } from "./choose-shards.js";
 import type { Environment } from "./context.js";
+import type { HeldLimit } from "./holds/end-hold.js";
 import { Entry, EntryRefund, type TransactionScope } from "./receipt-entries.js";
 import type { Marker } from "./once.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -27,6 +28,8 @@ export interface Memory {
   readonly block?: Block | undefined;
   /** What says that the id of the call was charged, if it had one. */
   readonly marker?: Marker | undefined;
+  /** Whether its tokens are held under that id. @default false */
+  readonly isHeld?: boolean | undefined;
   /** When it was decided, epoch ms: the `ts` of a marker. */
   now?: number;
   /** The results of the limits that paid for a call of `limitFirst`, in order. */
@@ -46,6 +49,8 @@ export class Receipt {
   readonly isTaken: boolean;
   /** The marker of the call's id, and the `ts` that it was written with. */
   readonly marker: { readonly row: RowId; readonly ts: number } | undefined;
+  /** Where its tokens are held under its id. Then the rows know what is left, and not the entries. */
+  readonly hold: HeldLimit | undefined;
   /** The rows of the call itself. */
   readonly rows: readonly RowId[];
   /** Those of the limits that paid before it. Each of them can also be settled alone. */
@@ -61,17 +66,23 @@ export class Receipt {
     this.owner = environment.owner;
     this.readOnly = readOnly;
     this.marker = marker && { row: marker.row, ts: now };
+    this.hold = of.isHeld ? { limit: this.limit, marker: marker! } : undefined;
     this.payers = payers.map((payer) => receiptOf(payer)!);
     // The row gave it with the whole block.
     const taken = takenBy(limit, of.count, of.block?.row ?? result);
     this.rows = taken.rows;
     this.isTaken = !result.repeated && result.shadow?.ok !== false;
     // The tokens of a payment are in the entries of those that paid.
-    if (readOnly || !this.isTaken || of.payers !== undefined) return;
+    if (readOnly || !this.isTaken || of.payers !== undefined || this.hold !== undefined) return;
     const entry = new Entry(of.count, taken, false, of.block);
     const { scope } = environment;
     if (scope === undefined || scope.outcome === "committed") this.entries.push(entry);
     else scope.entriesOf(this).push(entry);
+  }
+
+  /** The holds of the call and of the limits that paid for it, in order. */
+  get holds(): readonly HeldLimit[] {
+    return [...this.payers.flatMap(({ holds }) => holds), ...(this.hold ? [this.hold] : [])];
   }
 
   /** Tokens that the call keeps, as a transaction sees it, or as all others do. */

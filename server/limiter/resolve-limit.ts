@@ -4,10 +4,12 @@ import { floorOf, type Bucket, shardConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
 import type { CreditsConfig, LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { bucketConfig, isCredits } from "../../core/rows/credits.js";
+import { HELD } from "../../core/rows/hold.js";
 import { sideName } from "../../core/rows/side-rows.js";
 import { STRIKES, strikesConfig } from "../../core/rows/strikes.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
+import { validateHolds } from "../../core/validate-holds.js";
 import { withStart } from "../../core/phase.js";
 import { validateConfig } from "../../core/validate-config.js";
 import type { RateLimitOverride } from "./overrides/override-types.js";
@@ -50,6 +52,8 @@ export interface ResolvedLimit {
   readonly onceFor: number | undefined;
   /** Its row, and the one that counts its closings. `undefined` where `blockFor` is no list. */
   readonly counted: readonly [RowId, RowId] | undefined;
+  /** Its row, and the one that adds up its holds. `undefined` where it has none. */
+  readonly held: readonly [RowId, RowId] | undefined;
   /** What every call is answered with; `undefined` where the rows decide. */
   readonly answer: OverriddenAnswer | undefined;
   /** The override by which it was resolved. */
@@ -139,13 +143,15 @@ function withPolicies(inline: Bucket, named?: Bucket): Bucket {
   return { ...inline, ...policiesOf(named), ...policiesOf(inline) };
 }
 
-/** Those of `shadow`, `whenStoreFails`, `rememberDenials` and `onceFor` that are set. */
-function policiesOf({ shadow, whenStoreFails, rememberDenials, onceFor }: Partial<Bucket> = {}) {
+/** Those of the options that are about calls, and not about tokens, that are set. */
+function policiesOf(config: Partial<Bucket> = {}) {
+  const { shadow, whenStoreFails, rememberDenials, onceFor, holds } = config;
   return {
     ...(shadow !== undefined && { shadow }),
     ...(whenStoreFails !== undefined && { whenStoreFails }),
     ...(rememberDenials !== undefined && { rememberDenials }),
     ...(onceFor !== undefined && { onceFor }),
+    ...(holds !== undefined && { holds }),
   };
 }
 
@@ -160,7 +166,9 @@ export function configOf(
     if (named === undefined) validateName(name);
     validateConfig(inline);
     if (inline.kind === "concurrency") throw noTokens(name);
-    return withPolicies(bucketLike(inline, named, name), named);
+    const config = withPolicies(bucketLike(inline, named, name), named);
+    if (named?.holds) validateHolds(config, "config");
+    return config;
   }
   if (named !== undefined) return named;
   throw new RateLimitInputError(
@@ -186,6 +194,7 @@ export function resolveLimit(
     rememberDenials: rememberFor = rememberDenials,
     lease,
     onceFor,
+    holds,
     ...shown
   } = withStart(given, name, storedKey);
   const config: Bucket = shown;
@@ -207,6 +216,7 @@ export function resolveLimit(
     via: lease === undefined ? memory : isRemembered ? "block, memory" : "block",
     onceFor,
     counted: countedRows(row, config),
+    held: holds ? [row, rowId(sideName(HELD, name), row.key, 0)] : undefined,
     answer: undefined,
     override: undefined,
     lease: lease && leaseTerms(config, lease.ms),

@@ -1,6 +1,6 @@
 /** `transaction`: the operations in a transaction of the database, which the limiter owns. */
 import type { OutageLog } from "../report/logger.js";
-import type { RateLimitStore, RowId, TransactionOptions } from "../store/store.js";
+import type { JoinedStore, RateLimitStore, RowId, TransactionOptions } from "../store/store.js";
 import { reportStoreError } from "./answers/store.js";
 import type { Telling } from "./context.js";
 import { TransactionScope } from "./receipt-entries.js";
@@ -10,11 +10,7 @@ export interface TransactionContext {
   store: RateLimitStore;
   outage: OutageLog;
   /** The operations inside a transaction. */
-  operations(
-    store: Pick<RateLimitStore, "apply">,
-    changed: (row: RowId) => void,
-    telling: Telling,
-  ): object;
+  operations(store: JoinedStore, changed: (row: RowId) => void, telling: Telling): object;
   /** Ends what is remembered of a row. */
   changed(row: RowId): void;
   /** Takes a turn of `autoPrune`, where there is no timer. */

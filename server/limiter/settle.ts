@@ -6,6 +6,7 @@ import { chargeLimit } from "./charge.js";
 import type { Context } from "./context.js";
 import { giveBack } from "./give-back.js";
 import type { LimitFirstResult } from "./limit-first-options.js";
+import { endHolds } from "./holds/settle-hold.js";
 import { ownReceiptOf } from "./receipt.js";
 import { isPayment, paymentOf } from "./refund.js";
 
@@ -25,6 +26,9 @@ export async function settle(
     ? paymentOf(result, environment)
     : ownReceiptOf(result, environment);
   if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
+  const { holds } = receipt;
+  // Also of a call that was repeated: whoever does the work knows what it used.
+  if (holds.length > 0) return void (await endHolds(context, holds, { kind: "settle", actual }));
   // The first call with an id settles its tokens. A denied shadow would have let its call use nothing.
   if (!receipt.isTaken) return;
   const { scope } = environment;

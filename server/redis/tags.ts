@@ -5,7 +5,8 @@
  */
 import { hash } from "../../core/hash.js";
 import { keySlot } from "./key-slot.js";
-import { bucketKeyOf, MARKERS } from "../../core/rows/marker.js";
+import { sideRowsOf } from "../../core/rows/kinds.js";
+import { bucketKeyOf } from "../../core/rows/marker.js";
 import { rowKey, type RowId } from "../store/store.js";
 
 const SLOTS = 16_384;
@@ -49,9 +50,9 @@ export function createTags(prefix: string, count: number): Tags {
   };
 }
 
-/** A marker of `once` is in the slot of its bucket, because one decision writes both. */
+/** A row with an id in its key is in the slot of its bucket, because one decision writes both. */
 function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
-  return name.startsWith(MARKERS.prefix) ? bucketKeyOf(key) : key;
+  return sideRowsOf(name)?.keyStart === undefined ? key : bucketKeyOf(key);
 }
 
 /** The tags: texts whose slots are as near as possible to the middle of equal parts of all slots. */

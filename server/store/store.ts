@@ -121,9 +121,10 @@ export interface RateLimitStore<TTransaction = unknown> {
   /**
    * Applies decisions inside a transaction that the caller owns. They take effect when it commits.
    * Rejects with a conflict as the database reports it, so that the owner can retry. If a conflict
-   * may have rolled the transaction back, all later calls reject with it too.
+   * may have rolled the transaction back, all later calls reject with it too. Without `list`, a denied
+   * call does not find holds that have lapsed.
    */
-  using?(tx: TTransaction): Pick<RateLimitStore, "apply">;
+  using?(tx: TTransaction): JoinedStore;
 
   /**
    * Runs `run` in a Serializable transaction. Retries conflicts until `retryFor` has passed. Rejects
@@ -131,7 +132,7 @@ export interface RateLimitStore<TTransaction = unknown> {
    * begin or commit, takes too long, or still meets conflicts at the end.
    */
   transaction?<TResult>(
-    run: (tx: TTransaction, store: Pick<RateLimitStore, "apply">) => Promise<TResult>,
+    run: (tx: TTransaction, store: JoinedStore) => Promise<TResult>,
     options: TransactionOptions,
   ): Promise<TResult>;
 
@@ -212,6 +213,9 @@ export interface RateLimitStore<TTransaction = unknown> {
    */
   prune?(terms: PruneTerms): AsyncIterable<number>;
 }
+
+/** A store inside a transaction. Its `list` shows the rows that the transaction sees. */
+export type JoinedStore = Pick<RateLimitStore, "apply" | "list">;
 
 /** Which rows are full. */
 export interface PruneTerms {

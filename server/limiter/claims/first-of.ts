@@ -18,6 +18,8 @@ export interface FirstOfAnswer {
   asked: readonly Asked[];
   /** Whole ms until the call would pass; 0 where it passed. */
   retryAfter: number;
+  /** The id of the call was charged before: this call took nothing. */
+  repeated?: true;
 }
 
 export interface Asked {

@@ -47,7 +47,8 @@ export class TokenClaim implements LimitRequest, Claim<RateLimitResult> {
     const [row] = rows as [RowId];
     if (limit.answer !== undefined) return answerAt(limit.answer, limit.config, now);
     if (limit.part !== limit.config) return this.takeFromShards(draft, now);
-    if (closes && rows.length === 2) return this.takeOrStrike(draft, now);
+    if (closes && limit.counted !== undefined && rows.length === 2)
+      return this.takeOrStrike(draft, now);
     const { part } = limit;
     const config = closes ? part : withoutBlock(part);
     const { result, next } = decideOnRow(this, draft.read(row), now, config);

@@ -107,6 +107,7 @@ function withoutRows(
     rememberFor: 0,
     via: "row",
     counted: undefined,
+    held: undefined,
     lease: undefined,
     seen: [],
     rows: [row],

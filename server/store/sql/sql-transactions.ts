@@ -3,7 +3,7 @@
  * of the application, which calls of the limiter join.
  */
 import type { RowAccess, RowStatements } from "../row-access.js";
-import type { RowId } from "../store.js";
+import type { JoinedStore, RowId } from "../store.js";
 import { createTransactionGate } from "../transactions/after-the-end.js";
 import { createTransactionStore, type TransactionStore } from "../transactions/decisions-inside.js";
 import { type Connection, inside, type Locking, NoTransactionsError } from "./connection.js";
@@ -12,6 +12,8 @@ import type { DriverTransactionOptions, SqlConnection, SqlDriver } from "./drive
 import { lockInTurn, startingWith } from "./lock-turns.js";
 import type { CheckedTable } from "./table/checked-table.js";
 import { writeGroups } from "./write-groups.js";
+
+type JoinedList = NonNullable<JoinedStore["list"]>;
 
 const UNLOCKED: Locking = { lock: "none" };
 const AT_ONCE: Locking = { lock: "exclusive", patience: "none" };
@@ -109,10 +111,11 @@ export class SqlTransactions<TTransaction> {
     locking: Locking,
     replaced: (joined: RowStatements) => RowStatements = (joined) => joined,
   ): TransactionStore {
-    const { driver, isConflict, wrap } = this.options;
+    const { driver, table, isConflict, wrap } = this.options;
     const gate = createTransactionGate(driver.within(tx));
     const joined = replaced(this.#statements(inside(gate.connection, locking)));
-    return createTransactionStore(joined, { isConflict, wrap }, gate.close);
+    const list: JoinedList = (...page) => table.statements.list(gate.connection, ...page);
+    return createTransactionStore(joined, { isConflict, wrap }, list, gate.close);
   }
 
   /** The statements of a transaction. Each of them begins with a read. */

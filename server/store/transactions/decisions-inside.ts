@@ -4,7 +4,7 @@
  */
 import { planWrites } from "../plan-writes.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
-import { type Decision, rowKey, type RateLimitStore, type RowId } from "../store.js";
+import { type Decision, type JoinedStore, rowKey, type RowId } from "../store.js";
 import { WriteConflictError } from "../retry-conflicts.js";
 
 /**
@@ -13,7 +13,7 @@ import { WriteConflictError } from "../retry-conflicts.js";
 const MAX_ROUNDS = 5;
 
 /** The limits inside a transaction. */
-export interface TransactionStore extends Pick<RateLimitStore, "apply"> {
+export interface TransactionStore extends JoinedStore {
   /** Resolves when the calls so far are answered. */
   settled(): Promise<unknown>;
   /** From now on, no statement is sent, and each call rejects with this error. */
@@ -24,6 +24,7 @@ export interface TransactionStore extends Pick<RateLimitStore, "apply"> {
 export function createTransactionStore(
   statements: RowStatements,
   { isConflict, wrap }: Pick<RowAccess, "isConflict" | "wrap">,
+  list: NonNullable<JoinedStore["list"]>,
   end: TransactionStore["end"],
 ): TransactionStore {
   let last: Promise<unknown> = Promise.resolve();
@@ -62,13 +63,16 @@ export function createTransactionStore(
     return results;
   }
 
+  /** A transaction has one connection, so concurrent calls run one after the other. */
+  function inTurn<TResult>(run: () => Promise<TResult>): Promise<TResult> {
+    const result = last.then(run).catch(rethrow);
+    last = result.catch(() => {});
+    return result;
+  }
+
   return {
-    apply(decisions) {
-      // A transaction has one connection, so concurrent calls run one after the other.
-      const result = last.then(() => applyAll(decisions)).catch(rethrow);
-      last = result.catch(() => {});
-      return result;
-    },
+    apply: (decisions) => inTurn(() => applyAll(decisions)),
+    list: (...page) => inTurn(() => list(...page)),
     settled: () => last,
     end,
   };

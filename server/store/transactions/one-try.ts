@@ -7,7 +7,7 @@
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { WriteConflictError } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
-import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
+import { type JoinedStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
 import type { TransactionStore } from "./decisions-inside.js";
 import { within } from "./time-limits.js";
 
@@ -15,7 +15,7 @@ import { within } from "./time-limits.js";
 const GRACE = 1000;
 
 /** The limits that the application's function calls. */
-export type Apply = Pick<RateLimitStore, "apply">;
+export type Apply = JoinedStore;
 
 /** How the store begins transactions, and joins them. */
 export interface TransactionAccess<TTransaction> extends Pick<RowAccess, "isConflict"> {
@@ -135,6 +135,14 @@ export class OneTry<TTransaction, TResult> {
         try {
           if (mustYield) throw new WriteConflictError();
           return await store.apply(decisions, call);
+        } catch (error) {
+          if (this.#access.isConflict(error)) this.#noteConflict(store, error);
+          throw error;
+        }
+      },
+      list: async (...page) => {
+        try {
+          return await store.list!(...page);
         } catch (error) {
           if (this.#access.isConflict(error)) this.#noteConflict(store, error);
           throw error;

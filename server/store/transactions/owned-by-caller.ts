@@ -32,25 +32,27 @@ export function createUsing<TTransaction>({
     // At once, because it throws for what is no transaction.
     const store = join(tx);
     let ended: { error: unknown } | undefined;
-    return {
-      async apply(decisions) {
-        if (ended !== undefined) throw ended.error;
-        const joined = underWay.get(tx) ?? { store, calls: 0 };
-        underWay.set(tx, joined);
-        joined.calls++;
-        try {
-          return await joined.store.apply(decisions);
-        } catch (error) {
-          if (endsTransaction(error)) {
-            ended = { error };
-            joined.store.end(error);
-          }
-          throw error;
-        } finally {
-          joined.calls--;
-          if (joined.calls === 0) underWay.delete(tx);
+    const call = async <TResult>(run: (own: TransactionStore) => Promise<TResult>) => {
+      if (ended !== undefined) throw ended.error;
+      const joined = underWay.get(tx) ?? { store, calls: 0 };
+      underWay.set(tx, joined);
+      joined.calls++;
+      try {
+        return await run(joined.store);
+      } catch (error) {
+        if (endsTransaction(error)) {
+          ended = { error };
+          joined.store.end(error);
         }
-      },
+        throw error;
+      } finally {
+        joined.calls--;
+        if (joined.calls === 0) underWay.delete(tx);
+      }
+    };
+    return {
+      apply: (decisions) => call((own) => own.apply(decisions)),
+      list: (...page) => call((own) => own.list!(...page)),
     };
   };
 }

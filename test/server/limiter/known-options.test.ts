@@ -12,12 +12,12 @@ function create() {
 type Untyped = Record<keyof RateLimiter, (...args: unknown[]) => Promise<unknown>>;
 
 it.each([
-  ["limit", { ky: "a" }, "key, config, count, reserve, throws, once"],
-  ["check", { ky: "a" }, "key, config, count, reserve, throws, once"],
+  ["limit", { ky: "a" }, "key, config, count, reserve, throws, once, hold"],
+  ["check", { ky: "a" }, "key, config, count, reserve, throws, once, hold"],
   ["reset", { ky: "a" }, "key, config"],
   ["refund", { ky: "a" }, "key, config, count, result"],
   ["getValue", { ky: "a" }, "key, config"],
-  ["acquire", { ky: "a" }, "key, config, count, maxWait, signal"],
+  ["acquire", { ky: "a" }, "key, config, count, maxWait, signal, once, hold"],
 ] as const)("%s() rejects a misspelt option, and changes nothing", async (method, options, use) => {
   const limiter = create();
   await limiter.limit("one", { count: 2 });

@@ -1,0 +1,55 @@
+/** `once` of a call that one of several limits pays for, or each in part: it is paid for once by all of them. */
+import { answerAgain, markerOf } from "../../../core/rows/marker.js";
+import type { Claim } from "../draft.js";
+import { rowsOfHold, writeHold } from "../holds/end-hold.js";
+import type { HoldTerms } from "../holds/hold-options.js";
+import { type Charged, chargedBefore, type Marker } from "../once.js";
+import type { FirstOfAnswer, Payer } from "./first-of.js";
+
+/**
+ * The claim, if its id was not charged before, to any of the limits. If it was, the first answers of
+ * those that paid.
+ *
+ * @param markers of the payers, in order.
+ * @param terms holds the tokens under the id.
+ */
+export function firstOnce(
+  claim: Claim<FirstOfAnswer>,
+  payers: readonly Payer[],
+  markers: readonly Marker[],
+  terms: HoldTerms | undefined,
+): Claim<FirstOfAnswer> {
+  const limitOf = (i: number) => payers[i]!.request.limit;
+  const markerRows = markers.flatMap((marker, i) => [
+    marker.row,
+    ...rowsOfHold(limitOf(i), marker),
+  ]);
+  return {
+    rows: [...claim.rows, ...markerRows],
+    attempt(draft, now) {
+      const charged = markers.map((marker, i) => chargedBefore(draft, limitOf(i), marker, now));
+      const last = charged.findLastIndex((known) => known !== undefined);
+      if (last >= 0) {
+        const asked = payers.slice(0, last + 1).map((payer, i) => ({
+          result: again(charged[i]) ?? payer.refuse(draft, now, payer.request.count),
+        }));
+        return { ok: true, asked, retryAfter: 0, repeated: true };
+      }
+      const answer = claim.attempt(draft, now);
+      if (!answer.ok) return answer;
+      for (const [i, { result, paid = 0 }] of answer.asked.entries()) {
+        const limit = limitOf(i);
+        // An exempt caller takes nothing.
+        if (paid === 0 || limit.answer !== undefined) continue;
+        draft.write(markers[i]!.row, markerOf(result, now));
+        if (terms !== undefined)
+          writeHold(draft, limit, markers[i]!, { ...terms, count: paid }, now);
+      }
+      return answer;
+
+      function again(known: Charged | undefined) {
+        return known && answerAgain(known.marker, draft.peek(known.row), known.part, now);
+      }
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * Writes a hold, and ends it: exactly once, because the hold is a row that the decision deletes. What
+ * it gives back is bounded as for a result, see `core/refund.ts`.
+ */
+import { chargeRows, validateChargeable } from "../../../core/charge.js";
+import { heldAt } from "../../../core/calculate.js";
+import {
+  holdOf,
+  holdState,
+  isLapsed,
+  takenByHold,
+  withHold,
+  withoutHold,
+  type Hold,
+} from "../../../core/rows/hold.js";
+import { endedMarker, endOfHold, type HoldEnd } from "../../../core/rows/marker.js";
+import type { RowId } from "../../store/store.js";
+import type { Draft } from "../draft.js";
+import { refundRows } from "../give-back.js";
+import type { Marker } from "../once.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+import type { HoldRequest, NotHeld } from "./hold-options.js";
+
+/** The limit of a hold, and the marker of its id. */
+export interface HeldLimit {
+  readonly limit: ResolvedLimit;
+  readonly marker: Marker;
+}
+
+/**
+ * - `settle`: `actual` tokens were used.
+ * - `give back`: up to so many tokens were not used.
+ * - `lapse`: nothing settled it in time. A hold that has not lapsed stays.
+ */
+export type Ending =
+  | { readonly kind: "settle"; readonly actual: number }
+  | { readonly kind: "give back"; readonly count: number }
+  | { readonly kind: "lapse" };
+
+export type EndedHold =
+  /** `used` tokens stay charged, less those that did not come back. */
+  | { ok: true; end: HoldEnd; count: number; used: number; value: number }
+  | { ok: false; reason: NotHeld };
+
+/** The rows that a call with an id needs beside its own and the marker, of a limit with holds. */
+export function rowsOfHold({ held }: ResolvedLimit, { hold }: Marker): readonly RowId[] {
+  return hold === undefined ? [] : [hold, held![1]];
+}
+
+/** All rows that the end of a hold needs. */
+export function rowsToEnd({ limit, marker }: HeldLimit): readonly RowId[] {
+  return [limit.rows[0], marker.row, ...rowsOfHold(limit, marker)];
+}
+
+export function writeHold(
+  draft: Draft,
+  { held }: ResolvedLimit,
+  { hold: row }: Marker,
+  { for: ms, then: atLapse, count }: HoldRequest,
+  now: number,
+): void {
+  const sum = held![1];
+  // Two items of one call may be for the same bucket.
+  const earlier = draft.read(row!);
+  const hold: Hold = { count, atLapse, until: now + ms };
+  const all = earlier === null ? hold : { ...hold, count: count + holdOf(earlier).count };
+  draft.write(row!, holdState(all));
+  draft.write(sum, withHold(draft.read(sum), hold));
+}
+
+export function endHold(
+  draft: Draft,
+  { limit, marker }: HeldLimit,
+  ending: Ending,
+  now: number,
+): EndedHold {
+  const { part, held } = limit;
+  const row = limit.rows[0];
+  const mark = draft.read(marker.row);
+  const state = draft.read(marker.hold!);
+  if (state === null) return { ok: false, reason: reasonOf(mark) };
+  const hold = holdOf(state);
+  const hasLapsed = isLapsed(state, now);
+  if (ending.kind === "lapse" && !hasLapsed) return { ok: false, reason: "unknown" };
+  // Before its marker and its row are written.
+  const taken = takenByHold(hold, mark, draft.peek(row), part, marker.onceFor);
+  const end = hasLapsed ? lapseOf(hold) : endOf(hold, ending);
+  const used = end === "kept" ? hold.count : usedBy(hold, hasLapsed ? "nothing" : ending);
+  const back = hold.count - used;
+  if (back > 0) refundRows(limit, [row], back, [taken]).attempt(draft, now);
+  if (back < 0) chargeMore(draft, limit, -back, now);
+  draft.write(marker.hold!, null);
+  const sum = held![1];
+  draft.write(sum, withoutHold(draft.read(sum), hold.count));
+  if (mark !== null) draft.write(marker.row, endedMarker(mark, end));
+  const { value } = heldAt(draft.read(row), part, now);
+  // What it was ended for has not happened: it had ended before.
+  if (hasLapsed && ending.kind !== "lapse") return { ok: false, reason: end };
+  return { ok: true, end, count: hold.count, used, value };
+}
+
+function reasonOf(mark: Parameters<typeof endOfHold>[0] | null): NotHeld {
+  return (mark && endOfHold(mark)) ?? "unknown";
+}
+
+function lapseOf({ atLapse }: Hold): HoldEnd {
+  return atLapse === "keep" ? "kept" : "given back";
+}
+
+/** Where nothing was used, a later call with the id has to be charged: it would pass for nothing. */
+function endOf(hold: Hold, ending: Ending): HoldEnd {
+  return usedBy(hold, ending) === 0 ? "released" : "settled";
+}
+
+function usedBy({ count }: Hold, ending: Ending | "nothing"): number {
+  if (ending === "nothing" || ending.kind === "lapse") return 0;
+  return ending.kind === "settle" ? ending.actual : Math.max(0, count - ending.count);
+}
+
+/** Into debt, because they were used. */
+function chargeMore(draft: Draft, limit: ResolvedLimit, count: number, now: number): void {
+  const row = limit.rows[0];
+  validateChargeable(limit.name, limit.part, count);
+  const [next] = chargeRows([draft.read(row)], limit.part, now, count);
+  draft.write(row, next!);
+}

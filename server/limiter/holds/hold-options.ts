@@ -1,0 +1,113 @@
+/** The options of calls that hold their tokens under an id, and what ends a hold. */
+import type { HoldThen } from "../../../core/rows/hold.js";
+import type { HoldEnd } from "../../../core/rows/marker.js";
+import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
+import type { KeyOptions } from "../call-options.js";
+import type { Marker } from "../once.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+
+/** How a call holds its tokens. */
+export interface HoldTerms {
+  /** When the hold lapses if nothing settles it, in ms from the call: whole, 1 to `onceFor`. */
+  for: number;
+  /**
+   * What becomes of a hold that lapses.
+   *
+   * - `"keep"`: its tokens stay charged, as they were estimated. For whatever costs money: a process that
+   *   died may have sent its request, and the provider then bills it.
+   * - `"release"`: its tokens come back. For work that has cost nothing unless it was settled.
+   */
+  then: HoldThen;
+}
+
+/** A hold that a call asks for. */
+export interface HoldRequest extends HoldTerms {
+  /** Tokens that the call takes. */
+  readonly count: number;
+}
+
+/** How calls name a hold. */
+export interface HoldOptions extends KeyOptions {
+  /** The id of the call that took the tokens. */
+  once: string;
+}
+
+/** Why there is nothing to end: how the hold has ended before, or that there is none of this id. */
+export type NotHeld = HoldEnd | "unknown";
+
+/**
+ * The result of `settle` by an id.
+ *
+ * - `settled: true`: `count` tokens were held until now, and `value` are left in the bucket.
+ * - `settled: false`: nothing changed. `reason` says how the hold has ended before. It is `"unknown"` for
+ *   an id that was never held, and for one that is forgotten (`onceFor`).
+ */
+export type SettleResult =
+  { settled: true; count: number; value: number } | { settled: false; reason: NotHeld };
+
+/** The result of `release`; see {@link SettleResult}. */
+export type ReleaseResult =
+  { released: true; count: number; value: number } | { released: false; reason: NotHeld };
+
+/**
+ * @throws RateLimitConfigError for terms that are not valid, quoting the option, and for a limit without
+ * holds.
+ * @throws RateLimitInputError for a count of 0, which leaves nothing to hold.
+ */
+export function validateHold(
+  terms: HoldTerms,
+  { name, held }: Pick<ResolvedLimit, "name" | "held">,
+  marker: Marker | undefined,
+  count: number,
+): void {
+  if (typeof terms !== "object" || terms === null) {
+    throw new RateLimitConfigError(
+      "hold",
+      terms,
+      'an object, such as { for: MINUTE, then: "keep" }',
+    );
+  }
+  if (held === undefined) throw unheld(name, terms);
+  if (marker === undefined) {
+    const message = "hold needs once: the id by which any process settles the hold";
+    throw new RateLimitConfigError("hold", terms, { message });
+  }
+  const { for: ms, then, ...others } = terms;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const message = `hold.${unknown} is not an option; use for and then`;
+    throw new RateLimitConfigError(`hold.${unknown}`, undefined, { message });
+  }
+  if (!(Number.isSafeInteger(ms) && ms >= 1 && ms <= marker.onceFor)) {
+    const problem = `a whole number of ms from 1 to ${marker.onceFor}, which is the limit's onceFor`;
+    throw new RateLimitConfigError("hold.for", ms, problem);
+  }
+  if (then !== "keep" && then !== "release") {
+    const problem =
+      '"keep" or "release": what becomes of the tokens if nothing settles them in time';
+    throw new RateLimitConfigError("hold.then", then, problem);
+  }
+  if (count === 0) {
+    throw new RateLimitInputError(
+      "count",
+      "count must be above 0 with hold: estimate what is used",
+    );
+  }
+}
+
+/** How a call holds its tokens; `undefined` where an override answers it, which takes none. */
+export function holdOf(
+  { hold }: { hold?: HoldTerms | undefined },
+  { limit, count }: { limit: ResolvedLimit; count: number },
+  marker: Marker | undefined,
+): HoldRequest | undefined {
+  if (hold === undefined || limit.answer !== undefined) return undefined;
+  validateHold(hold, limit, marker, count);
+  return { ...hold, count };
+}
+
+/** For a limit that has none. */
+export function unheld(name: string, value: unknown): RateLimitConfigError {
+  const message = `"${name}" has no holds: add holds: true to it in the limiter's limits`;
+  return new RateLimitConfigError("hold", value, { message });
+}

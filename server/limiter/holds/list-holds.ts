@@ -1,0 +1,43 @@
+/** `holds`: the open holds of a key. */
+import { unheld } from "./hold-options.js";
+import { KEY_OPTIONS, rejectUnknownOptions } from "../known-options.js";
+import type { KeyOptions } from "../call-options.js";
+import type { Context } from "../context.js";
+import { beneathAnswer } from "../overrides/overridden-answer.js";
+import { unsupported } from "../unsupported.js";
+import type { HoldThen } from "../../../core/rows/hold.js";
+import type { RateLimitStore } from "../../store/store.js";
+import { findHolds } from "./find-holds.js";
+
+/** Tokens that a call has taken, and that nothing has settled yet. */
+export interface OpenHold {
+  /** The id of the call, hashed where there is a `hashKey`. */
+  once: string;
+  /** Tokens held. */
+  count: number;
+  /** What becomes of them when the hold lapses. */
+  then: HoldThen;
+  /** When it lapses, epoch ms by the clock of the store. May have passed: it then ends with the next denial. */
+  until: number;
+}
+
+/** @returns those that lapse first before the others. */
+export async function listHolds(
+  context: Context,
+  store: RateLimitStore,
+  name: string,
+  options: KeyOptions = {},
+): Promise<OpenHold[]> {
+  rejectUnknownOptions(options, KEY_OPTIONS, "holds()");
+  const limit = beneathAnswer(context.resolve(name, options));
+  if (limit.held === undefined) throw unheld(name, options);
+  if (context.list === undefined) throw unsupported(store, "list");
+  const found = await findHolds(context, limit);
+  const byEnd = found.toSorted((a, b) => a.hold.until - b.hold.until);
+  return byEnd.map(({ hold: { count, atLapse, until }, id }) => ({
+    once: id,
+    count,
+    then: atLapse,
+    until,
+  }));
+}

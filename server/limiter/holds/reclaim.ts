@@ -1,0 +1,152 @@
+/**
+ * Before a call is denied, the lapsed holds of its limit end in its own decision, the oldest first. A
+ * call that passes never looks for them: its rows are those of a limit without holds. A denied one
+ * reads the row that adds up the holds, and only if one of them may have lapsed, it lists them.
+ */
+import type { RateLimitResult } from "../../../core/decide.js";
+import type { RateLimitState } from "../../../core/calculate.js";
+import { isLapsed } from "../../../core/rows/hold.js";
+import type { RowId } from "../../store/store.js";
+import type { Context } from "../context.js";
+import { type Claim, ClaimDecision, type Draft } from "../draft.js";
+import { endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { findHolds } from "./find-holds.js";
+import type { ResolvedLimit } from "../resolve-limit.js";
+
+/** The most holds that one decision ends. */
+const MOST_AT_ONCE = 200;
+/** How often a call decides again. Others may hold tokens meanwhile, and more may have lapsed. */
+const MOST_ROUNDS = 10;
+
+/** A limit whose holds may have lapsed, and the sum of its holds at that time. */
+export interface DueLimit {
+  readonly limit: ResolvedLimit;
+  readonly sum: RateLimitState;
+}
+
+/** The lapsed holds of a limit that a decision ends first. */
+interface Lapsed extends DueLimit {
+  readonly holds: readonly HeldLimit[];
+  /** When the first of the other holds lapses, epoch ms. */
+  readonly next: number;
+}
+
+/** A claim that says of a denial for which of its limits holds may have lapsed. */
+export class ReclaimingClaim<TAnswer> implements Claim<TAnswer> {
+  readonly rows: readonly RowId[];
+  readonly isShadow: boolean | undefined;
+  due: readonly DueLimit[] = [];
+
+  /** @param lapsed what ends before the claim is asked. */
+  constructor(
+    readonly claim: Claim<TAnswer>,
+    readonly limits: readonly ResolvedLimit[],
+    private readonly isDenied: (answer: TAnswer) => boolean,
+    private readonly lapsed: readonly Lapsed[] = [],
+  ) {
+    const held = limits.flatMap(({ held: rows }) => rows ?? []);
+    this.rows = [
+      ...claim.rows,
+      ...held,
+      ...lapsed.flatMap(({ holds }) => holds.flatMap(rowsToEnd)),
+    ];
+    this.isShadow = claim.isShadow;
+  }
+
+  attempt(draft: Draft, now: number): TAnswer {
+    for (const each of this.lapsed) endAll(draft, each, now);
+    const answer = this.claim.attempt(draft, now);
+    this.due = this.isDenied(answer) ? dueAmong(this.limits, draft, now) : [];
+    return answer;
+  }
+
+  /** The same claim, which first ends these holds. */
+  ending(lapsed: readonly Lapsed[]): ReclaimingClaim<TAnswer> {
+    return new ReclaimingClaim(this.claim, this.limits, this.isDenied, lapsed);
+  }
+}
+
+/** A claim on one limit, which says of a denial whether holds of the limit may have lapsed. */
+export function reclaimable(
+  claim: Claim<RateLimitResult>,
+  limit: ResolvedLimit,
+): Claim<RateLimitResult> {
+  return limit.held === undefined ? claim : new ReclaimingClaim(claim, [limit], ({ ok }) => !ok);
+}
+
+/** The limits among these of which a hold may have lapsed. */
+export function dueAmong(
+  limits: readonly ResolvedLimit[],
+  draft: Pick<Draft, "peek">,
+  now: number,
+): DueLimit[] {
+  return limits.flatMap((limit) => {
+    const sum = limit.held && draft.peek(limit.held[1]);
+    return isLapsed(sum, now) ? [{ limit, sum }] : [];
+  });
+}
+
+/** Decides on a claim. Where it would be denied, lapsed holds end first. */
+export async function decideReclaiming<TAnswer>(
+  context: Context,
+  claim: Claim<TAnswer>,
+  limits: readonly ResolvedLimit[],
+  isDenied: (answer: TAnswer) => boolean,
+): Promise<{ answer: TAnswer; decision: ClaimDecision<TAnswer> }> {
+  const { apply, environment } = context;
+  const holding = limits.filter(({ held }) => held !== undefined);
+  if (holding.length === 0) {
+    const decision = new ClaimDecision(claim, environment.clock);
+    const [answer] = (await apply([decision])) as [TAnswer];
+    return { answer, decision };
+  }
+  const reclaiming = new ReclaimingClaim(claim, holding, isDenied);
+  const decision = new ClaimDecision<TAnswer>(reclaiming, environment.clock);
+  const [answer] = (await apply([decision])) as [TAnswer];
+  return reclaiming.due.length === 0
+    ? { answer, decision }
+    : decideAgain(context, reclaiming, reclaiming.due);
+}
+
+/**
+ * Decides again on a claim that was denied. A claim that only asks ends nothing, so it asks once.
+ *
+ * @param due what the denial has said.
+ */
+export async function decideAgain<TAnswer>(
+  context: Context,
+  claim: ReclaimingClaim<TAnswer>,
+  due: readonly DueLimit[],
+  readOnly: boolean = false,
+): Promise<{ answer: TAnswer; decision: ClaimDecision<TAnswer> }> {
+  const { apply, environment } = context;
+  for (let round = 1; ; round++) {
+    const lapsed = await Promise.all(due.map((each) => lapsedOf(context, each)));
+    const ending = claim.ending(lapsed);
+    const decision = new ClaimDecision<TAnswer>(ending, environment.clock, readOnly);
+    const [answer] = (await apply([decision])) as [TAnswer];
+    ({ due } = ending);
+    if (due.length === 0 || readOnly || round === MOST_ROUNDS) return { answer, decision };
+  }
+}
+
+async function lapsedOf(context: Context, { limit, sum }: DueLimit): Promise<Lapsed> {
+  const found = await findHolds(context, limit);
+  const now = context.environment.clock();
+  const byEnd = found.toSorted((a, b) => a.hold.until - b.hold.until);
+  const count = byEnd.slice(0, MOST_AT_ONCE).findLastIndex(({ hold }) => hold.until <= now) + 1;
+  const holds = byEnd.slice(0, count).map(({ marker }) => ({ limit, marker }));
+  return { limit, sum, holds, next: byEnd[count]?.hold.until ?? Infinity };
+}
+
+function endAll(draft: Draft, { limit, sum: then, holds, next }: Lapsed, now: number): void {
+  const row = limit.held![1];
+  const sum = draft.read(row);
+  for (const each of holds) endHold(draft, each, { kind: "lapse" }, now);
+  const rest = draft.peek(row);
+  // Where other holds came or went meanwhile, the next one to lapse is not known.
+  const isSame = sum?.value === then.value && sum.ts === then.ts;
+  if (!isSame || rest === null) return;
+  // Nothing is left of the sum of no holds but what rounding has left of it.
+  draft.write(row, next === Infinity ? null : { value: rest.value, ts: next });
+}
