@@ -8,7 +8,7 @@ import type {
   RateLimitConfig,
 } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { HoldTerms } from "./holds/hold-options.js";
+import type { HoldTerms } from "./holds/hold-terms.js";
 
 /** The limits of a limiter: their configs by name. */
 export type LimitConfigs = Record<string, LimitConfig>;

@@ -11,7 +11,8 @@ import { allRows, chooseRows } from "./choose-shards.js";
 import { type Context, type Environment, report } from "./context.js";
 import { type Claim, ClaimDecision } from "./draft.js";
 import { CHARGE_OPTIONS, rejectUnknownOptions } from "./known-options.js";
-import { type Marker, once } from "./once.js";
+import type { Marker } from "./markers.js";
+import { once } from "./once.js";
 import type { OverriddenAnswer, ResolvedLimit } from "./resolve-limit.js";
 
 export async function charge(

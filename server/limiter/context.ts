@@ -10,7 +10,7 @@ import type { WaitingCall } from "./answers/block.js";
 import type { RememberedDenials } from "./answers/remembered-denials.js";
 import type { KeyOptions, LimitConfigs } from "./call-options.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
-import type { MarkerFor } from "./once.js";
+import type { MarkerFor } from "./markers.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { TransactionScope } from "./receipt-entries.js";
 

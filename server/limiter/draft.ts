@@ -11,7 +11,7 @@
 import type { RateLimitState } from "../../core/calculate.js";
 import { type Decision, type Outcome, type PlainTake, rowKey, type RowId } from "../store/store.js";
 
-import type { DueLimit } from "./holds/reclaim.js";
+import type { DueLimit } from "./holds/due-limit.js";
 
 type Row = RateLimitState | null;
 

@@ -2,23 +2,13 @@
  * Gives tokens of a call back, from the last entry of its receipt to the first: to the block that they
  * are from while it lives, and else to their rows, as many as nothing else has replaced meanwhile.
  */
-import { heldAt, type RateLimitState, refillBetween } from "../../core/calculate.js";
-import { capacityOf, type PeriodicConfig } from "../../core/config.js";
-import {
-  refundTaken,
-  type RefundedRateLimit,
-  refundRateLimit,
-  type TakenTokens,
-} from "../../core/refund.js";
 import type { RowId } from "../store/store.js";
 import type { Context } from "./context.js";
 import { type Claim, ClaimDecision } from "./draft.js";
 import { endHolds } from "./holds/settle-hold.js";
 import type { EntryRefund } from "./receipt-entries.js";
 import type { Receipt } from "./receipt.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
-
-export type Refunded = Omit<RefundedRateLimit, "next">;
+import { refundRows } from "./refund-rows.js";
 
 /**
  * Gives back up to `count` tokens, in the turn of the receipt. Each limit gets its part by a decision
@@ -102,47 +92,4 @@ function returnToBlock(refund: EntryRefund): boolean {
   block.giveBack(count);
   refund.answer([count]);
   return true;
-}
-
-/**
- * Gives tokens back to rows of a limit. `rest` counts the tokens that were not given back.
- *
- * @param taken what is known of the taking, per row.
- */
-export function refundRows(
-  { part, lease }: ResolvedLimit,
-  rows: readonly RowId[],
-  count: number,
-  taken?: readonly TakenTokens[],
-): Claim<Refunded> {
-  return {
-    rows,
-    attempt(draft, now) {
-      const states = rows.map((row) => draft.read(row));
-      const [state] = states as [RateLimitState | null];
-      // What a block of another process could not have made the row lose meanwhile.
-      const room = lease && taken ? roomBelow(lease.config, state, taken[0]!, now) : Infinity;
-      const { next, ...result } =
-        taken === undefined
-          ? refundRateLimit(states, part, now, count)
-          : refundTaken(states, part, now, Math.min(count, room), taken);
-      for (const [i, row] of rows.entries()) if (next[i] !== undefined) draft.write(row, next[i]);
-      return result;
-    },
-  };
-}
-
-/**
- * The tokens that can have been added to a row since a call took from it, and never have made it
- * hold more than a block leaves of it. A take of a block loses what is above that. So tokens that
- * come back after it could be there a second time.
- */
-function roomBelow(
-  config: PeriodicConfig,
-  row: RateLimitState | null,
-  { value, ts, refunded = 0 }: TakenTokens,
-  now: number,
-): number {
-  const refilled = refillBetween(config, ts, heldAt(row, config, now).ts);
-  return Math.max(0, capacityOf(config) - value - refilled - refunded);
 }

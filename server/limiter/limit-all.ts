@@ -14,7 +14,8 @@ import { decideReclaiming } from "./holds/reclaim.js";
 import { ITEM_OPTIONS, LIMIT_ALL_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { inShadow } from "./limit.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
-import { type Marker, once } from "./once.js";
+import type { Marker } from "./markers.js";
+import { once } from "./once.js";
 import { remember } from "./receipt.js";
 
 export async function limitAll(

@@ -11,7 +11,7 @@ import { denialError } from "./denial-error.js";
 import { firstOnce } from "./claims/first-once.js";
 import { holdOf } from "./holds/hold-options.js";
 import { decideReclaiming } from "./holds/reclaim.js";
-import type { Marker } from "./once.js";
+import type { Marker } from "./markers.js";
 import { FIRST_ITEM_OPTIONS, FIRST_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import type {
   LimitFirstItem,

@@ -19,13 +19,8 @@ import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { type LimitRequest, requestOf } from "./limit-request.js";
 import { once } from "./once.js";
 import { type Memory, remember } from "./receipt.js";
-import {
-  decideAgain,
-  dueAmong,
-  type DueLimit,
-  reclaimable,
-  type ReclaimingClaim,
-} from "./holds/reclaim.js";
+import { decideAgain, dueAmong, reclaimable, type ReclaimingClaim } from "./holds/reclaim.js";
+import type { DueLimit } from "./holds/due-limit.js";
 import { holdOf } from "./holds/hold-options.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 

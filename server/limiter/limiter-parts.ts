@@ -15,7 +15,7 @@ import { RememberedDenials } from "./answers/remembered-denials.js";
 import type { Settings } from "./checked-options.js";
 import { type Context, createChanges, type Environment, type Telling } from "./context.js";
 import { createStoredKey } from "./hash-key.js";
-import { createMarkers } from "./once.js";
+import { createMarkers } from "./markers.js";
 import { openOverrides } from "./overrides/open-overrides.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { createSlots } from "./slots/create-slots.js";

@@ -35,8 +35,7 @@ import type {
   LimitFirstOptions,
   LimitFirstResult,
 } from "./limit-first-options.js";
-import type { HoldOptions, ReleaseResult, SettleResult } from "./holds/hold-options.js";
-import type { OpenHold } from "./holds/list-holds.js";
+import type { HoldOptions, OpenHold, ReleaseResult, SettleResult } from "./holds/hold-options.js";
 import type { FitsOnce, PruneOptions } from "./limiter-options.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
 import type { EnterOptions, EnterResult } from "./slots/enter-options.js";

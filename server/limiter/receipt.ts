@@ -13,7 +13,7 @@ import { rowOf } from "./choose-shards.js";
 import type { Environment } from "./context.js";
 import type { HeldLimit } from "./holds/end-hold.js";
 import { Entry, EntryRefund, type TransactionScope } from "./receipt-entries.js";
-import type { Marker } from "./once.js";
+import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 
 /** What a result is given at first. A receipt is made of it when it is needed. */

@@ -2,8 +2,9 @@
 import { answerAgain, markerOf } from "../../../core/rows/marker.js";
 import type { Claim } from "../draft.js";
 import { rowsOfHold, writeHold } from "../holds/end-hold.js";
-import type { HoldTerms } from "../holds/hold-options.js";
-import { type Charged, chargedBefore, type Marker } from "../once.js";
+import type { HoldTerms } from "../holds/hold-terms.js";
+import type { Marker } from "../markers.js";
+import { type Charged, chargedBefore } from "../once.js";
 import type { FirstOfAnswer, Payer } from "./first-of.js";
 
 /**

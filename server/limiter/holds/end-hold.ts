@@ -16,8 +16,8 @@ import {
 import { endedMarker, endOfHold, type HoldEnd } from "../../../core/rows/marker.js";
 import type { RowId } from "../../store/store.js";
 import type { Draft } from "../draft.js";
-import { refundRows } from "../give-back.js";
-import type { Marker } from "../once.js";
+import { refundRows } from "../refund-rows.js";
+import type { Marker } from "../markers.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import type { HoldRequest, NotHeld } from "./hold-options.js";
 

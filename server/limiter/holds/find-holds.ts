@@ -5,7 +5,7 @@ import { markerKey } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import type { Decision, RowId } from "../../store/store.js";
 import type { Context } from "../context.js";
-import { type Marker, markerRow } from "../once.js";
+import { type Marker, markerRow } from "../markers.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
 /** Rows per round trip. */

@@ -1,24 +1,11 @@
 /** The options of calls that hold their tokens under an id, and what ends a hold. */
 import type { HoldThen } from "../../../core/rows/hold.js";
+import type { HoldTerms } from "./hold-terms.js";
 import type { HoldEnd } from "../../../core/rows/marker.js";
 import { RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import type { KeyOptions } from "../call-options.js";
-import type { Marker } from "../once.js";
+import type { Marker } from "../markers.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
-
-/** How a call holds its tokens. */
-export interface HoldTerms {
-  /** When the hold lapses if nothing settles it, in ms from the call: whole, 1 to `onceFor`. */
-  for: number;
-  /**
-   * What becomes of a hold that lapses.
-   *
-   * - `"keep"`: its tokens stay charged, as they were estimated. For whatever costs money: a process that
-   *   died may have sent its request, and the provider then bills it.
-   * - `"release"`: its tokens come back. For work that has cost nothing unless it was settled.
-   */
-  then: HoldThen;
-}
 
 /** A hold that a call asks for. */
 export interface HoldRequest extends HoldTerms {
@@ -48,6 +35,18 @@ export type SettleResult =
 /** The result of `release`; see {@link SettleResult}. */
 export type ReleaseResult =
   { released: true; count: number; value: number } | { released: false; reason: NotHeld };
+
+/** Tokens that a call has taken, and that nothing has settled yet. */
+export interface OpenHold {
+  /** The id of the call, hashed where there is a `hashKey`. */
+  once: string;
+  /** Tokens held. */
+  count: number;
+  /** What becomes of them when the hold lapses. */
+  then: HoldThen;
+  /** When it lapses, epoch ms by the clock of the store. May have passed: it then ends with the next denial. */
+  until: number;
+}
 
 /**
  * @throws RateLimitConfigError for terms that are not valid, quoting the option, and for a limit without

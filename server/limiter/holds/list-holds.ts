@@ -1,25 +1,12 @@
 /** `holds`: the open holds of a key. */
-import { unheld } from "./hold-options.js";
+import { type OpenHold, unheld } from "./hold-options.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "../known-options.js";
 import type { KeyOptions } from "../call-options.js";
 import type { Context } from "../context.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import { unsupported } from "../unsupported.js";
-import type { HoldThen } from "../../../core/rows/hold.js";
 import type { RateLimitStore } from "../../store/store.js";
 import { findHolds } from "./find-holds.js";
-
-/** Tokens that a call has taken, and that nothing has settled yet. */
-export interface OpenHold {
-  /** The id of the call, hashed where there is a `hashKey`. */
-  once: string;
-  /** Tokens held. */
-  count: number;
-  /** What becomes of them when the hold lapses. */
-  then: HoldThen;
-  /** When it lapses, epoch ms by the clock of the store. May have passed: it then ends with the next denial. */
-  until: number;
-}
 
 /** @returns those that lapse first before the others. */
 export async function listHolds(

@@ -4,12 +4,12 @@
  * reads the row that adds up the holds, and only if one of them may have lapsed, it lists them.
  */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { RateLimitState } from "../../../core/calculate.js";
 import { isLapsed } from "../../../core/rows/hold.js";
 import type { RowId } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
 import { endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import type { DueLimit } from "./due-limit.js";
 import { findHolds } from "./find-holds.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
@@ -17,12 +17,6 @@ import type { ResolvedLimit } from "../resolve-limit.js";
 const MOST_AT_ONCE = 200;
 /** How often a call decides again. Others may hold tokens meanwhile, and more may have lapsed. */
 const MOST_ROUNDS = 10;
-
-/** A limit whose holds may have lapsed, and the sum of its holds at that time. */
-export interface DueLimit {
-  readonly limit: ResolvedLimit;
-  readonly sum: RateLimitState;
-}
 
 /** The lapsed holds of a limit that a decision ends first. */
 interface Lapsed extends DueLimit {

@@ -9,7 +9,7 @@ import { bucketConfig, isCredits } from "../../../core/rows/credits.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { type ResolvedLimit, resolveLimit } from "../../../server/limiter/resolve-limit.js";
 import { markerKey } from "../../../core/rows/marker.js";
-import { markerRow } from "../../../server/limiter/once.js";
+import { markerRow } from "../../../server/limiter/markers.js";
 import { rowKey } from "../../../server/store/store.js";
 import { allRows } from "../../../server/limiter/choose-shards.js";
 import type { Tokens } from "./features.js";

@@ -7,7 +7,8 @@ import { allOf } from "../../../server/limiter/claims/all-of.js";
 import { eachOf, firstOf, Payer } from "../../../server/limiter/claims/first-of.js";
 import { TokenClaim } from "../../../server/limiter/claims/token-claim.js";
 import { type Claim, ClaimDecision, type Draft } from "../../../server/limiter/draft.js";
-import { markerRow, once } from "../../../server/limiter/once.js";
+import { markerRow } from "../../../server/limiter/markers.js";
+import { once } from "../../../server/limiter/once.js";
 import { resolveLimit } from "../../../server/limiter/resolve-limit.js";
 import { rowKey } from "../../../server/store/store.js";
 import {

@@ -10,7 +10,7 @@ import { sharesOf } from "../../../../core/shares.js";
 import { toleranceOf } from "../../../../core/config.js";
 import { struckState, withNextBlock } from "../../../../core/rows/strikes.js";
 import type { LimitRequest } from "../../../../server/limiter/limit-request.js";
-import type { Marker } from "../../../../server/limiter/once.js";
+import type { Marker } from "../../../../server/limiter/markers.js";
 import { rowKey, type RowId } from "../../../../server/store/store.js";
 
 export type Rows = Map<string, RateLimitState | null>;
