@@ -257,7 +257,12 @@ describe("holds", () => {
       { once: "a", hold: { ...keep, for: undefined } },
       /hold.for must be a whole/,
     ],
-    ["more than onceFor", "short", { once: "a", hold: keep }, /from 1 to 60000, which is/],
+    [
+      "more than onceFor",
+      "short",
+      { once: "a", hold: keep },
+      /at most the onceFor of "short", which is 60000/,
+    ],
     ["no choice", "tokens", { once: "a", hold: { for: 1 } }, /hold.then must be "keep" or/],
     ["no tokens", "tokens", { once: "a", hold: keep, count: 0 }, /count must be above 0/],
   ] as const)("refuse %s", async (_, name, options, message) => {
