@@ -151,7 +151,10 @@ export function createRateLimitObserver<TName extends string = string>(
     const entry = find(snapshot);
     const isOtherConfig = entry?.config !== textOf(snapshot);
     // The status can be the same as before.
-    const isShownAnew = entry && (entry.error || (entry.config && isOtherConfig));
+    const isShownAnew =
+      entry &&
+      (entry.error ||
+        (entry.config && (isOtherConfig || entry.serverSnapshot!.held !== snapshot.held)));
     // A snapshot that came after the question is kept, also within the same ms of the server: a push
     // reports a change. An answer with another config replaces a push: its context is newer.
     const isOld =
@@ -234,6 +237,7 @@ export function createRateLimitObserver<TName extends string = string>(
       return entry?.remaining;
     },
     config: (item) => find(item)?.serverSnapshot?.config,
+    held: (item) => find(item)?.serverSnapshot?.held,
     check(item, at, count) {
       const entry = find(item);
       const snapshot = entry?.snapshot();

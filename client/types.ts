@@ -195,6 +195,11 @@ export interface RateLimitObserver<TName extends string = string> {
   /** The config of the limit; `undefined` while nothing is known. */
   config(item: RateLimitItem<TName>): ShownConfig | undefined;
   /**
+   * Tokens that calls hold and have not settled yet, beside those that remain; `undefined` while nothing
+   * is known, and for a limit without holds.
+   */
+  held(item: RateLimitItem<TName>): number | undefined;
+  /**
    * Why the server refuses to tell about the limit, such as for want of a right to its key. It is
    * not polled then. The server is asked again by `refresh`, and when the observed limits change.
    */

@@ -34,6 +34,11 @@ export interface UseRateLimitResult {
   readonly value: number | undefined;
   /** The config of the limit; `undefined` while nothing is known. */
   readonly config: ShownConfig | undefined;
+  /**
+   * Tokens that calls hold and have not settled yet, such as those of a job that runs. They are not in
+   * `value`. `undefined` while nothing is known, and for a limit without `holds`.
+   */
+  readonly held: number | undefined;
   /** How changes arrive from the server. */
   readonly connection: ConnectionState;
   /**
@@ -90,6 +95,7 @@ export function useLimit(
       status,
       value: readsValue.current ? observer.remaining(item) : undefined,
       config: observer.config(item),
+      held: observer.held(item),
       connection: observer.connection,
       error: observer.error(item),
     };
@@ -120,6 +126,7 @@ const UNKNOWN: Shown = {
   status: undefined,
   value: undefined,
   config: undefined,
+  held: undefined,
   connection: "polling",
   error: undefined,
 };
@@ -129,12 +136,13 @@ const UNKNOWN: Shown = {
  * in the browser that hydrates some time later.
  */
 function shownAtItsTime(snapshot: RateLimitSnapshot, count: number): Shown {
-  const { now, config } = snapshot;
+  const { now, config, held } = snapshot;
   return {
     ...UNKNOWN,
     status: predictStatus(availableAt(snapshot, count), now),
     value: remainingAt(snapshot, now),
     config,
+    held,
   };
 }
 

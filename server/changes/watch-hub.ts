@@ -257,6 +257,7 @@ function agree(before: RateLimitSnapshot, after: RateLimitSnapshot): boolean {
   return (
     // The instants are not calculated from the config. Leases that were renewed end later.
     String(before.config.starts) === String(config.starts) &&
+    before.held === after.held &&
     isSame(before, after, config, now) &&
     (after.fullest ?? []).every((state, i) => isSame(before.fullest![i]!, state, part, now))
   );

@@ -4,7 +4,12 @@ import type { RateLimitResult } from "../../core/decide.js";
 import { countOption } from "../../core/count.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
-import type { LimitAllItem, LimitAllResult, LimitConfigs } from "../limiter/call-options.js";
+import type {
+  HoldingOptions,
+  LimitAllItem,
+  LimitAllResult,
+  LimitConfigs,
+} from "../limiter/call-options.js";
 import type { RateLimiter, UntypedRateLimiter } from "../limiter/limiter-types.js";
 
 /** Which requests cost tokens. `TFailure` is how the framework tells of one that failed. */
@@ -56,14 +61,14 @@ type Limiter = Pick<UntypedRateLimiter, "limit" | "limitAll" | "settle" | "reset
 export async function take(
   limits: Pick<Limiter, "limit" | "limitAll">,
   calls: readonly LimitAllItem[],
-  { isList, once }: { isList: boolean; once?: string | undefined },
+  { isList, once, hold }: { isList: boolean } & HoldingOptions,
 ): Promise<Taken> {
   if (isList) {
-    const granted = await limits.limitAll(calls, { once, throws: true });
+    const granted = await limits.limitAll(calls, { once, hold, throws: true });
     return { results: granted.results, granted };
   }
   const [{ name, ...options }] = calls as [LimitAllItem];
-  const granted = await limits.limit(name, { ...options, once, throws: true });
+  const granted = await limits.limit(name, { ...options, once, hold, throws: true });
   return { results: [granted], granted };
 }
 

@@ -5,6 +5,7 @@ import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllResult } from "../limiter/call-options.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";
+import type { HoldTerms } from "../limiter/holds/hold-terms.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
 
 /** A procedure call, as the functions among the options receive it. */
@@ -63,6 +64,15 @@ export interface RateLimitedOptions<TContext, TInput> {
   once?: (
     call: RateLimitedCall<TContext, TInput>,
   ) => string | undefined | Promise<string | undefined>;
+  /**
+   * Holds the tokens of the call until they are settled, at `ctx.rateLimit.settle` or by the id in any
+   * process; see `hold` of `limit`. The id is that of `once`, and one of its own where there is none:
+   * `ctx.rateLimit.once` has it, for a job that settles the call later. A procedure that fails without
+   * settling leaves the hold to lapse, unless `on` gives its tokens back. Of several limits, those hold
+   * their tokens that have `holds: true`.
+   * @default none: the tokens are spent
+   */
+  hold?: HoldTerms | undefined;
 }
 
 /** The calls that are charged. */
@@ -90,10 +100,18 @@ export interface ChargeOnErrorOptions {
 export type Granted<TNames> = TNames extends string
   ? Extract<RateLimitResult, { ok: true }> & {
       settle(actual: number): Promise<void>;
-    } & SlotOfCall
+    } & SlotOfCall &
+      IdOfCall
   : Extract<LimitAllResult, { ok: true }> & {
       settle(actual: SettledCounts<TNames>): Promise<void>;
-    } & SlotOfCall;
+    } & SlotOfCall &
+      IdOfCall;
+
+/** What a procedure finds at `ctx.rateLimit` of the id of its call. */
+export interface IdOfCall {
+  /** The id under which the tokens are held. Absent without `hold`. */
+  readonly once?: string;
+}
 
 /** What a procedure finds at `ctx.rateLimit` of the slot that its call holds. */
 export interface SlotOfCall {
@@ -115,7 +133,7 @@ export type SettledCounts<TNames> = TNames extends readonly (infer TName extends
 /** What a call costs, and how the limits pay for it. */
 export interface RateLimitedFirstOptions<TContext, TInput>
   extends
-    Omit<RateLimitedOptions<TContext, TInput>, "reserve" | "once" | "maxWait">,
+    Omit<RateLimitedOptions<TContext, TInput>, "reserve" | "maxWait">,
     Pick<ChargeOnErrorOptions, "on"> {
   /**
    * Each limit gives what it has, in order, until the call has its tokens; see `split` of
@@ -133,7 +151,7 @@ export interface RateLimitedFirstOptions<TContext, TInput>
  */
 export type FirstGranted<TName extends string> = Extract<LimitFirstResult<TName>, { ok: true }> & {
   settle(actual: number): Promise<void>;
-};
+} & IdOfCall;
 
 type Overwrite<TContext, TOverrides> = object extends TOverrides
   ? TContext

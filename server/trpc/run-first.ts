@@ -8,7 +8,15 @@ import type { LimitFirstResult } from "../limiter/limit-first-options.js";
 import { forgetDecisions } from "./decisions-of-call.js";
 import { noteResults } from "./note-results.js";
 import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types.js";
-import { type Call, type Charging, failureOf, itemsOf, throwingConcealed } from "./run-limited.js";
+import {
+  type Call,
+  type Charging,
+  failureOf,
+  itemsOf,
+  onceOf,
+  throwingConcealed,
+  withId,
+} from "./run-limited.js";
 import { settleQuietly } from "./settle.js";
 
 type Middleware = MiddlewareFunction<object, object, object, object, unknown>;
@@ -25,8 +33,10 @@ export async function chargeFirst(
     const items = await itemsOf(charging, call);
     const [first] = items as [LimitAllItem];
     const given = items.map((item) => itemOf(item, split));
-    const options = { ...(split && countOption(first)), split, throws: true };
-    const result = (await limiter.limitFirst(given, options)) as Paid;
+    const once = await onceOf(charging, call);
+    const { hold } = charging.options;
+    const options = { ...(split && countOption(first)), split, throws: true, once, hold };
+    const result = withId((await limiter.limitFirst(given, options)) as Paid, { hold }, once);
     return { result, noted: noteResults(charging, items, result.results, call.getRawInput) };
   });
   const settle = (actual: number) => settleQuietly(limiter, paid.result, actual);

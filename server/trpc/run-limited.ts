@@ -171,11 +171,26 @@ export async function itemsOf(
   );
 }
 
-async function onceOf({ names, options }: Charging, call: Call): Promise<string | undefined> {
-  if (options.once === undefined) return undefined;
+/** The id of a call. A hold has one of its own where the application gives none. */
+export async function onceOf(
+  { names, options }: Pick<Charging, "names" | "options">,
+  call: Call,
+): Promise<string | undefined> {
+  const { once, hold } = options;
   const { ctx, input, path, type } = call;
   const name = typeof names === "string" ? names : names[0]!;
-  return options.once({ name, ctx, input, path, type });
+  const own = await once?.({ name, ctx, input, path, type });
+  return own ?? (hold && crypto.randomUUID());
+}
+
+/** Tells a procedure the id under which its tokens are held. */
+export function withId<TGranted extends object>(
+  granted: TGranted,
+  { hold }: Pick<Options, "hold">,
+  once: string | undefined,
+): TGranted {
+  // Not enumerable, so that a procedure can still return the decision to its client.
+  return hold === undefined ? granted : Object.defineProperty(granted, "once", { value: once });
 }
 
 async function valueOf<TValue>(
@@ -197,10 +212,14 @@ async function takeNoted(
     slots === undefined
       ? {
           slot: undefined,
-          ...(await take(limits, items, { isList: typeof names !== "string", once })),
+          ...(await take(limits, items, {
+            isList: typeof names !== "string",
+            once,
+            hold: options.hold,
+          })),
         }
       : await enterForCall(limiter, names, slots, items, { maxWait: options.maxWait, signal });
   const noted = noteResults({ limiter, hidden }, items, results, getRawInput);
-  withSettle(limits, granted, names, limits !== limiter);
+  withId(withSettle(limits, granted, names, limits !== limiter), options, once);
   return { granted, results, noted, slot };
 }

@@ -13,6 +13,7 @@ import {
 import type { LimitConfigs } from "../limiter/call-options.js";
 import type { RateLimitedFirstOptions } from "./rate-limited-types.js";
 import type { ChargeOnErrorOptions, RateLimitedOptions } from "./rate-limited-types.js";
+import { unheld, validateTerms } from "../limiter/holds/hold-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 
 type Options = RateLimitedOptions<object, unknown>;
@@ -24,6 +25,7 @@ const TRANSACTION_OPTIONS = namesOf<Options>({
   reserve: true,
   maxWait: true,
   once: true,
+  hold: true,
 });
 const OPTIONS = namesOf<Options & ChargeOnErrorOptions>({
   key: true,
@@ -32,6 +34,7 @@ const OPTIONS = namesOf<Options & ChargeOnErrorOptions>({
   reserve: true,
   maxWait: true,
   once: true,
+  hold: true,
   on: true,
   resetOnSuccess: true,
 });
@@ -69,6 +72,7 @@ export function validateRateLimited(
     validateConfig(config);
   }
   validateOnce(limits, all, options);
+  validateHolding(limits, all, options, false);
   demandBoolean("reserve", typeof reserve === "function" ? undefined : reserve);
   demandBoolean("resetOnSuccess", resetOnSuccess);
   demandRefilling(limits, all, "reserve", reserve);
@@ -103,6 +107,10 @@ function validateSlotOptions(
       "outside of the transaction; use rateLimited() for this limit, before the transaction";
     throw new RateLimitConfigError("names", slots, { message });
   }
+  if (options.hold !== undefined) {
+    const message = `hold is for limits of tokens, and ${describe(slots)} has slots; leave it out`;
+    throw new RateLimitConfigError("hold", options.hold, { message });
+  }
   if (options.once !== undefined) {
     const message = `once is for limits of tokens, and ${describe(slots)} has slots; leave it out`;
     throw new RateLimitConfigError("once", options.once, { message });
@@ -123,6 +131,8 @@ const FIRST_OPTIONS = namesOf<RateLimitedFirstOptions<object, unknown>>({
   config: true,
   split: true,
   on: true,
+  once: true,
+  hold: true,
 });
 
 /**
@@ -143,6 +153,7 @@ export function validateFirst(
   const { split, ...others } = options;
   demandBoolean("split", split);
   validateRateLimited(limits, names, others, false);
+  validateHolding(limits, names, others, true);
   const slots = slotsAmong(names, limits);
   if (slots !== undefined) {
     const message = `rateLimited.first() cannot ask ${describe(slots)}, which has slots and no tokens; leave it out`;
@@ -189,6 +200,21 @@ function validateOnce(
   if (sharded === undefined) return;
   const message = `once does not go with shards, and ${describe(sharded)} has them: leave one of the two out`;
   throw new RateLimitConfigError("once", once, { message });
+}
+
+function validateHolding(
+  limits: LimitConfigs,
+  names: readonly string[],
+  { hold }: Pick<Options, "hold">,
+  isPayment: boolean,
+): void {
+  if (hold === undefined) return;
+  const hasHolds = (limit: AnyLimit | undefined) => limit?.holds === true;
+  validateTerms(hold);
+  const all = names.map((name) => limitOf(limits, name));
+  // Those that pay together settle together. Of others, only some may have to be settled.
+  const needed = isPayment ? all.every(hasHolds) : all.some(hasHolds);
+  if (!needed) throw unheld(names[all.findIndex((limit) => !hasHolds(limit))]!, hold);
 }
 
 /** A denial is thrown, which rolls the transaction back, and with it what would close the bucket. */

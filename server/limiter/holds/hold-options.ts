@@ -48,6 +48,31 @@ export interface OpenHold {
   until: number;
 }
 
+/** @throws RateLimitConfigError for terms that are not valid, quoting the option. */
+export function validateTerms(terms: HoldTerms): void {
+  if (typeof terms !== "object" || terms === null) {
+    throw new RateLimitConfigError(
+      "hold",
+      terms,
+      'an object, such as { for: MINUTE, then: "keep" }',
+    );
+  }
+  const { for: ms, then, ...others } = terms;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const message = `hold.${unknown} is not an option; use for and then`;
+    throw new RateLimitConfigError(`hold.${unknown}`, undefined, { message });
+  }
+  if (!(Number.isSafeInteger(ms) && ms >= 1)) {
+    throw new RateLimitConfigError("hold.for", ms, "a whole number of ms of at least 1");
+  }
+  if (then !== "keep" && then !== "release") {
+    const problem =
+      '"keep" or "release": what becomes of the tokens if nothing settles them in time';
+    throw new RateLimitConfigError("hold.then", then, problem);
+  }
+}
+
 /**
  * @throws RateLimitConfigError for terms that are not valid, quoting the option, and for a limit without
  * holds.
@@ -59,32 +84,15 @@ export function validateHold(
   marker: Marker | undefined,
   count: number,
 ): void {
-  if (typeof terms !== "object" || terms === null) {
-    throw new RateLimitConfigError(
-      "hold",
-      terms,
-      'an object, such as { for: MINUTE, then: "keep" }',
-    );
-  }
+  validateTerms(terms);
   if (held === undefined) throw unheld(name, terms);
   if (marker === undefined) {
     const message = "hold needs once: the id by which any process settles the hold";
     throw new RateLimitConfigError("hold", terms, { message });
   }
-  const { for: ms, then, ...others } = terms;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) {
-    const message = `hold.${unknown} is not an option; use for and then`;
-    throw new RateLimitConfigError(`hold.${unknown}`, undefined, { message });
-  }
-  if (!(Number.isSafeInteger(ms) && ms >= 1 && ms <= marker.onceFor)) {
-    const problem = `a whole number of ms from 1 to ${marker.onceFor}, which is the limit's onceFor`;
-    throw new RateLimitConfigError("hold.for", ms, problem);
-  }
-  if (then !== "keep" && then !== "release") {
-    const problem =
-      '"keep" or "release": what becomes of the tokens if nothing settles them in time';
-    throw new RateLimitConfigError("hold.then", then, problem);
+  if (terms.for > marker.onceFor) {
+    const problem = `at most the onceFor of "${name}", which is ${marker.onceFor} ms`;
+    throw new RateLimitConfigError("hold.for", terms.for, problem);
   }
   if (count === 0) {
     throw new RateLimitInputError(

@@ -62,7 +62,7 @@ describe("in plain JavaScript, throws at definition for", () => {
     [
       "a misspelt option",
       ["one", { ky: "a" }],
-      'ky is not an option of rateLimited(), got "a"; use key, count, config, reserve, maxWait, once, on, ' +
+      'ky is not an option of rateLimited(), got "a"; use key, count, config, reserve, maxWait, once, hold, on, ' +
         "resetOnSuccess",
     ],
     [

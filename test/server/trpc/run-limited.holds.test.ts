@@ -1,0 +1,123 @@
+/** `hold` of `rateLimited`: tokens that a procedure, or a job that it starts, settles. */
+import { initTRPC, TRPCError } from "@trpc/server";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createManualClock } from "../../../core/testing.js";
+import { createRateLimiter, memoryStore, MINUTE } from "../../../server/index.js";
+import { createRateLimitTRPC } from "../../../server/trpc/index.js";
+
+const limits = {
+  tokens: { kind: "fixed window", rate: 100, period: "month", start: 0, holds: true },
+  credits: { kind: "credits", holds: true },
+  perMinute: { kind: "token bucket", rate: 5, period: MINUTE },
+  slots: { kind: "concurrency", slots: 1 },
+} as const;
+const hold = { for: 10 * MINUTE, then: "release" } as const;
+const input = z.object({ id: z.string().optional(), fails: z.boolean().optional() });
+
+function setUp() {
+  const clock = createManualClock();
+  const store = memoryStore();
+  const limiter = createRateLimiter({ store, limits, clock });
+  const worker = createRateLimiter({ store, limits, clock });
+  const t = initTRPC.create();
+  const rl = createRateLimitTRPC({ t, limiter });
+  const held = async () => {
+    const { value, held: count } = await limiter.getValue("tokens");
+    return [value, count];
+  };
+  return { clock, limiter, worker, t, rl, procedure: t.procedure.input(input), held };
+}
+
+function answer(options: { input: z.infer<typeof input> }): void {
+  if (options.input.fails) throw new TRPCError({ code: "CONFLICT" });
+}
+
+describe("a procedure with hold", () => {
+  it("settles after its answer, once", async () => {
+    const { rl, t, procedure, held } = setUp();
+    const later: (() => Promise<unknown>)[] = [];
+    const call = t
+      .router({
+        generate: procedure
+          .use(rl.rateLimited("tokens", { count: 60, hold }))
+          .mutation(({ ctx }) => {
+            later.push(() => ctx.rateLimit.settle(25));
+            return ctx.rateLimit;
+          }),
+      })
+      .createCaller({});
+    const sent = await call.generate({});
+    expect(JSON.parse(JSON.stringify(sent))).not.toHaveProperty("once");
+    expect(await held()).toEqual([40, 60]);
+    await later[0]!();
+    await later[0]!();
+    expect(await held()).toEqual([75, 0]);
+  });
+
+  it("hands its id to a worker, which settles it", async () => {
+    const { rl, t, procedure, worker, held } = setUp();
+    const ids: string[] = [];
+    const call = t
+      .router({
+        generate: procedure
+          .use(rl.rateLimited(["perMinute", "tokens"], { once: ({ input: { id } }) => id, hold }))
+          .mutation(({ ctx }) => void ids.push(ctx.rateLimit.once!)),
+      })
+      .createCaller({});
+    await call.generate({ id: "job 1" });
+    await call.generate({});
+    await call.generate({});
+    expect(ids[0]).toBe("job 1");
+    expect(new Set(ids).size).toBe(3);
+    expect(await held()).toEqual([97, 3]);
+    for (const once of ids) {
+      expect(await worker.settle("tokens", { once }, 2)).toMatchObject({ settled: true });
+    }
+    expect(await held()).toEqual([94, 0]);
+  });
+
+  it("that fails gives its tokens back by its choice, or leaves them to lapse", async () => {
+    const { rl, t, procedure, held, clock, limiter } = setUp();
+    const router = t.router({
+      kept: procedure.use(rl.rateLimited("tokens", { count: 60, hold })).mutation(answer),
+      back: procedure
+        .use(rl.rateLimited("tokens", { count: 40, hold, on: "success" }))
+        .mutation(answer),
+    });
+    const call = router.createCaller({});
+    await expect(call.back({ fails: true })).rejects.toThrow(/CONFLICT/);
+    expect(await held()).toEqual([100, 0]);
+    await expect(call.kept({ fails: true })).rejects.toThrow(/CONFLICT/);
+    expect(await held()).toEqual([40, 60]);
+    clock.advance(10 * MINUTE);
+    expect(await limiter.limit("tokens", { count: 100 })).toMatchObject({ ok: true, value: 0 });
+  });
+
+  it("holds what several limits paid", async () => {
+    const { rl, t, procedure, limiter, worker } = setUp();
+    await limiter.credit("credits", { count: 50 });
+    const names = ["tokens", "credits"] as const;
+    const call = t
+      .router({
+        generate: procedure
+          .use(rl.rateLimited.first(names, { count: 120, split: true, hold }))
+          .mutation(({ ctx }) => ctx.rateLimit.once!),
+      })
+      .createCaller({});
+    const once = await call.generate({});
+    expect(await worker.settle(names, { once }, 110)).toMatchObject({ settled: true, count: 120 });
+    expect((await limiter.getValue("credits")).value).toBe(40);
+  });
+
+  it("is refused where nothing can be held", () => {
+    const { rl } = setUp();
+    const message = /has no holds: add holds: true/;
+    expect(() => rl.rateLimited("perMinute", { hold })).toThrow(message);
+    expect(() => rl.rateLimited.first(["tokens", "perMinute"], { hold })).toThrow(
+      /"perMinute" has no holds/,
+    );
+    expect(() => rl.rateLimited("slots", { hold })).toThrow(/hold is for limits of tokens/);
+    expect(() => rl.rateLimited("tokens", { hold: { for: 1 } as never })).toThrow(/hold.then must/);
+  });
+});
