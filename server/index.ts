@@ -65,6 +65,14 @@ export type {
   RateLimiter,
   RateLimitOperations,
 } from "./limiter/limiter-types.js";
+export type {
+  HoldOptions,
+  NotHeld,
+  OpenHold,
+  ReleaseResult,
+  SettleResult,
+} from "./limiter/holds/hold-options.js";
+export type { HoldTerms } from "./limiter/holds/hold-terms.js";
 export type { RateLimitLogger } from "./report/logger.js";
 export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
 export {

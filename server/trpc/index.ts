@@ -11,6 +11,7 @@ export type {
   ChargeOnErrorOptions,
   FirstGranted,
   Granted,
+  IdOfCall,
   RateLimited,
   RateLimitedCall,
   RateLimitedFirstOptions,
