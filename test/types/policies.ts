@@ -5,6 +5,7 @@ import {
   type LimitConfigs,
   memoryStore,
   MINUTE,
+  type NotHeld,
   type RateLimitConfig,
   type RateLimitResult,
 } from "trpc-rate-limit/server";
@@ -169,8 +170,19 @@ export async function calls(name: string) {
   await limiter.limitAll([{ name: "llmTokens" }], { once: "id" });
   // @ts-expect-error one id for all of them
   await limiter.limitAll([{ name: "llmTokens", once: "id" }]);
-  // @ts-expect-error it waits in this process, and gives back what it waited for
   await limiter.acquire("llmTokens", { once: "id" });
+
+  const hold = { for: 1000, then: "keep" } as const;
+  await limiter.limit("llmTokens", { once: "id", hold });
+  // @ts-expect-error what becomes of a hold that lapses has no default
+  await limiter.limit("llmTokens", { once: "id", hold: { for: 1000 } });
+  const settled = await limiter.settle("llmTokens", { once: "id" }, undefined);
+  if (settled.settled) assert<Equal<typeof settled.count, number>>();
+  else assert<Equal<typeof settled.reason, NotHeld>>();
+  // @ts-expect-error a hold has an id
+  await limiter.release("llmTokens", { key: "ada" });
+  // @ts-expect-error a misspelt name is none of the limits
+  await limiter.release("llmToken", { once: "id" });
   // @ts-expect-error an id is a text
   await limiter.limit("llmTokens", { once: 7 });
   const sharded = createRateLimiter({ store, limits: { wide: { ...bucket, shards: 2 }, bucket } });
