@@ -33,6 +33,7 @@ export type {
   LimitValue,
   LimitOptions,
   RefundOptions,
+  SettleResult,
   SlotsName,
   TokensName,
   WithConfig,
@@ -70,7 +71,7 @@ export type {
   NotHeld,
   OpenHold,
   ReleaseResult,
-  SettleResult,
+  SettledHold,
 } from "./limiter/holds/hold-options.js";
 export type { HoldTerms } from "./limiter/holds/hold-terms.js";
 export type { RateLimitLogger } from "./report/logger.js";

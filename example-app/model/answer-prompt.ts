@@ -29,7 +29,7 @@ interface PaidPrompt {
   signal: AbortSignal | undefined;
   paid: Payer;
   /** Corrects what was paid to the tokens that were used. */
-  settle(used: number): Promise<void>;
+  settle(used: number): Promise<unknown>;
   /** Of a prompt whose tokens may be still to come. */
   reservation?: Reservation;
 }

@@ -123,6 +123,15 @@ export interface ChargeResult {
   repeated?: true;
 }
 
+/** The result of `settle`. */
+export interface SettleResult {
+  /**
+   * Whether the call now costs what it has used. `false`: it costs what it did before, because the use
+   * is not known, or because the call took nothing (`repeated`, or a shadow that would have denied it).
+   */
+  settled: boolean;
+}
+
 /** The options of `refund`. */
 export interface RefundOptions extends KeyOptions {
   /**

@@ -15,6 +15,10 @@ import type { Marker } from "./markers.js";
 import { once } from "./once.js";
 import type { OverriddenAnswer, ResolvedLimit } from "./resolve-limit.js";
 
+/** A figure that is missing must not become the 1 of an option that is left out. */
+const UNKNOWN_USE =
+  "; to take 1 token, leave count out; where the use is not known, do not call charge()";
+
 export async function charge(
   context: Context,
   name: string,
@@ -22,6 +26,7 @@ export async function charge(
 ): Promise<ChargeResult> {
   rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
   const { once: id } = options;
+  if ("count" in options) validateCount(options.count!, UNKNOWN_USE);
   const count = countOf(options);
   const limit = context.resolve(name, options);
   const marker = id === undefined ? undefined : context.markerFor(limit, id);

@@ -3,6 +3,7 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { ChangeChannel, ChangeListener } from "../changes/change-channel.js";
 import { changeDigest } from "../changes/change-digest.js";
 import { notify } from "../report/notify.js";
+import type { Warn } from "../report/occasional-warning.js";
 import type { Leases } from "../leases/leases.js";
 import type { RateLimitStore, RowId } from "../store/store.js";
 import type { Answers } from "./answers/asked.js";
@@ -42,6 +43,8 @@ export interface Context extends Answers, Telling {
   onceFor: number;
   /** Lists rows, in a transaction those that it sees. Absent where the store cannot. */
   list: RateLimitStore["list"];
+  /** Reports what no caller is told, once in a while. */
+  warn: Warn;
   /** Absent in transactions: what they decide on is not committed yet. */
   denials: RememberedDenials | undefined;
   /** What this process holds, for reads. Absent in transactions, which go by the rows alone. */

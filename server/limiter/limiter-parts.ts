@@ -5,6 +5,7 @@ import { realClocks } from "../leases/clocks.js";
 import { Leases } from "../leases/leases.js";
 import { loggerOf, OutageLog, poolErrorReport } from "../report/logger.js";
 import { notify } from "../report/notify.js";
+import { createOccasionalWarning } from "../report/occasional-warning.js";
 import { requestsOwnIo } from "../runtime/requests-own-io.js";
 import type { JoinedStore, RowId } from "../store/store.js";
 import { joinedAnswers, limiterAnswers } from "./answers/answers.js";
@@ -76,6 +77,7 @@ export function createParts(settings: Settings) {
     denials,
     changed,
     markerFor,
+    warn: createOccasionalWarning(logger),
     endLeases,
     hasOverrides: overriding !== undefined,
   };
@@ -139,7 +141,7 @@ export function joinedContext(
 }
 
 function contextOf(
-  { resolve, markerFor, settings: { onceFor } }: Parts,
+  { resolve, markerFor, warn, settings: { onceFor } }: Parts,
   answers: Answers,
   telling: Telling,
 ): Omit<Context, "list"> {
@@ -149,6 +151,7 @@ function contextOf(
     resolve,
     markerFor,
     onceFor,
+    warn,
     denials: undefined,
     leases: undefined,
   };

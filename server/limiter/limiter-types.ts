@@ -23,6 +23,7 @@ import type {
   LimitValue,
   RefillingName,
   RefundOptions,
+  SettleResult,
   SlotsName,
   TokensName,
   WithConfig,
@@ -35,7 +36,7 @@ import type {
   LimitFirstOptions,
   LimitFirstResult,
 } from "./limit-first-options.js";
-import type { HoldOptions, OpenHold, ReleaseResult, SettleResult } from "./holds/hold-options.js";
+import type { HoldOptions, OpenHold, ReleaseResult, SettledHold } from "./holds/hold-options.js";
 import type { FitsOnce, PruneOptions } from "./limiter-options.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
 import type { EnterOptions, EnterResult } from "./slots/enter-options.js";
@@ -151,9 +152,14 @@ export interface RateLimitOperations<
    *
    * @param result the result itself that `limit`, `acquire`, `limitFirst` or an item of `limitAll`
    * got; a copy is not enough.
-   * @param actual tokens that were used: finite and at least 0.
+   * @param actual tokens that were used: finite and at least 0. `undefined`, `null` and `NaN` say that
+   * the use is not known: the estimate stays charged, `settled` is false, and the logger is told once
+   * in a while.
    */
-  settle(result: RateLimitResult | LimitFirstResult, actual: number): Promise<void>;
+  settle(
+    result: RateLimitResult | LimitFirstResult,
+    actual: number | null | undefined,
+  ): Promise<SettleResult>;
   /**
    * Settles the hold of an id, in whatever process: gives back what was not used, and charges what was
    * used beyond it, also into debt. Of any number of calls, one settles it; the others change
@@ -170,7 +176,7 @@ export interface RateLimitOperations<
     names: TTokens | readonly TTokens[],
     options: HoldOptions,
     actual: number | null | undefined,
-  ): Promise<SettleResult>;
+  ): Promise<SettledHold>;
 
   /**
    * Gives all tokens of a hold back, in whatever process, for work that was not done. Its id is
@@ -411,7 +417,10 @@ export interface UntypedRateLimiter extends UntypedOperations {
 }
 
 export interface UntypedOperations {
-  settle(result: RateLimitResult | LimitFirstResult, actual: number): Promise<void>;
+  settle(
+    result: RateLimitResult | LimitFirstResult,
+    actual: number | null | undefined,
+  ): Promise<SettleResult>;
   limitFirst(
     items: readonly (string | LimitFirstItem)[],
     options?: LimitFirstOptions,

@@ -29,11 +29,12 @@ import { releaseHold, settleHold } from "./holds/settle-hold.js";
 import { getValue, snapshots } from "./read.js";
 import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
+import type { Usage } from "./reported-use.js";
 import { settle } from "./settle.js";
 
 type SettleArgs =
-  | [result: RateLimitResult | LimitFirstResult, actual: number]
-  | [names: string | readonly string[], options: HoldOptions, actual: number | null | undefined];
+  | [result: RateLimitResult | LimitFirstResult, actual: Usage]
+  | [names: string | readonly string[], options: HoldOptions, actual: Usage];
 
 function isOfHold(args: SettleArgs): args is Extract<SettleArgs, { length: 3 }> {
   const [first, second] = args;

@@ -2,35 +2,38 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { RateLimitInputError } from "../../core/errors.js";
+import type { SettleResult } from "./call-options.js";
 import { chargeLimit } from "./charge.js";
 import type { Context } from "./context.js";
 import { giveBack } from "./give-back.js";
 import type { LimitFirstResult } from "./limit-first-options.js";
 import { endHolds } from "./holds/settle-hold.js";
 import { ownReceiptOf } from "./receipt.js";
+import { endingOf, isMissing, type Usage, warnOf } from "./reported-use.js";
 import { isPayment, paymentOf } from "./refund.js";
-
-/** For figures of a provider, which can be missing. */
-export const UNKNOWN =
-  "; where the use is not known, do not call settle(), and the estimate stays charged";
 
 /** What was used beyond the estimate is charged into debt, for `limitFirst` to its first limit. */
 export async function settle(
   context: Context,
   result: RateLimitResult | LimitFirstResult,
-  actual: number,
-): Promise<void> {
+  actual: Usage,
+): Promise<SettleResult> {
   const { environment } = context;
-  validateCount(actual, UNKNOWN);
+  if (!isMissing(actual)) validateCount(actual);
   const receipt = isPayment(result)
     ? paymentOf(result, environment)
     : ownReceiptOf(result, environment);
   if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
-  const { holds } = receipt;
-  // Also of a call that was repeated: whoever does the work knows what it used.
-  if (holds.length > 0) return void (await endHolds(context, holds, { kind: "settle", actual }));
+  const { holds, isTaken, limit } = receipt;
   // The first call with an id settles its tokens. A denied shadow would have let its call use nothing.
-  if (!receipt.isTaken) return;
+  if (!isTaken && holds.length === 0) return { settled: false };
+  if (isMissing(actual)) warnOf(context, limit.name, actual);
+  if (holds.length > 0) {
+    // Also of a call that was repeated: whoever does the work knows what it used.
+    const { ok } = await endHolds(context, holds, endingOf(actual));
+    return { settled: ok && !isMissing(actual) };
+  }
+  if (isMissing(actual)) return { settled: false };
   const { scope } = environment;
   await receipt.inTurn(scope, async () => {
     const difference = actual - receipt.countIn(scope);
@@ -39,6 +42,7 @@ export async function settle(
     const charged = await chargeLimit(context, receipt.limit, difference);
     if (charged.ok) receipt.charge(difference, charged, scope);
   });
+  return { settled: true };
 }
 
 function unsettleable(result: RateLimitResult | LimitFirstResult): RateLimitInputError {

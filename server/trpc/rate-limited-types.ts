@@ -3,7 +3,7 @@ import type { TRPCError, TRPCProcedureType } from "@trpc/server";
 import type { MiddlewareFunction } from "./trpc-types.js";
 import type { LimitConfig } from "../../core/limit-config.js";
 import type { RateLimitResult } from "../../core/decide.js";
-import type { LimitAllResult } from "../limiter/call-options.js";
+import type { LimitAllResult, SettleResult } from "../limiter/call-options.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";
 import type { HoldTerms } from "../limiter/holds/hold-terms.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
@@ -95,15 +95,16 @@ export interface ChargeOnErrorOptions {
  * Its `settle` corrects the charge to the tokens that were really used, as `settle` of the limiter
  * does. For several limits, it takes the tokens by the names of the limits. It can be called after
  * the procedure has returned, at the end of a stream. It does not reject when the store fails: the
- * estimate stays charged. In `rateLimited.transaction`, it is part of the transaction and rejects.
+ * estimate stays charged, and `settled` is false. So it is where the use is not known: `undefined`,
+ * `null` or `NaN`. In `rateLimited.transaction`, it is part of the transaction and rejects.
  */
 export type Granted<TNames> = TNames extends string
   ? Extract<RateLimitResult, { ok: true }> & {
-      settle(actual: number): Promise<void>;
+      settle(actual: number | null | undefined): Promise<SettleResult>;
     } & SlotOfCall &
       IdOfCall
   : Extract<LimitAllResult, { ok: true }> & {
-      settle(actual: SettledCounts<TNames>): Promise<void>;
+      settle(actual: SettledCounts<TNames> | null | undefined): Promise<SettleResult>;
     } & SlotOfCall &
       IdOfCall;
 
@@ -123,11 +124,12 @@ export interface SlotOfCall {
 }
 
 /**
- * The tokens that were used, by limit. Limits that are left out stay as they were charged. A name
- * that is none of them is a `RateLimitInputError`, and then nothing is settled.
+ * The tokens that were used, by limit. Limits that are left out stay as they were charged, and so do
+ * those whose use is not known; then `settled` is false. A name that is none of them is a
+ * `RateLimitInputError`, and then nothing is settled.
  */
 export type SettledCounts<TNames> = TNames extends readonly (infer TName extends string)[]
-  ? { readonly [TKey in TName]?: number }
+  ? { readonly [TKey in TName]?: number | null | undefined }
   : never;
 
 /** What a call costs, and how the limits pay for it. */
@@ -150,7 +152,7 @@ export interface RateLimitedFirstOptions<TContext, TInput>
  * procedure has returned. It does not reject when the store fails: the estimate stays charged.
  */
 export type FirstGranted<TName extends string> = Extract<LimitFirstResult<TName>, { ok: true }> & {
-  settle(actual: number): Promise<void>;
+  settle(actual: number | null | undefined): Promise<SettleResult>;
 } & IdOfCall;
 
 type Overwrite<TContext, TOverrides> = object extends TOverrides

@@ -5,6 +5,7 @@ import { keyOption } from "../../core/key-option.js";
 import { isCostly } from "../hosts/charge-request.js";
 import type { LimitAllItem } from "../limiter/call-options.js";
 import type { LimitFirstResult } from "../limiter/limit-first-options.js";
+import type { Usage } from "../limiter/reported-use.js";
 import { forgetDecisions } from "./decisions-of-call.js";
 import { noteResults } from "./note-results.js";
 import type { FirstGranted, RateLimitedFirstOptions } from "./rate-limited-types.js";
@@ -39,7 +40,7 @@ export async function chargeFirst(
     const result = withId((await limiter.limitFirst(given, options)) as Paid, { hold }, once);
     return { result, noted: noteResults(charging, items, result.results, call.getRawInput) };
   });
-  const settle = (actual: number) => settleQuietly(limiter, paid.result, actual);
+  const settle = (actual: Usage) => settleQuietly(limiter, paid.result, actual);
   const rateLimit = Object.defineProperty(paid.result, "settle", { value: settle });
   const result = await call.next({ ctx: { rateLimit: rateLimit as FirstGranted<string> } });
   if (!isCostly({ on, resetOnSuccess: false }, failureOf(result))) {

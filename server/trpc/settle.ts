@@ -2,11 +2,12 @@
 import { validateCount } from "../../core/count.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { describe, RateLimitInputError } from "../../core/errors.js";
-import type { LimitAllResult } from "../limiter/call-options.js";
+import type { LimitAllResult, SettleResult } from "../limiter/call-options.js";
 import type { UntypedOperations } from "../limiter/limiter-types.js";
-import { UNKNOWN } from "../limiter/settle.js";
+import { isMissing, type Usage } from "../limiter/reported-use.js";
 
 type Granted = RateLimitResult | LimitAllResult;
+type UsageByName = Readonly<Record<string, Usage>>;
 
 /**
  * Adds `settle` to what a procedure finds at `ctx.rateLimit`. The property is not enumerable, so
@@ -21,13 +22,16 @@ export function withSettle<TGranted extends Granted>(
   names: string | readonly string[],
   mayFail: boolean,
 ): TGranted {
-  const settleOne = (result: RateLimitResult, actual: number): Promise<void> =>
+  const settleOne = (result: RateLimitResult, actual: Usage): Promise<SettleResult> =>
     mayFail ? limits.settle(result, actual) : settleQuietly(limits, result, actual);
 
-  async function settle(actual: number | Readonly<Record<string, number>>): Promise<void> {
-    if (typeof names === "string") return settleOne(granted as RateLimitResult, actual as number);
+  async function settle(actual: Usage | UsageByName): Promise<SettleResult> {
+    if (typeof names === "string") return settleOne(granted as RateLimitResult, actual as Usage);
     const { results } = granted as LimitAllResult;
-    const byName = actual as Readonly<Record<string, number>>;
+    // A whole that is missing is that of every limit.
+    const byName = isMissing(actual)
+      ? Object.fromEntries(names.map((name) => [name, actual]))
+      : (actual as UsageByName);
     const unknown = unknownIn(byName, names);
     if (unknown !== undefined) {
       throw new RateLimitInputError(
@@ -35,12 +39,11 @@ export function withSettle<TGranted extends Granted>(
         `settle() needs an object of counts by name: ${unknown}`,
       );
     }
-    for (const name of Object.keys(byName)) validateCount(byName[name]!, UNKNOWN);
-    await Promise.all(
-      names.map(async (name, i) => {
-        if (Object.hasOwn(byName, name)) await settleOne(results[i]!, byName[name]!);
-      }),
+    for (const used of Object.values(byName)) if (!isMissing(used)) validateCount(used);
+    const settled = await Promise.all(
+      Object.entries(byName).map(([name, used]) => settleOne(results[names.indexOf(name)]!, used)),
     );
+    return { settled: settled.every((one) => one.settled) };
   }
 
   return Object.defineProperty(granted, "settle", { value: settle });
@@ -50,13 +53,14 @@ export function withSettle<TGranted extends Granted>(
 export async function settleQuietly(
   limits: Pick<UntypedOperations, "settle">,
   result: Parameters<UntypedOperations["settle"]>[0],
-  actual: number,
-): Promise<void> {
+  actual: Usage,
+): Promise<SettleResult> {
   try {
-    await limits.settle(result, actual);
+    return await limits.settle(result, actual);
   } catch (error) {
     const { name } = Object(error) as { name?: unknown };
     if (name !== "RateLimitStoreError") throw error;
+    return { settled: false };
   }
 }
 

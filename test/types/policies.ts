@@ -8,6 +8,7 @@ import {
   type NotHeld,
   type RateLimitConfig,
   type RateLimitResult,
+  type SettleResult,
 } from "trpc-rate-limit/server";
 import { createRateLimitTRPC } from "trpc-rate-limit/trpc";
 
@@ -224,8 +225,8 @@ const rl = createRateLimitTRPC({ t, limiter });
 
 t.procedure.use(rl.rateLimited("llmTokens", { count: 500 })).mutation(async ({ ctx }) => {
   const settled = ctx.rateLimit.settle(320);
-  assert<Equal<typeof settled, Promise<void>>>();
-  assert<Equal<Parameters<typeof ctx.rateLimit.settle>, [actual: number]>>();
+  assert<Equal<typeof settled, Promise<SettleResult>>>();
+  assert<Equal<Parameters<typeof ctx.rateLimit.settle>, [actual: number | null | undefined]>>();
   // @ts-expect-error one limit needs no name
   await ctx.rateLimit.settle({ llmTokens: 320 });
   // @ts-expect-error what was used is unknown

@@ -29,10 +29,10 @@ export type NotHeld = HoldEnd | "unknown";
  * - `settled: false`: nothing changed. `reason` says how the hold has ended before. It is `"unknown"` for
  *   an id that was never held, and for one that is forgotten (`onceFor`).
  */
-export type SettleResult =
+export type SettledHold =
   { settled: true; count: number; value: number } | { settled: false; reason: NotHeld };
 
-/** The result of `release`; see {@link SettleResult}. */
+/** The result of `release`; see {@link SettledHold}. */
 export type ReleaseResult =
   { released: true; count: number; value: number } | { released: false; reason: NotHeld };
 

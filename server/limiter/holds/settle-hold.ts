@@ -5,13 +5,14 @@ import { rowKey } from "../../store/store.js";
 import { type Context, report } from "../context.js";
 import { type Claim, ClaimDecision } from "../draft.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
+import { endingOf, isMissing, type Usage, warnOf } from "../reported-use.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import { type EndedHold, endHold, type Ending, type HeldLimit, rowsToEnd } from "./end-hold.js";
 import {
   type HoldOptions,
   type NotHeld,
   type ReleaseResult,
-  type SettleResult,
+  type SettledHold,
   unheld,
 } from "./hold-options.js";
 
@@ -26,15 +27,12 @@ export async function settleHold(
   context: Context,
   names: string | readonly string[],
   options: HoldOptions,
-  actual: number | null | undefined,
-): Promise<SettleResult> {
-  const isKnown = actual !== undefined && actual !== null && !Number.isNaN(actual);
-  if (isKnown) validateCount(actual);
-  const ended = await endHolds(
-    context,
-    heldLimits(context, names, options, "settle()"),
-    isKnown ? { kind: "settle", actual } : { kind: "give back", count: 0 },
-  );
+  actual: Usage,
+): Promise<SettledHold> {
+  if (!isMissing(actual)) validateCount(actual);
+  const holds = heldLimits(context, names, options, "settle()");
+  if (isMissing(actual)) warnOf(context, holds[0]!.limit.name, actual);
+  const ended = await endHolds(context, holds, endingOf(actual));
   if (!ended.ok) return { settled: false, reason: ended.reason };
   return { settled: true, count: ended.count, value: ended.value };
 }

@@ -167,7 +167,7 @@ describe("settle", () => {
       const call = limiter.settle(wrong as never, 1);
       await expect(call).rejects.toThrow(RateLimitInputError);
     }
-    for (const wrong of [-1, NaN, Infinity, "5", undefined]) {
+    for (const wrong of [-1, Infinity, -Infinity, "5", "NaN", {}]) {
       const call = limiter.settle(result, wrong as never);
       await expect(call).rejects.toThrow(RateLimitInputError);
     }

@@ -21,6 +21,8 @@ const limits = {
   images: { kind: "fixed window", rate: 10, period: MINUTE, start: 0 },
 } as const;
 
+const USES = { undefined, null: null, NaN, text: "12" };
+
 async function startApp() {
   const { limiter, t, rl } = createLimitedTRPC(limits, { clock: createManualClock() });
   /** How many streams have run their `finally`. */
@@ -39,7 +41,7 @@ async function startApp() {
   async function* answer(
     words: number,
     signal: AbortSignal | undefined,
-    settle: (actual: number) => Promise<void>,
+    settle: (actual: number) => Promise<unknown>,
   ) {
     let used = 0;
     try {
@@ -85,6 +87,26 @@ async function startApp() {
     number: t.procedure
       .use(rl.rateLimited(["tokens", "images"]))
       .mutation(({ ctx }) => ctx.rateLimit.settle(7 as never)),
+    unknown: t.procedure
+      .input(z.enum(["undefined", "null", "NaN", "text"]))
+      .use(estimate)
+      .mutation(async ({ ctx, input }) => {
+        try {
+          return { answer: "complete" };
+        } finally {
+          await ctx.rateLimit.settle(USES[input] as number);
+        }
+      }),
+    unknownOfSeveral: t.procedure
+      .input(z.enum(["whole", "one"]))
+      .use(rl.rateLimited(["tokens", "images"], { count: 5 }))
+      .mutation(({ ctx, input }) => {
+        if (input === "whole") return ctx.rateLimit.settle(undefined);
+        return ctx.rateLimit.settle({ tokens: NaN, images: 2 });
+      }),
+    unknownOfFirst: t.procedure
+      .use(rl.rateLimited.first(["tokens", "images"], { count: 5 }))
+      .mutation(({ ctx }) => ctx.rateLimit.settle(null)),
     inTransaction: t.procedure
       .input(z.number())
       .use(rl.rateLimited.transaction(["tokens", "images"], { count: 5 }))
@@ -169,6 +191,38 @@ describe("settle in a procedure", () => {
     await expect(app.client.number.mutate()).rejects.toThrow("counts by name: got 7");
     // Neither has settled anything.
     expect([await app.left("tokens"), await app.left("images")]).toEqual([929, 2]);
+  });
+});
+
+describe("a use that the provider has left out", () => {
+  it.each(["undefined", "null", "NaN"] as const)(
+    "as %s ends no answer, and leaves the estimate",
+    async (use) => {
+      await using app = await startApp();
+      expect(await app.client.unknown.mutate(use)).toMatchObject({ answer: "complete" });
+      expect(await app.left("tokens")).toBe(900);
+    },
+  );
+
+  it("is told from a figure that is wrong", async () => {
+    await using app = await startApp();
+    await expect(app.client.unknown.mutate("text")).rejects.toThrow("got string");
+    expect(await app.left("tokens")).toBe(900);
+  });
+
+  it("leaves the estimates of the limits that it is missing for, and settles the others", async () => {
+    await using app = await startApp();
+    const { unknownOfSeveral } = app.client;
+    expect(await unknownOfSeveral.mutate("whole")).toEqual({ settled: false });
+    expect([await app.left("tokens"), await app.left("images")]).toEqual([995, 5]);
+    expect(await unknownOfSeveral.mutate("one")).toEqual({ settled: false });
+    expect([await app.left("tokens"), await app.left("images")]).toEqual([990, 3]);
+  });
+
+  it("leaves what the first of several limits has paid", async () => {
+    await using app = await startApp();
+    expect(await app.client.unknownOfFirst.mutate()).toEqual({ settled: false });
+    expect(await app.left("tokens")).toBe(995);
   });
 });
 
