@@ -32,6 +32,8 @@ export type {
   LimitName,
   LimitValue,
   LimitOptions,
+  ObserveOptions,
+  ObserveResult,
   RefundOptions,
   SettleResult,
   SlotsName,

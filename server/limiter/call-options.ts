@@ -166,6 +166,30 @@ export interface ChangeConfigOptions extends Omit<KeyOptions, "config"> {
   to?: RateLimitConfig | undefined;
 }
 
+/** The options of `observe`: what a provider says about its own limit. */
+export interface ObserveOptions extends KeyOptions {
+  /**
+   * The tokens that the provider says are left. A figure that is missing, negative or not finite changes
+   * nothing, and the logger is told once in a while.
+   */
+  remaining: number | null | undefined;
+  /**
+   * After how many ms the provider lets a call pass again: 0 to 31 days. It counts where nothing remains.
+   * @default none: what is left refills as the limit says
+   */
+  retryAfter?: number | null | undefined;
+  /** The same as an instant, epoch ms, in place of `retryAfter`. One that is over is no wait. */
+  resetAt?: number | null | undefined;
+}
+
+/** The result of `observe`. */
+export interface ObserveResult {
+  /** Whether the figures could be used. */
+  observed: boolean;
+  /** Whether the limit has lost tokens. */
+  lowered: boolean;
+}
+
 /** One of several limits; see `LimitOptions`. */
 export interface LimitAllItem extends Omit<LimitOptions, "throws" | "once" | "hold"> {
   /** The limit to charge. */

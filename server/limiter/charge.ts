@@ -26,7 +26,7 @@ export async function charge(
 ): Promise<ChargeResult> {
   rejectUnknownOptions(options, CHARGE_OPTIONS, "charge()");
   const { once: id } = options;
-  if ("count" in options) validateCount(options.count!, UNKNOWN_USE);
+  if ("count" in options) validateCount(options.count, UNKNOWN_USE);
   const count = countOf(options);
   const limit = context.resolve(name, options);
   const marker = id === undefined ? undefined : context.markerFor(limit, id);

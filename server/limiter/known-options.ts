@@ -12,6 +12,7 @@ import type {
   LimitAllOptions,
   LimitConfigs,
   LimitOptions,
+  ObserveOptions,
   RefundOptions,
 } from "./call-options.js";
 import type { CreditOptions, LimitFirstItem, LimitFirstOptions } from "./limit-first-options.js";
@@ -86,6 +87,13 @@ export const CHANGE_CONFIG_OPTIONS = namesOf<ChangeConfigOptions>({
   key: true,
   from: true,
   to: true,
+});
+export const OBSERVE_OPTIONS = namesOf<ObserveOptions>({
+  key: true,
+  config: true,
+  remaining: true,
+  retryAfter: true,
+  resetAt: true,
 });
 export const KEY_OPTIONS = namesOf<KeyOptions>({ key: true, config: true });
 export const LIST_OPTIONS = namesOf<ListOptions>({

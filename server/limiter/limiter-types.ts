@@ -21,6 +21,8 @@ import type {
   LimitName,
   LimitOptions,
   LimitValue,
+  ObserveOptions,
+  ObserveResult,
   RefillingName,
   RefundOptions,
   SettleResult,
@@ -209,6 +211,21 @@ export interface RateLimitOperations<
     name: RefillingName<TLimits>,
     options: ChangeConfigOptions,
   ): Promise<{ value: number }>;
+
+  /**
+   * What a provider says about its own limit, such as in the header fields of its answers: lowers the
+   * limit to `remaining` tokens, and never raises it. So all processes share what the provider has
+   * left. Where nothing remains, `retryAfter` makes later calls wait for so long, and never shortens a
+   * longer wait. In a fixed window, they wait until the first window that starts then or later. A
+   * figure that cannot be true changes nothing, and ends nothing: `observed` is false. Rejects with a
+   * `RateLimitConfigError` for credits. With `blockFor`, the wait counts as a closing.
+   */
+  observe(
+    name: LimitName<RefillingName<TLimits>>,
+    options: WithConfig<ObserveOptions, RefillingName<TLimits>>,
+  ): Promise<ObserveResult>;
+  /** What a provider says about its own limit: lowers the limit to it, and never raises it. */
+  observe(name: RefillingName<TLimits>, options: ObserveOptions): Promise<ObserveResult>;
 
   /**
    * Gives tokens back, up to the capacity. Resolves with the tokens that the rows concerned then

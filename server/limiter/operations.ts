@@ -9,6 +9,7 @@ import type {
   LimitAllItem,
   LimitAllOptions,
   LimitOptions,
+  ObserveOptions,
   RefundOptions,
 } from "./call-options.js";
 import { charge } from "./charge.js";
@@ -26,6 +27,7 @@ import type {
 } from "./limit-first-options.js";
 import type { HoldOptions } from "./holds/hold-options.js";
 import { releaseHold, settleHold } from "./holds/settle-hold.js";
+import { observe } from "./observe.js";
 import { getValue, snapshots } from "./read.js";
 import { isPayment, refund, refundPayment } from "./refund.js";
 import { reset } from "./reset.js";
@@ -70,6 +72,7 @@ export function createOperations(context: Context, known: Known) {
     changeConfig: known((name: string, options: ChangeConfigOptions) =>
       changeConfig(context, name, options),
     ),
+    observe: known((name: string, options: ObserveOptions) => observe(context, name, options)),
     getValue: known((name: string, options?: KeyOptions) => getValue(context, name, options)),
     snapshots: known(<TName extends string>(items: readonly (KeyOptions & { name: TName })[]) =>
       snapshots(context, items),
