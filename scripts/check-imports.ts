@@ -63,6 +63,7 @@ const RULES: readonly Rule[] = [
     may: ["core"],
     mayType: [],
     except: [
+      "server/ai",
       "server/changes",
       "server/drizzle",
       "server/hono",
@@ -109,6 +110,12 @@ const RULES: readonly Rule[] = [
       "server/timers",
     ],
     mayType: [],
+  },
+  {
+    // Knows the AI SDK by structure alone.
+    folder: "server/ai",
+    may: ["core", "server/limiter/known-options", "server/limiter/key-answer"],
+    mayType: ["server/limiter"],
   },
   { folder: "server/leases", may: ["core", "server/store"], mayType: [] },
   { folder: "server/changes", may: ["core", "server/report", "server/runtime"], mayType: [] },

@@ -17,6 +17,7 @@ const PEERS: Record<string, readonly string[]> = {
   "./drizzle": [],
   "./kysely": ["kysely"],
   "./hono": ["hono"],
+  "./ai": [],
   "./redis": [],
   "./otel": ["@opentelemetry/api"],
   "./client": ["@trpc/client", "@trpc/server"],

@@ -1,0 +1,23 @@
+/** `trpc-rate-limit/ai`: limits of language models, for the AI SDK, and what their providers say. */
+export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";
+export { limitModel } from "./limit-model.js";
+export type {
+  LimitModelOptions,
+  ModelLimiter,
+  ModelLimits,
+  ProviderLimit,
+} from "./limit-model-options.js";
+export type {
+  GenerateResultLike,
+  ModelCall,
+  ModelCallParams,
+  ModelMiddleware,
+  ModelUsage,
+  StreamResultLike,
+} from "./model-types.js";
+export {
+  type HeadersLike,
+  rateLimitOfHeaders,
+  type RateLimitOfHeaders,
+  type RateLimitOfHeadersOptions,
+} from "./rate-limit-of-headers.js";

@@ -1,0 +1,67 @@
+/** The options of `limitModel`. */
+import type { RateLimitConfig } from "../../core/limit-config.js";
+import type { LimitConfigs, RefillingName, TokensName } from "../limiter/call-options.js";
+import type { KeyAnswer } from "../limiter/key-answer.js";
+import type { RateLimiter } from "../limiter/limiter-types.js";
+import type { ModelCall, ModelUsage } from "./model-types.js";
+
+/** What of a limiter limits models. Any store will do. */
+export type ModelLimiter<TLimits extends LimitConfigs> = Pick<
+  RateLimiter<TLimits, never>,
+  "limits" | "limit" | "limitAll" | "settle" | "observe"
+>;
+
+type OrFunction<TValue> = TValue | ((call: ModelCall) => TValue | Promise<TValue>);
+
+/** A limit that the provider has for all callers together. */
+export interface ProviderLimit<TName extends string = string> {
+  /** The limit. It takes the estimate together with the caller's own limit, all or none. */
+  name: TName;
+  /** The key, such as that of the model's group. @default the one bucket that all callers share */
+  key?: string | undefined;
+  /**
+   * What the provider counts. A limit of requests takes 1 for each call.
+   * @default "tokens"
+   */
+  of?: "tokens" | "requests" | undefined;
+}
+
+/** The limits that a call of a model takes tokens of. */
+export interface ModelLimits<TLimits extends LimitConfigs> {
+  /** The caller's own limit. */
+  name: TokensName<TLimits>;
+  /**
+   * The user or team that calls, or a function of the call that says it: `({ params }) =>
+   * params.providerOptions?.app?.userId as string`. `SHARED_BUCKET` for one bucket of all callers.
+   */
+  key: OrFunction<KeyAnswer>;
+  /** The config of the caller's plan. @default the limit's own */
+  config?: OrFunction<RateLimitConfig | undefined> | undefined;
+  /**
+   * The limits of the provider. They are lowered to what the header fields of its answers say, for all
+   * processes; see `observe`.
+   */
+  provider?:
+    ProviderLimit<RefillingName<TLimits>> | readonly ProviderLimit<RefillingName<TLimits>>[];
+}
+
+/** The options of `limitModel`. */
+export interface LimitModelOptions<TLimits extends LimitConfigs> extends ModelLimits<TLimits> {
+  /**
+   * Tokens that a call takes before it begins: finite and at least 0. Estimate high.
+   * @default a token for 3 bytes of the texts in the prompt and the tools, 1,000 for each file in it, and
+   * `maxOutputTokens`, or 4,000 where the call sets none
+   */
+  estimate?: ((call: ModelCall) => number | Promise<number>) | undefined;
+  /**
+   * What of the reported use counts, in tokens. `undefined` or `NaN` keeps the estimate.
+   * @default the provider's total, or else input and output together
+   */
+  tokens?: ((usage: ModelUsage) => number | undefined) | undefined;
+  /**
+   * The id of the call, which is charged once however often it is sent; see `once` of `limit`. A run
+   * with tools makes a call for each step, and each needs an id of its own.
+   * @default each call is charged
+   */
+  once?: ((call: ModelCall) => string | undefined | Promise<string | undefined>) | undefined;
+}

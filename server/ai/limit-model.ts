@@ -1,0 +1,183 @@
+/** `limitModel`: middleware of the AI SDK that takes an estimate, and settles what a call has used. */
+import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
+import { keyOption } from "../../core/key-option.js";
+import type { LimitConfigs } from "../limiter/call-options.js";
+import { SHARED_BUCKET } from "../limiter/key-answer.js";
+import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
+import { Bill, type BillItem } from "./bill.js";
+import { estimateTokens, figureOf, usedTokens } from "./count-tokens.js";
+import { isRefusal, statusOf } from "./failed-call.js";
+import type { LimitModelOptions, ModelLimiter, ProviderLimit } from "./limit-model-options.js";
+import type { ModelCall, ModelMiddleware, ModelUsage } from "./model-types.js";
+import { type HeadersLike, rateLimitOfHeaders } from "./rate-limit-of-headers.js";
+import { watchStream } from "./watch-stream.js";
+
+const OPTIONS = namesOf<LimitModelOptions<LimitConfigs>>({
+  name: true,
+  key: true,
+  config: true,
+  provider: true,
+  estimate: true,
+  tokens: true,
+  once: true,
+});
+const PROVIDER_OPTIONS = namesOf<ProviderLimit>({ name: true, key: true, of: true });
+
+/**
+ * Middleware for `wrapLanguageModel` of the AI SDK 5, 6 and 7. Each call of the model takes an estimate
+ * before it begins, and is settled by the use that the model reports.
+ *
+ * - **Denied**: the call rejects with a `RateLimitError` (`isRateLimitError`), and the model is not asked.
+ * - **No figure**, or one that cannot be true: the estimate stays charged, and the limiter's logger is told.
+ * - **The provider refuses** (a status of 400 or more, or no connection): all tokens come back.
+ * - **Aborted, cancelled, or cut off**: the estimate stays, because the provider may bill what it did.
+ * - **The database fails after the call**: the estimate stays, and the answer is complete.
+ *
+ * Models of embeddings and of images are not limited by it: call `limit` and `settle` around them.
+ *
+ * @throws RateLimitConfigError for an option that does not exist or makes no sense, and for a name that
+ * the limiter does not have.
+ */
+export function limitModel<TLimits extends LimitConfigs>(
+  limiter: ModelLimiter<TLimits>,
+  options: LimitModelOptions<TLimits>,
+): ModelMiddleware {
+  rejectUnknownOptions(options, OPTIONS, "limitModel()");
+  const { estimate, tokens = usedTokens, once } = options;
+  // The names were checked, and those of a call are strings from here on.
+  const limits = limiter as unknown as ModelLimiter<LimitConfigs>;
+  const providers = providersOf(options.provider);
+  validate(limits, options, providers);
+
+  async function itemsOf(call: ModelCall): Promise<BillItem[]> {
+    const count = await (estimate?.(call) ?? estimateTokens(call.params));
+    const key = keyOf(await valueOf(options.key, call), options.name);
+    const config = await valueOf(options.config, call);
+    return [
+      { item: { name: options.name, ...keyOption(key), config, count }, isSettled: true },
+      ...providers.map(({ name, key: shared, of }) => {
+        const isSettled = of !== "requests";
+        const item = { name, ...keyOption(shared), count: isSettled ? count : 1 };
+        return { item, isSettled };
+      }),
+    ];
+  }
+
+  const usedOf = (usage: unknown): number => {
+    try {
+      return figureOf(tokens(Object(usage) as ModelUsage));
+    } catch {
+      return NaN;
+    }
+  };
+
+  /** Lowers the provider's limits to what its answer says. */
+  async function hear(headers: unknown, status?: number): Promise<void> {
+    if (typeof headers !== "object" || headers === null) return;
+    await Promise.allSettled(
+      providers.map(async ({ name, key, of }) => {
+        const said = rateLimitOfHeaders(headers as HeadersLike, { of, status });
+        if (said.remaining !== undefined)
+          await limits.observe(name, { ...keyOption(key), ...said });
+      }),
+    );
+  }
+
+  async function open(call: ModelCall): Promise<Bill> {
+    return Bill.open(limits, await itemsOf(call), await once?.(call));
+  }
+
+  async function failed(bill: Bill, error: unknown): Promise<void> {
+    if (isRefusal(error)) await bill.giveBack();
+    const { responseHeaders } = Object(error) as { responseHeaders?: unknown };
+    // After the tokens came back, or they would come on top of what the provider has said.
+    await hear(responseHeaders, statusOf(error));
+  }
+
+  return {
+    specificationVersion: "v3",
+
+    async wrapGenerate({ doGenerate, params, model }) {
+      const bill = await open({ type: "generate", params, model });
+      let result;
+      try {
+        result = await doGenerate();
+      } catch (error) {
+        await failed(bill, error);
+        throw error;
+      }
+      await bill.settle(usedOf(result.usage));
+      await hear(result.response?.headers);
+      return result;
+    },
+
+    async wrapStream({ doStream, params, model }) {
+      const bill = await open({ type: "stream", params, model });
+      let result;
+      try {
+        result = await doStream();
+      } catch (error) {
+        await failed(bill, error);
+        throw error;
+      }
+      // Beside the stream, whose first part must not wait for a database.
+      const hearing = hear(result.response?.headers);
+      const end = {
+        settle(usage: unknown, isRefused: boolean) {
+          const used = usedOf(usage);
+          return Number.isNaN(used) && isRefused ? bill.giveBack() : bill.settle(used);
+        },
+        over: () => hearing,
+      };
+      return { ...result, stream: watchStream(result.stream, end, isRefusal) };
+    },
+  };
+}
+
+/** In plain JavaScript. */
+interface Unchecked {
+  name: string;
+  key: unknown;
+}
+
+function validate(
+  { limits }: ModelLimiter<LimitConfigs>,
+  { name, key }: Unchecked,
+  providers: readonly ProviderLimit[],
+): void {
+  requireLimit(limits, name, "name");
+  if (typeof key !== "function") keyOf(key, name);
+  for (const provider of providers) {
+    rejectUnknownOptions(provider, PROVIDER_OPTIONS, "provider of limitModel()");
+    requireLimit(limits, provider.name, "provider.name");
+    if (![undefined, "tokens", "requests"].includes(provider.of)) {
+      throw new RateLimitConfigError("provider.of", provider.of, '"tokens" or "requests"');
+    }
+    if (limits[provider.name]!.kind === "credits") {
+      const message = "a provider's limit must refill, and not be of credits";
+      throw new RateLimitConfigError("provider.name", provider.name, { message });
+    }
+  }
+}
+
+function providersOf(option: unknown): readonly ProviderLimit[] {
+  return option === undefined ? [] : ([option].flat() as ProviderLimit[]);
+}
+
+async function valueOf<TValue>(
+  option: TValue | ((call: ModelCall) => TValue | Promise<TValue>),
+  call: ModelCall,
+): Promise<TValue> {
+  // No option has a function as its value.
+  return typeof option === "function" ? (option as (_: ModelCall) => TValue)(call) : option;
+}
+
+function keyOf(answer: unknown, name: string): string | undefined {
+  if (answer === SHARED_BUCKET) return undefined;
+  if (typeof answer === "string") return answer;
+  throw new RateLimitInputError(
+    "key",
+    `limitModel() needs a key for ${describe(name)}, got ${describe(answer)}: give it the user's id, or ` +
+      "SHARED_BUCKET for the bucket that all callers share",
+  );
+}

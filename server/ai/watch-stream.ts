@@ -1,0 +1,85 @@
+/** Follows the answer of a model while it is streamed, and changes nothing in it. */
+
+/** Parts that come before anything is generated. */
+const NO_CONTENT = new Set<unknown>([
+  "stream-start",
+  "response-metadata",
+  "raw",
+  "ping",
+  "error",
+  "finish",
+]);
+
+/** What becomes of the tokens of a stream. Neither of these rejects. */
+export interface StreamEnd {
+  /**
+   * The stream has come to its end.
+   *
+   * @param usage what the provider has reported; `undefined` if nothing.
+   * @param isRefused whether an error came before anything was generated.
+   */
+  settle(usage: unknown, isRefused: boolean): Promise<void>;
+  /** Resolves when all else is done that belongs to the call. */
+  over(): Promise<void>;
+}
+
+/**
+ * The same stream. Each part is read when the reader asks for it, and handed on before it is looked at.
+ * The end of the stream comes after the tokens are settled, so that a host that stops with its response
+ * has settled them. A stream that is aborted, cancelled or cut off settles nothing.
+ *
+ * @param isRefusal whether an error of the stream says that the call has cost nothing.
+ */
+export function watchStream<TPart>(
+  stream: ReadableStream<TPart>,
+  end: StreamEnd,
+  isRefusal: (error: unknown) => boolean,
+): ReadableStream<TPart> {
+  const reader = stream.getReader();
+  let isGenerated = false;
+  let hasError = false;
+  let settling: Promise<void> | undefined;
+
+  function see(part: unknown): void {
+    const { type, usage } = Object(part) as { type?: unknown; usage?: unknown };
+    if (type === "error") hasError = true;
+    // Some providers report an error, and their use after it.
+    else if (type === "finish") settling ??= end.settle(usage, hasError && !isGenerated);
+    else if (!NO_CONTENT.has(type)) isGenerated = true;
+  }
+  async function over(): Promise<void> {
+    await settling;
+    await end.over();
+  }
+
+  return new ReadableStream<TPart>(
+    {
+      async pull(controller) {
+        let next;
+        try {
+          next = await reader.read();
+        } catch (error) {
+          if (!isGenerated && isRefusal(error)) settling ??= end.settle(undefined, true);
+          await over();
+          throw error;
+        }
+        if (next.done) {
+          settling ??= end.settle(undefined, hasError && !isGenerated);
+          await over();
+          controller.close();
+        } else {
+          controller.enqueue(next.value);
+          see(next.value);
+        }
+      },
+      async cancel(reason) {
+        try {
+          await reader.cancel(reason);
+        } finally {
+          await over();
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
