@@ -47,17 +47,18 @@ export function limitModel<TLimits extends LimitConfigs>(
   // The names were checked, and those of a call are strings from here on.
   const limits = limiter as unknown as ModelLimiter<LimitConfigs>;
   const providers = providersOf(options.provider);
-  validate(limits, options, providers);
+  const name = String(options.name);
+  validate(limits, { name, key: options.key }, providers);
 
   async function itemsOf(call: ModelCall): Promise<BillItem[]> {
     const count = await (estimate?.(call) ?? estimateTokens(call.params));
-    const key = keyOf(await valueOf(options.key, call), options.name);
+    const key = keyOf(await valueOf(options.key, call), name);
     const config = await valueOf(options.config, call);
     return [
-      { item: { name: options.name, ...keyOption(key), config, count }, isSettled: true },
-      ...providers.map(({ name, key: shared, of }) => {
+      { item: { name, ...keyOption(key), config, count }, isSettled: true },
+      ...providers.map(({ name: shared, key: group, of }) => {
         const isSettled = of !== "requests";
-        const item = { name, ...keyOption(shared), count: isSettled ? count : 1 };
+        const item = { name: shared, ...keyOption(group), count: isSettled ? count : 1 };
         return { item, isSettled };
       }),
     ];
@@ -75,10 +76,10 @@ export function limitModel<TLimits extends LimitConfigs>(
   async function hear(headers: unknown, status?: number): Promise<void> {
     if (typeof headers !== "object" || headers === null) return;
     await Promise.allSettled(
-      providers.map(async ({ name, key, of }) => {
+      providers.map(async ({ name: shared, key, of }) => {
         const said = rateLimitOfHeaders(headers as HeadersLike, { of, status });
         if (said.remaining !== undefined)
-          await limits.observe(name, { ...keyOption(key), ...said });
+          await limits.observe(shared, { ...keyOption(key), ...said });
       }),
     );
   }

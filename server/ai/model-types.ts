@@ -46,11 +46,13 @@ interface ResponseLike {
 
 /** What `doGenerate` of a model resolves with. */
 export interface GenerateResultLike extends ResponseLike {
+  /** What the call has used. */
   usage: ModelUsage;
 }
 
 /** What `doStream` of a model resolves with. */
 export interface StreamResultLike extends ResponseLike {
+  /** The parts of the answer. */
   stream: ReadableStream<unknown>;
 }
 
@@ -58,11 +60,13 @@ export interface StreamResultLike extends ResponseLike {
 export interface ModelMiddleware {
   /** The AI SDK 6 asks for this literal. The others take any. */
   readonly specificationVersion: "v3";
+  /** Around a call that is answered at once. */
   wrapGenerate<TResult extends GenerateResultLike>(options: {
     doGenerate: () => PromiseLike<TResult>;
     params: ModelCallParams;
     model: ModelCall["model"];
   }): Promise<TResult>;
+  /** Around a call whose answer is streamed. */
   wrapStream<TResult extends StreamResultLike>(options: {
     doStream: () => PromiseLike<TResult>;
     params: ModelCallParams;
