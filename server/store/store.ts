@@ -214,8 +214,24 @@ export interface RateLimitStore<TTransaction = unknown> {
   prune?(terms: PruneTerms): AsyncIterable<number>;
 }
 
-/** A store inside a transaction. Its `list` shows the rows that the transaction sees. */
-export type JoinedStore = Pick<RateLimitStore, "apply" | "list">;
+/**
+ * The decisions of one transaction. They run one after the other. Its `list` shows the rows that the
+ * transaction sees.
+ */
+export interface JoinedStore extends Pick<RateLimitStore, "apply" | "list"> {
+  /**
+   * Runs `work` in the turn of a decision: it sends statements of its own, and decisions, and nothing
+   * of other calls comes between them. Rejects like `apply`. Optional: without it, the limiter calls
+   * `apply` and the table of overrides one after the other.
+   */
+  inTurn?<TResult>(work: (inside: InsideTurn) => Promise<TResult>): Promise<TResult>;
+}
+
+/** What a turn in a transaction is made of. */
+export interface InsideTurn extends Pick<RateLimitStore, "apply"> {
+  /** Runs `statement`, which must go by the transaction. Rejects without it after the end. */
+  send<TResult>(statement: () => Promise<TResult>): Promise<TResult>;
+}
 
 /** Which rows are full. */
 export interface PruneTerms {

@@ -115,7 +115,7 @@ export class SqlTransactions<TTransaction> {
     const gate = createTransactionGate(driver.within(tx));
     const joined = replaced(this.#statements(inside(gate.connection, locking)));
     const list: JoinedList = (...page) => table.statements.list(gate.connection, ...page);
-    return createTransactionStore(joined, { isConflict, wrap }, list, gate.close);
+    return createTransactionStore(joined, { isConflict, wrap }, list, gate);
   }
 
   /** The statements of a transaction. Each of them begins with a read. */

@@ -7,6 +7,8 @@ import type { SqlConnection } from "../sql/driver.js";
 
 export interface TransactionGate {
   readonly connection: SqlConnection;
+  /** Sends a statement that goes another way than `connection`. Rejects without it after the end. */
+  send<TResult>(run: () => Promise<TResult>): Promise<TResult>;
   /** From now on, each statement rejects with this error, and those under way too. */
   close(error: unknown): void;
 }
@@ -24,6 +26,7 @@ export function createTransactionGate(connection: SqlConnection): TransactionGat
       query: (...query) => send(() => connection.query(...query)),
       execute: (...query) => send(() => connection.execute(...query)),
     },
+    send,
     close(error) {
       isClosed = true;
       close(error);

@@ -6,6 +6,7 @@ import { planWrites } from "../plan-writes.js";
 import type { RowAccess, RowStatements } from "../row-access.js";
 import { type Decision, type JoinedStore, rowKey, type RowId } from "../store.js";
 import { WriteConflictError } from "../retry-conflicts.js";
+import type { TransactionGate } from "./after-the-end.js";
 
 /**
  * The most tries of one list. A try fails when another transaction inserts one of its rows first.
@@ -13,19 +14,19 @@ import { WriteConflictError } from "../retry-conflicts.js";
 const MAX_ROUNDS = 5;
 
 /** The limits inside a transaction. */
-export interface TransactionStore extends JoinedStore {
+export interface TransactionStore extends Required<JoinedStore> {
   /** Resolves when the calls so far are answered. */
   settled(): Promise<unknown>;
   /** From now on, no statement is sent, and each call rejects with this error. */
   end(error: unknown): void;
 }
 
-/** @param end sends no further statement. */
+/** @param gate lets no statement through after the end. */
 export function createTransactionStore(
   statements: RowStatements,
   { isConflict, wrap }: Pick<RowAccess, "isConflict" | "wrap">,
   list: NonNullable<JoinedStore["list"]>,
-  end: TransactionStore["end"],
+  gate: Pick<TransactionGate, "send" | "close">,
 ): TransactionStore {
   let last: Promise<unknown> = Promise.resolve();
 
@@ -64,17 +65,21 @@ export function createTransactionStore(
   }
 
   /** A transaction has one connection, so concurrent calls run one after the other. */
-  function inTurn<TResult>(run: () => Promise<TResult>): Promise<TResult> {
-    const result = last.then(run).catch(rethrow);
+  function inTurn<TResult>(work: () => Promise<TResult>): Promise<TResult> {
+    const result = last.then(work);
     last = result.catch(() => {});
     return result;
   }
 
+  const apply: TransactionStore["apply"] = (decisions) => applyAll(decisions).catch(rethrow);
+  const inside = { apply, send: gate.send };
+
   return {
-    apply: (decisions) => inTurn(() => applyAll(decisions)),
-    list: (...page) => inTurn(() => list(...page)),
+    apply: (decisions) => inTurn(() => apply(decisions)),
+    list: (...page) => inTurn(() => list(...page).catch(rethrow)),
+    inTurn: (work) => inTurn(() => work(inside)),
     settled: () => last,
-    end,
+    end: gate.close,
   };
 
   /**

@@ -7,15 +7,18 @@
 import { RateLimitStoreError } from "../../../core/errors.js";
 import { WriteConflictError } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
-import { type JoinedStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
+import {
+  type Decision,
+  type JoinedStore,
+  rowKey,
+  type RowId,
+  type TransactionOptions,
+} from "../store.js";
 import type { TransactionStore } from "./decisions-inside.js";
 import { within } from "./time-limits.js";
 
 /** How much longer than the driver a try waits, ms. The driver's own error says more. */
 const GRACE = 1000;
-
-/** The limits that the application's function calls. */
-export type Apply = JoinedStore;
 
 /** How the store begins transactions, and joins them. */
 export interface TransactionAccess<TTransaction> extends Pick<RowAccess, "isConflict"> {
@@ -58,7 +61,7 @@ export class OneTry<TTransaction, TResult> {
   lost: readonly RowId[] | undefined;
   readonly #access: TransactionAccess<TTransaction>;
   readonly #options: TryOptions;
-  readonly #run: (tx: TTransaction, store: Apply) => Promise<TResult>;
+  readonly #run: (tx: TTransaction, store: JoinedStore) => Promise<TResult>;
   /** The rows that the function has used so far, by `rowKey`. */
   readonly #used = new Map<string, RowId>();
   #conflict: { error: unknown } | undefined;
@@ -67,7 +70,7 @@ export class OneTry<TTransaction, TResult> {
   constructor(
     access: TransactionAccess<TTransaction>,
     options: TryOptions,
-    run: (tx: TTransaction, store: Apply) => Promise<TResult>,
+    run: (tx: TTransaction, store: JoinedStore) => Promise<TResult>,
   ) {
     this.#access = access;
     this.#options = options;
@@ -123,32 +126,37 @@ export class OneTry<TTransaction, TResult> {
   }
 
   /** Notes the rows that are used, and a conflict over them. */
-  #observed(store: TransactionStore): Apply {
-    const used = this.#used;
-    return {
-      apply: async (decisions, call) => {
-        const rows = decisions.flatMap((decision) => decision.rows);
-        const mustYield = rows.some(
-          (row) => this.#options.mustYield(row) && !used.has(rowKey(row)),
-        );
-        for (const row of rows) used.set(rowKey(row), row);
-        try {
-          if (mustYield) throw new WriteConflictError();
-          return await store.apply(decisions, call);
-        } catch (error) {
-          if (this.#access.isConflict(error)) this.#noteConflict(store, error);
-          throw error;
-        }
-      },
-      list: async (...page) => {
-        try {
-          return await store.list!(...page);
-        } catch (error) {
-          if (this.#access.isConflict(error)) this.#noteConflict(store, error);
-          throw error;
-        }
-      },
+  #observed(store: TransactionStore): JoinedStore {
+    const observe = async <TAnswer>(work: () => Promise<TAnswer>): Promise<TAnswer> => {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#access.isConflict(error)) this.#noteConflict(store, error);
+        throw error;
+      }
     };
+    const using = ({ apply }: Pick<JoinedStore, "apply">): JoinedStore["apply"] => {
+      return async (decisions, call) => {
+        this.#use(decisions);
+        return apply(decisions, call);
+      };
+    };
+    const apply = using(store);
+    return {
+      apply: (...call) => observe(() => apply(...call)),
+      list: (...page) => observe(() => store.list(...page)),
+      inTurn: (work) =>
+        observe(() => store.inTurn((inside) => work({ ...inside, apply: using(inside) }))),
+    };
+  }
+
+  /** @throws WriteConflictError where a row is the turn of another transaction. */
+  #use(decisions: readonly Pick<Decision<unknown>, "rows">[]): void {
+    const used = this.#used;
+    const rows = decisions.flatMap((decision) => decision.rows);
+    const mustYield = rows.some((row) => this.#options.mustYield(row) && !used.has(rowKey(row)));
+    for (const row of rows) used.set(rowKey(row), row);
+    if (mustYield) throw new WriteConflictError();
   }
 
   #noteConflict(store: TransactionStore, error: unknown): void {

@@ -32,13 +32,15 @@ export function createUsing<TTransaction>({
     // At once, because it throws for what is no transaction.
     const store = join(tx);
     let ended: { error: unknown } | undefined;
-    const call = async <TResult>(run: (own: TransactionStore) => Promise<TResult>) => {
+    async function call<TResult>(
+      work: (joined: TransactionStore) => Promise<TResult>,
+    ): Promise<TResult> {
       if (ended !== undefined) throw ended.error;
       const joined = underWay.get(tx) ?? { store, calls: 0 };
       underWay.set(tx, joined);
       joined.calls++;
       try {
-        return await run(joined.store);
+        return await work(joined.store);
       } catch (error) {
         if (endsTransaction(error)) {
           ended = { error };
@@ -49,10 +51,11 @@ export function createUsing<TTransaction>({
         joined.calls--;
         if (joined.calls === 0) underWay.delete(tx);
       }
-    };
+    }
     return {
-      apply: (decisions) => call((own) => own.apply(decisions)),
-      list: (...page) => call((own) => own.list!(...page)),
+      apply: (decisions) => call((joined) => joined.apply(decisions)),
+      list: (...page) => call((joined) => joined.list(...page)),
+      inTurn: (work) => call((joined) => joined.inTurn(work)),
     };
   };
 }

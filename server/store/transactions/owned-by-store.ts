@@ -10,8 +10,14 @@ import { RateLimitStoreError } from "../../../core/errors.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import { RETRY_FOR, retryConflicts, WriteConflictError } from "../retry-conflicts.js";
 import type { RowAccess } from "../row-access.js";
-import { type RateLimitStore, rowKey, type RowId, type TransactionOptions } from "../store.js";
-import { type Apply, OneTry, type TransactionAccess, type TryOptions } from "./one-try.js";
+import {
+  type JoinedStore,
+  type RateLimitStore,
+  rowKey,
+  type RowId,
+  type TransactionOptions,
+} from "../store.js";
+import { OneTry, type TransactionAccess, type TryOptions } from "./one-try.js";
 import { createRowLines } from "./row-lines.js";
 import { createSemaphore } from "./semaphore.js";
 import { MAX_WAIT, TIMEOUT } from "./time-limits.js";
@@ -29,7 +35,7 @@ export interface TransactionRunnerOptions<TTransaction>
   defaults: Pick<TransactionOptions, "timeout" | "maxWait"> | undefined;
 }
 
-type Run<TTransaction, TResult> = (tx: TTransaction, store: Apply) => Promise<TResult>;
+type Run<TTransaction, TResult> = (tx: TTransaction, store: JoinedStore) => Promise<TResult>;
 
 export function createTransactionRunner<TTransaction>(
   options: TransactionRunnerOptions<TTransaction>,
