@@ -42,6 +42,7 @@ const acrossStores = ["test/scenarios", "test/server"]
 /** What is about one database or client that is not the one of `npm test`. */
 const oneStore = [
   "test/compatibility/rows.test.ts",
+  "test/server/limiter/overrides/overrides-inside.plan-row.test.ts",
   "test/server/redis/{redis-channel,redis-store*,scripts.differential}.test.ts",
   "test/server/store/drivers/{d1,durable,mysql/mysql-store}.test.ts",
   "test/server/store/drivers/prisma/{prisma-store,prisma-6,prisma-pool}.test.ts",
@@ -186,6 +187,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/server/store/transactions/owned-by-store.test.ts",
         "test/server/limiter/{acquire,auto-prune,choose-shards.plain,forget,hash-key}.test.ts",
         "test/server/limiter/{limit-all,list,refund}.test.ts",
+        "test/server/limiter/overrides/overrides-inside.test.ts",
       ],
       exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],
       env: { TEST_STORES: "drivers" },

@@ -62,6 +62,7 @@ export type {
 } from "./limiter/limiter-options.js";
 export type {
   EnterOptionsOf,
+  JoinedOperations,
   LimitItem,
   LimitPage,
   ListOptions,
@@ -164,6 +165,8 @@ export { UnsentError } from "./store/row-access.js";
 export type {
   Call,
   Decision,
+  InsideTurn,
+  JoinedStore,
   Outcome,
   PlainTake,
   RateLimitStore,

@@ -3,6 +3,7 @@
  * its own; every answer is a decision of `core` on rows that the store keeps.
  */
 import { shownConfig } from "../../core/with-calendar.js";
+import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
 import { acquire } from "./acquire.js";
 import { known, knownAfter, type Known } from "./answers/known.js";
 import { CLAIM, startAutoPrune } from "./auto-prune.js";
@@ -27,6 +28,7 @@ import { list } from "./list.js";
 import { limitOf } from "./list-rows.js";
 import { createOperations } from "./operations.js";
 import { noOverrides } from "./overrides/override-operations.js";
+import type { OverridesInside } from "./overrides/overrides-inside.js";
 import { checkPrune, prune } from "./prune.js";
 import { runTransaction } from "./run-transaction.js";
 import type { EnterOptions } from "./slots/enter-options.js";
@@ -70,11 +72,18 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     prune: runPrune,
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
-      const joined = joinedContext(parts, store.using(tx), parts.changed, heard);
-      return operationsOf(parts, joined, knownWithin(parts, tx));
+      const joined = store.using(tx);
+      const inside = overriding?.using({ tx, store: joined });
+      return operationsInside(
+        parts,
+        joinedContext(parts, joined, parts.changed, heard, inside),
+        knownWithin(parts, tx, inside),
+        inside,
+      );
     },
     async transaction(run, transactionOptions = {}) {
       await overriding?.fresh();
+      const overrides = overriding?.transaction();
       return runTransaction(
         {
           store,
@@ -83,7 +92,20 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
           turn,
           // No turn is taken before the transaction has ended.
           telling: { ...telling, onDecision },
-          operations: (...of) => operationsOf(parts, joinedContext(parts, ...of), known),
+          operations(tx, joined, changed, inTransaction) {
+            const inside = overrides?.inside({
+              tx,
+              store: joined,
+              rowChanged(row) {
+                changed(row);
+                inTransaction.endLeases(row);
+              },
+              changed: () => inTransaction.onChange(OVERRIDES_NAME, undefined),
+            });
+            const of = joinedContext(parts, joined, changed, inTransaction, inside);
+            return operationsInside(parts, of, known, inside);
+          },
+          ended: overrides?.ended,
         },
         run as (scope: object) => ReturnType<typeof run>,
         transactionOptions,
@@ -102,10 +124,14 @@ function knownIn({ overriding }: Parts): Known {
 }
 
 /** In a transaction of the caller's own, which a failure has ended. */
-function knownWithin({ overriding }: Parts, tx: unknown): Known {
-  if (overriding === undefined) return known;
+function knownWithin(
+  { overriding }: Parts,
+  tx: unknown,
+  inside: OverridesInside | undefined,
+): Known {
+  if (overriding === undefined || inside === undefined) return known;
   return knownAfter(
-    () => overriding.freshWithin(tx),
+    () => overriding.freshWithin(tx, inside),
     () => false,
   );
 }
@@ -113,6 +139,16 @@ function knownWithin({ overriding }: Parts, tx: unknown): Known {
 function operationsOf({ slots }: Parts, context: Context, first: Known) {
   const operations = createOperations(context, first);
   return slots?.operations(operations, context) ?? operations;
+}
+
+function operationsInside(
+  parts: Parts,
+  context: Context,
+  first: Known,
+  inside: OverridesInside | undefined,
+) {
+  const overrides = inside?.operations ?? noOverrides();
+  return { ...operationsOf(parts, context, first), overrides };
 }
 
 /** What there is only outside of transactions. */

@@ -18,6 +18,7 @@ import { type Context, createChanges, type Environment, type Telling } from "./c
 import { createStoredKey } from "./hash-key.js";
 import { createMarkers } from "./markers.js";
 import { openOverrides } from "./overrides/open-overrides.js";
+import type { OverridesInside } from "./overrides/overrides-inside.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { createSlots } from "./slots/create-slots.js";
 
@@ -135,9 +136,12 @@ export function joinedContext(
   store: JoinedStore,
   changed: (row: RowId) => void,
   telling: Telling,
+  inside: OverridesInside | undefined,
 ): Context {
   const list = store.list?.bind(store);
-  return { ...contextOf(parts, joinedAnswers(store, { ...parts, changed }), telling), list };
+  const answers = joinedAnswers(store, { ...parts, changed });
+  const context: Context = { ...contextOf(parts, answers, telling), list };
+  return inside === undefined ? context : { ...context, resolve: (...of) => inside.resolve(...of) };
 }
 
 function contextOf(

@@ -259,6 +259,21 @@ export interface RateLimitOperations<
   getValue(name: keyof TLimits & string, options?: KeyOptions): Promise<LimitValue>;
 }
 
+/** The operations inside a transaction. */
+export interface JoinedOperations<
+  TLimits extends LimitConfigs,
+> extends RateLimitOperations<TLimits> {
+  /**
+   * Overrides that change with the transaction: with its tokens, and with the application's own rows.
+   * Later calls of the transaction go by them at once, and others from the commit on. After
+   * `transaction`, this process obeys before it resolves, and the others as after any `set`. The limiter
+   * is not told when a transaction of the caller's own (`using`) commits: this process looks for it
+   * for five seconds, and tells the others when it has seen it. After that, each process obeys within
+   * `overridesFor`.
+   */
+  readonly overrides: RateLimitOverrides<keyof TLimits & string>;
+}
+
 /** The options of `enter`, with the names of a limiter. */
 export type EnterOptionsOf<TLimits> = Omit<EnterOptions, "with"> & {
   with?: readonly LimitAllItemOf<TLimits>[] | undefined;
@@ -343,7 +358,7 @@ export interface RateLimiter<
    * conflicts after `retryFor`.
    */
   transaction<TResult>(
-    run: (scope: RateLimitOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
+    run: (scope: JoinedOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
     options?: TransactionOptions,
   ): Promise<TResult>;
 
@@ -351,7 +366,7 @@ export interface RateLimiter<
    * The operations inside a transaction that the caller has opened and owns. They hold the rows
    * they touch until it ends. A conflict aborts it, and only its owner can try again.
    */
-  using(tx: TTransaction): RateLimitOperations<TLimits>;
+  using(tx: TTransaction): JoinedOperations<TLimits>;
 
   /**
    * Changes limits at run time, for all processes. Needs `overrides: true`; without it, every method

@@ -10,7 +10,14 @@ export interface TransactionContext {
   store: RateLimitStore;
   outage: OutageLog;
   /** The operations inside a transaction. */
-  operations(store: JoinedStore, changed: (row: RowId) => void, telling: Telling): object;
+  operations(
+    tx: unknown,
+    store: JoinedStore,
+    changed: (row: RowId) => void,
+    telling: Telling,
+  ): object;
+  /** Called when it has ended, however. What is told outside waits for it. */
+  ended: (() => Promise<void>) | undefined;
   /** Ends what is remembered of a row. */
   changed(row: RowId): void;
   /** Takes a turn of `autoPrune`, where there is no timer. */
@@ -20,7 +27,7 @@ export interface TransactionContext {
 }
 
 export async function runTransaction<TResult>(
-  { store, outage, operations, changed, turn, telling }: TransactionContext,
+  { store, outage, operations, ended, changed, turn, telling }: TransactionContext,
   run: (scope: object) => Promise<TResult>,
   options: TransactionOptions,
 ): Promise<TResult> {
@@ -36,7 +43,7 @@ export async function runTransaction<TResult>(
     scope?.end("rolled back");
     const attempt = (scope = new TransactionScope());
     const noteTouched = (row: RowId) => void touched.push(row);
-    const inside = operations(transactionStore, noteTouched, {
+    const inside = operations(tx, transactionStore, noteTouched, {
       onChange: (...change) => void changes.push(change),
       onDecision: telling.onDecision,
       environment: { ...telling.environment, scope },
@@ -50,18 +57,23 @@ export async function runTransaction<TResult>(
     return returned;
   }, options);
   // Also if it fails, because a commit may have lost its answer.
-  const ended = running.finally(() => {
+  const done = running.finally(() => {
     touched.forEach(changed);
     filled.forEach(endLeases);
     // Not before: the transaction may hold the only connection.
     turn?.();
   });
-  const result = await ended.catch((error: unknown) => {
+  let result: TResult;
+  try {
+    result = await done;
+    scope?.end("committed");
+  } catch (error) {
     scope?.end(scope.isRun ? "unknown" : "rolled back");
     reportStoreError(outage, error);
     throw error;
-  });
-  scope?.end("committed");
+  } finally {
+    await ended?.();
+  }
   // After the commit: before it, a reader would still find the old state.
   for (const change of changes) telling.onChange(...change);
   return result;

@@ -10,3 +10,11 @@ export function unsupported(
   const message = `this store does not support ${method}(); use ${stores}`;
   return new RateLimitConfigError("store", store, { message });
 }
+
+/** For a table of overrides that no transaction can write. */
+export function noOverridesInside(store: RateLimitStore): RateLimitConfigError {
+  const message =
+    "this store does not support overrides in a transaction: its table has no readWithin and " +
+    "writeWithin; call limiter.overrides outside of the transaction";
+  return new RateLimitConfigError("store", store, { message });
+}

@@ -50,10 +50,14 @@ export interface OverrideTable {
    * where it has no `rule`. Resolves with whether it is there, or was there before. Rejects like
    * `readWithin`. Optional: without it, an override and the row that it is about change one after the
    * other.
+   *
+   * @param seen what `readWithin` has read. Where the transaction reads a snapshot, the row can be
+   * another one by now, and the write rejects with a conflict then.
    */
   writeWithin?(
     tx: unknown,
     row: OverrideRow | (Pick<OverrideRow, "name" | "key"> & { rule?: undefined }),
+    seen?: readonly OverrideRow[],
   ): Promise<boolean>;
   /** Inserts a row, or replaces the one with this name and key. One atomic step. */
   write(row: OverrideRow, call?: Call): Promise<void>;

@@ -48,6 +48,19 @@ void overrides.clear("send", { key: user.id });
 // @ts-expect-error no such config
 void overrides.set("send", { config: { kind: "token bucket", rate: 1 } });
 
+const limiter = createRateLimiter({ store, limits, overrides: true });
+void limiter.transaction(async ({ tx, overrides: inside }) => {
+  await inside.set("send", { key: "user", times: 2 });
+  (await inside.clear("other", { key: "user" })) satisfies boolean;
+  // @ts-expect-error a misspelt name
+  await inside.set("sned", { times: 2 });
+  await limiter.using(tx).overrides.set("send", { key: "user", times: 2 });
+  // @ts-expect-error a misspelt name
+  await limiter.using(tx).overrides.clear("sned");
+  // @ts-expect-error a transaction of another client
+  limiter.using({ $queryRaw: 5 });
+});
+
 async function read(): Promise<void> {
   const found = await overrides.get("send", { key: "user" });
   found satisfies RateLimitOverride<"send" | "other"> | undefined;

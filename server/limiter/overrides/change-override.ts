@@ -15,10 +15,9 @@ import { type Call, expiredError, type RateLimitStore, type RowId } from "../../
 import { changeClaim } from "../change-config.js";
 import { ClaimDecision } from "../draft.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
-import type { OverridesOfLimit } from "./known-overrides.js";
 import { createOverrideLimit, type OverrideLimitOptions } from "./override-limit.js";
-import { overrideOf } from "./override-rule.js";
 import { beneathAnswer } from "./overridden-answer.js";
+import { overridesByName } from "./overrides-by-name.js";
 
 export interface ChangeOverrideOptions extends Omit<OverrideLimitOptions, "known"> {
   store: RateLimitStore;
@@ -99,44 +98,53 @@ async function write(
   return true;
 }
 
-interface Limits {
+export interface Limits {
   from: ResolvedLimit;
   to: ResolvedLimit;
 }
 
-function moving({ from, to }: Limits, clock: () => number): ClaimDecision<number> {
+export function moving({ from, to }: Limits, clock: () => number): ClaimDecision<number> {
   return new ClaimDecision(changeClaim(from, to), clock);
 }
 
-/** The limit before the change and after it; `undefined` where no row moves. */
-function limitsOf(
-  options: ChangeOverrideOptions,
-  { plain, id, row }: OverrideChange,
+/**
+ * The limit before the change and after it; `undefined` where no row moves.
+ *
+ * @param rows the table before the change.
+ */
+export function limitsOf(
+  options: Omit<OverrideLimitOptions, "known">,
+  change: OverrideChange,
   rows: readonly OverrideRow[],
 ): Limits | undefined {
-  const others = rows.filter((each) => bucketId(each.name, each.key) !== bucketId(id.name, id.key));
+  const { plain } = change;
   const from = limitBy(options, plain, rows);
-  const to = limitBy(options, plain, row === undefined ? others : [...others, row]);
+  const to = limitBy(options, plain, changedTable(rows, change));
   if (from === undefined || to === undefined || isCredits(plain.config)) return undefined;
   return sameConfig(from.config, to.config) ? undefined : { from, to };
 }
 
+/** The table after a change. */
+export function changedTable(
+  rows: readonly OverrideRow[],
+  { id, row }: Pick<OverrideChange, "id" | "row">,
+): OverrideRow[] {
+  const others = rows.filter((each) => bucketId(each.name, each.key) !== bucketId(id.name, id.key));
+  return row === undefined ? others : [...others, row];
+}
+
 /** `undefined` where a rule and a config do not go together: no call is charged by them. */
 function limitBy(
-  options: ChangeOverrideOptions,
+  options: Omit<OverrideLimitOptions, "known">,
   plain: ResolvedLimit,
   rows: readonly OverrideRow[],
 ): ResolvedLimit | undefined {
-  const found: OverridesOfLimit = { all: undefined, byKey: new Map() };
-  for (const row of rows) {
-    const override = row.name === plain.name ? overrideOf(row) : undefined;
-    if (override === undefined) continue;
-    const known = { override, resolved: new WeakMap<ResolvedLimit, ResolvedLimit>() };
-    if (row.key === "") found.all = known;
-    else found.byKey.set(row.key, known);
-  }
+  const byName = overridesByName(rows);
   try {
-    const applied = createOverrideLimit({ ...options, known: { of: () => found } });
+    const applied = createOverrideLimit({
+      ...options,
+      known: { of: (name) => byName.get(name) },
+    });
     return beneathAnswer(applied(plain, undefined));
   } catch {
     return undefined;

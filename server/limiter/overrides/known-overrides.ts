@@ -9,28 +9,19 @@ import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import type { OverrideRow, OverrideTable } from "../../store/override-table.js";
 import type { Call } from "../../store/store.js";
 import { startTimer } from "../../timers/timer.js";
-import type { ResolvedLimit } from "../resolve-limit.js";
 import { OVERRIDES_DIGEST } from "../../changes/overrides-digest.js";
+import { AwaitedCommits } from "./awaited-commits.js";
+import type { OverrideChange } from "./change-override.js";
 import { overrideOf } from "./override-rule.js";
 import type { RateLimitOverride } from "./override-types.js";
+import { type KnownOverride, overridesByName, type OverridesOfLimit } from "./overrides-by-name.js";
 
 /** The part of `overridesFor` after which the table is read beside the calls. */
 const REFRESH_AT = 1 / 2;
 /** How often a process that listens to a channel looks whether it still has to, ms. */
 const SWEEP = 60_000;
-
-/** An override, and what was resolved by it. */
-export interface KnownOverride {
-  readonly override: RateLimitOverride;
-  /** By the limit as it is without the override. */
-  readonly resolved: WeakMap<ResolvedLimit, ResolvedLimit>;
-}
-
-/** The overrides of one limit. */
-export interface OverridesOfLimit {
-  all: KnownOverride | undefined;
-  readonly byKey: Map<string, KnownOverride>;
-}
+/** How long the first pause is after which a commit is looked for, ms. Each next one is twice as long. */
+const FIRST_LOOK = 20;
 
 export interface KnownOverridesOptions {
   table: OverrideTable;
@@ -54,6 +45,8 @@ export class KnownOverrides {
   private isUsed = false;
   private unsubscribe: (() => void) | undefined;
   private hasWarned = false;
+  private readonly awaited = new AwaitedCommits();
+  private isLooking = false;
   private readonly sharesReads = !requestsOwnIo();
 
   constructor(private readonly options: KnownOverridesOptions) {}
@@ -66,6 +59,8 @@ export class KnownOverrides {
   fresh(readWithin?: () => Promise<OverrideRow[]>): Promise<void> | undefined {
     this.isUsed = true;
     const { overridesFor } = this.options;
+    // It may have been committed meanwhile.
+    if (this.awaited.isAny) this.changed();
     const age = performance.now() - this.readAt;
     if (age >= overridesFor || this.newsRead < this.news) {
       return readWithin === undefined ? this.readAgain() : this.useWithin(readWithin);
@@ -91,6 +86,32 @@ export class KnownOverrides {
     if (this.readAt === readAt) this.use(rows);
     // So that later calls need not read it within their transactions.
     if (this.sharesReads) this.read().catch(() => {});
+  }
+
+  /**
+   * A transaction of the application has changed the table. Until its commit is seen, and for five
+   * seconds at most, each call reads the table, and a timer does where there are no calls.
+   */
+  awaitCommit(tx: unknown, change: OverrideChange, seen: () => void): void {
+    this.awaited.add(tx, change, seen);
+    if (this.sharesReads) this.lookAfter(FIRST_LOOK);
+  }
+
+  /** Whether the commit of this transaction is looked for. */
+  isAwaited(tx: unknown): boolean {
+    return this.awaited.isAwaited(tx);
+  }
+
+  private lookAfter(ms: number): void {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    const look = async () => {
+      await this.read().catch(() => {});
+      this.isLooking = false;
+      if (this.awaited.isAny) this.lookAfter(2 * ms);
+    };
+    // It does not keep the process alive.
+    startTimer(() => void look(), ms).unref();
   }
 
   /** The table has changed: what was read before this is old. */
@@ -128,25 +149,15 @@ export class KnownOverrides {
     this.use(rows);
     this.readAt = sentAt;
     this.newsRead = news;
+    this.awaited.look(rows);
   }
 
   private use(rows: readonly OverrideRow[]): void {
-    const byName = new Map<string, OverridesOfLimit>();
-    for (const row of rows) {
+    this.byName = overridesByName(rows, (row) => {
       const override = overrideOf(row);
-      if (override === undefined) {
-        this.warn(row);
-        continue;
-      }
-      let ofLimit = byName.get(row.name);
-      if (ofLimit === undefined) {
-        byName.set(row.name, (ofLimit = { all: undefined, byKey: new Map() }));
-      }
-      const known = this.known(row, override);
-      if (row.key === "") ofLimit.all = known;
-      else ofLimit.byKey.set(row.key, known);
-    }
-    this.byName = byName;
+      if (override === undefined) this.warn(row);
+      return override && this.known(row, override);
+    });
   }
 
   /** The same object as before, if nothing has changed: it has what was resolved by it. */

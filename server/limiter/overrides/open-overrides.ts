@@ -10,8 +10,9 @@ import type { OverrideTable } from "../../store/override-table.js";
 import type { Call, RateLimitStore, RowId } from "../../store/store.js";
 import { KnownOverrides } from "./known-overrides.js";
 import { createOverrideLimit, ruleConfig } from "./override-limit.js";
-import { createOverrideOperations, forgetOverrides } from "./override-operations.js";
+import { createOverrideOperations, forgetOverrides, ownAccess } from "./override-operations.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./override-types.js";
+import { OverridesInside, type OverridesJoined } from "./overrides-inside.js";
 
 /** How old the table of overrides may be, ms. */
 const DEFAULT_OVERRIDES_FOR = 10_000;
@@ -53,13 +54,16 @@ export class Overriding {
   readonly #options: OpenOverridesOptions;
   readonly #table: OverrideTable;
   readonly #known: KnownOverrides;
+  /** The open transactions of the limiter that have changed the table. */
+  readonly #writing = new Set<unknown>();
 
   constructor(options: OpenOverridesOptions, table: OverrideTable, overridesFor: number) {
     this.#options = options;
     this.#table = table;
     const known = (this.#known = new KnownOverrides({ ...options, table, overridesFor }));
     this.applied = createOverrideLimit({ ...options, known });
-    this.operations = createOverrideOperations({ ...options, table, known });
+    const access = ownAccess({ ...options, table, known });
+    this.operations = createOverrideOperations(options, access);
   }
 
   resolve(name: string, of: KeyOptions): ResolvedLimit {
@@ -71,10 +75,54 @@ export class Overriding {
     return this.#known.fresh();
   }
 
+  /** For a transaction of the limiter's own, which has several tries, and says when it has ended. */
+  transaction() {
+    const writing = new Set<unknown>();
+    return {
+      inside: (joined: Omit<OverridesJoined, "locksFirst">): OverridesInside =>
+        this.#inside({
+          ...joined,
+          locksFirst: false,
+          changed: (change) => {
+            writing.add(joined.tx);
+            this.#writing.add(joined.tx);
+            joined.changed(change);
+          },
+        }),
+      ended: async (): Promise<void> => {
+        if (writing.size === 0) return;
+        for (const tx of writing) this.#writing.delete(tx);
+        this.#known.changed();
+        // If it fails, the next call reads the table.
+        await this.#known.readAgain().catch(() => {});
+      },
+    };
+  }
+
+  /** Inside a transaction of the caller's own, whose end is not told. */
+  using(joined: Pick<OverridesJoined, "tx" | "store">): OverridesInside {
+    const { rowChanged, published } = this.#options;
+    return this.#inside({
+      ...joined,
+      locksFirst: true,
+      rowChanged,
+      changed: (change) => this.#known.awaitCommit(joined.tx, change, published),
+    });
+  }
+
+  #inside(joined: OverridesJoined): OverridesInside {
+    return new OverridesInside(
+      { ...this.#options, table: this.#table, known: this.#known },
+      joined,
+    );
+  }
+
   /** What a call in a transaction of the caller's own has to wait for. */
-  freshWithin(tx: unknown): Promise<void> | undefined {
+  freshWithin(tx: unknown, inside: OverridesInside): Promise<void> | undefined {
+    if (inside.hasOwnView) return undefined;
     const table = this.#table;
     if (table.readWithin === undefined) return this.#known.fresh();
+    if (this.#writing.has(tx) || this.#known.isAwaited(tx)) return inside.readOwnView();
     return this.#known.fresh(() => table.readWithin!(tx));
   }
 

@@ -3,12 +3,13 @@ import { capacityOf, longestPeriod, type Bucket } from "../../../core/config.js"
 import { configOf, type ResolvedLimit, resolveLimit } from "../resolve-limit.js";
 import { rowId } from "../../store/store.js";
 import type { FixedRow } from "../answers/overridden.js";
-import type { KnownOverride, KnownOverrides } from "./known-overrides.js";
 import { checkedTimes } from "./override-rule.js";
 import type { OverrideRule } from "./override-types.js";
+import type { KnownOverride, OverridesOfLimit } from "./overrides-by-name.js";
 
 export interface OverrideLimitOptions {
-  known: Pick<KnownOverrides, "of">;
+  /** The overrides of a limit; `undefined` if it has none, or has not had one for a while. */
+  known: { of(name: string): OverridesOfLimit | undefined };
   configs: ReadonlyMap<string, Bucket>;
   clock(): number;
   /** Of limits that do not set it, ms. */

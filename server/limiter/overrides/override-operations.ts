@@ -4,6 +4,7 @@ import { RateLimitConfigError } from "../../../core/errors.js";
 import type { KeyOptions } from "../call-options.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
+import type { OverrideRow } from "../../store/override-table.js";
 import type { Call } from "../../store/store.js";
 import {
   changeOverride,
@@ -29,16 +30,25 @@ const SET = namesOf<SetOverrideOptions>({
   blocked: true,
 });
 
-export interface OverrideOperationsOptions extends ChangeOverrideOptions {
-  known: KnownOverrides;
-  /** Resolves a name and a key without overrides. Throws where they are not valid. */
-  resolve(name: string, options: KeyOptions): ResolvedLimit;
-  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
-  /** Tells the listeners of this process and the other processes. */
-  published(): void;
+/** The table, as the operations need it: by itself, or inside a transaction. */
+export interface OverrideAccess {
+  read(): Promise<OverrideRow[]>;
+  /** Resolves with whether the override is there now, or was there before it ended. */
+  change(change: OverrideChange): Promise<boolean>;
 }
 
-export function createOverrideOperations(options: OverrideOperationsOptions): RateLimitOverrides {
+export interface OverrideOperationsOptions extends Pick<
+  ChangeOverrideOptions,
+  "configs" | "clock"
+> {
+  /** Resolves a name and a key without overrides. Throws where they are not valid. */
+  resolve(name: string, options: KeyOptions): ResolvedLimit;
+}
+
+export function createOverrideOperations(
+  options: OverrideOperationsOptions,
+  access: OverrideAccess,
+): RateLimitOverrides {
   const { configs, clock, resolve } = options;
 
   /** `{ key: undefined }` throws: it would be about all keys. */
@@ -57,31 +67,43 @@ export function createOverrideOperations(options: OverrideOperationsOptions): Ra
       // Later ones would be written with an exponent, which not every store reads.
       const until = Math.min(of.until ?? MAX_RETRY_AFTER, MAX_RETRY_AFTER);
       const row = { name, key, rule, until, setAt: now };
-      await change(options, { plain, id: row, row });
+      await access.change({ plain, id: row, row });
     },
     async get(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.get()");
       const key = plainOf(name, of).rows[0].key || undefined;
-      return (await read(options, name)).find((override) => override.key === key);
+      return (await read(options, access, name)).find((override) => override.key === key);
     },
     async list(name) {
       if (name !== undefined) resolve(name, {});
-      return read(options, name);
+      return read(options, access, name);
     },
     async clear(name, of = {}) {
       rejectUnknownOptions(of, KEY, "overrides.clear()");
       const plain = plainOf(name, of);
       const { key } = plain.rows[0];
-      return change(options, { plain, id: { name, key }, row: undefined });
+      return access.change({ plain, id: { name, key }, row: undefined });
     },
   };
 }
 
+export interface OwnAccessOptions extends ChangeOverrideOptions {
+  known: KnownOverrides;
+  bound<TResult>(work: (call: Call) => Promise<TResult>): Promise<TResult>;
+  /** Tells the listeners of this process and the other processes. */
+  published(): void;
+}
+
+/** The table by itself: each change is a transaction of its own. */
+export function ownAccess(options: OwnAccessOptions): OverrideAccess {
+  return {
+    read: () => options.bound((call) => options.table.read(call)),
+    change: (override) => change(options, override),
+  };
+}
+
 /** This process obeys before its caller goes on. A write may have taken effect if it fails. */
-async function change(
-  options: OverrideOperationsOptions,
-  override: OverrideChange,
-): Promise<boolean> {
+async function change(options: OwnAccessOptions, override: OverrideChange): Promise<boolean> {
   const { known, bound, published } = options;
   let result: boolean;
   try {
@@ -99,12 +121,12 @@ async function change(
 }
 
 async function read(
-  { table, configs, clock, bound }: OverrideOperationsOptions,
+  { configs, clock }: OverrideOperationsOptions,
+  access: OverrideAccess,
   name: string | undefined,
 ): Promise<RateLimitOverride[]> {
   const now = clock();
-  const rows = await bound((call) => table.read(call));
-  return rows
+  return (await access.read())
     .filter((row) => (name === undefined ? configs.has(row.name) : row.name === name))
     .flatMap((row) => overrideOf(row) ?? [])
     .filter(({ until = Infinity }) => now < until);
@@ -117,7 +139,7 @@ export async function forgetOverrides(
     known,
     bound,
     published,
-  }: Pick<OverrideOperationsOptions, "table" | "known" | "bound" | "published">,
+  }: Pick<OwnAccessOptions, "table" | "known" | "bound" | "published">,
   storedKey: string,
 ): Promise<number> {
   const rows = (await bound((call) => table.read(call))).filter(({ key }) => key === storedKey);

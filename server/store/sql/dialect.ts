@@ -148,6 +148,12 @@ export interface Statements {
 export interface OverrideStatements {
   /** Returns all rows. */
   readonly read: string;
+  /**
+   * Returns the row with an `id` as it is committed now, and locks it. Absent where a transaction that
+   * has waited for a lock reads what was committed meanwhile, or meets a conflict. There, a `write` that
+   * replaces a row reports two rows.
+   */
+  readonly readLocked?: string;
   /** Inserts a row, or replaces it: `id`, `rule`, `until` and `setAt`. */
   readonly write: string;
   /** Deletes the row with an `id`. */

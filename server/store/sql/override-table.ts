@@ -1,5 +1,5 @@
 /** The table of overrides in a SQL database: four statements that all drivers can run. */
-import { retryConflicts } from "../retry-conflicts.js";
+import { retryConflicts, WriteConflictError } from "../retry-conflicts.js";
 import type { Call } from "../call.js";
 import { overridesName, type OverrideRow, type OverrideTable } from "../override-table.js";
 import type { Dialect, OverrideStatements } from "./dialect.js";
@@ -14,6 +14,12 @@ import type { DatabaseClock } from "./table/database-clock.js";
 export function overridesBeside(table: TableName): TableName {
   const { overrides, ...limits } = table;
   return { ...limits, ...(overrides ?? { name: overridesName(table.name) }) };
+}
+
+type OverrideChange = Parameters<NonNullable<OverrideTable["writeWithin"]>>[1];
+
+function isSame(a: OverrideRow, b: OverrideRow): boolean {
+  return a.rule === b.rule && a.until === b.until && a.setAt === b.setAt;
 }
 
 export interface SqlOverrideTableOptions {
@@ -47,10 +53,8 @@ export class SqlOverrideTable implements OverrideTable {
     this.#sql = dialect.overrides(this.#table);
     if (within === undefined) return;
     this.readWithin = (tx) => this.#within(() => this.#readBy(within(tx)));
-    this.writeWithin = (tx, row) =>
-      this.#within(() =>
-        row.rule === undefined ? this.#removeBy(within(tx), row) : this.#writeBy(within(tx), row),
-      );
+    this.writeWithin = (tx, row, seen) =>
+      this.#within(() => this.#writeSeen(within(tx), row, seen));
   }
 
   read(call?: Call): Promise<OverrideRow[]> {
@@ -81,10 +85,33 @@ export class SqlOverrideTable implements OverrideTable {
     writer: SqlConnection,
     { name, key, rule, until, setAt }: OverrideRow,
     isWanted?: () => boolean,
-  ): Promise<boolean> {
+  ): Promise<number> {
     const params = [...this.#sql.id(name, key), rule, String(until), String(setAt)];
-    await writer.execute(this.#sql.write, params, isWanted);
-    return true;
+    return writer.execute(this.#sql.write, params, isWanted);
+  }
+
+  /** @throws WriteConflictError where the row is no longer the one that was seen. */
+  async #writeSeen(
+    writer: SqlConnection,
+    row: OverrideChange,
+    seen: readonly OverrideRow[] | undefined,
+  ): Promise<boolean> {
+    const { readLocked } = this.#sql;
+    const checks = readLocked !== undefined && seen !== undefined;
+    const was = seen?.find(({ name, key }) => name === row.name && key === row.key);
+    if (checks && was !== undefined) {
+      const [found] = await writer.query(readLocked, this.#sql.id(row.name, row.key));
+      if (found === undefined || !isSame(this.#sql.row(found), was)) throw new WriteConflictError();
+    }
+    const isNew = checks && was === undefined;
+    if (row.rule !== undefined) {
+      const written = await this.#writeBy(writer, row);
+      if (isNew && written > 1) throw new WriteConflictError();
+      return true;
+    }
+    const wasThere = await this.#removeBy(writer, row);
+    if (isNew && wasThere) throw new WriteConflictError();
+    return wasThere;
   }
 
   async #removeBy(

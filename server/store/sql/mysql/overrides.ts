@@ -5,8 +5,11 @@ import { shownText, storedText } from "./text.js";
 
 export function mysqlOverrides(tableName: TableName): OverrideStatements {
   const table = quotedTable(tableName, "`");
+  const read = `SELECT \`name\`, \`key\`, \`rule\`, \`until\`, \`setAt\` FROM ${table}`;
   return {
-    read: `SELECT \`name\`, \`key\`, \`rule\`, \`until\`, \`setAt\` FROM ${table}`,
+    read,
+    // It would lock the gap of a row that is missing, so it is not used for that.
+    readLocked: `${read} WHERE \`name\` = ? AND \`key\` = ? FOR UPDATE`,
     write:
       `INSERT INTO ${table} (\`name\`, \`key\`, \`rule\`, \`until\`, \`setAt\`) ` +
       "VALUES (?, ?, ?, CAST(? AS DOUBLE), CAST(? AS DOUBLE)) ON DUPLICATE KEY UPDATE " +
