@@ -181,6 +181,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
       ...timeouts,
       include: [
         "test/drivers/**/*.test.ts",
+        "test/pg-boss/*.test.ts",
         "test/histories/history.test.ts",
         "test/scenarios/{give-back-bounds,skewed-clocks}.test.ts",
         "test/server/store/sql/prune.test.ts",

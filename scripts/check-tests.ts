@@ -19,6 +19,7 @@ const SUBJECTS = new Set([
   "galera",
   "histories",
   "peers",
+  "pg-boss",
   "quick-start",
   "redis",
   "runtimes",
