@@ -50,7 +50,10 @@ export function createTags(prefix: string, count: number): Tags {
   };
 }
 
-/** A row with an id in its key is in the slot of its bucket, because one decision writes both. */
+/**
+ * The rows beside those of a limit are in the slot of their bucket, because one decision writes both:
+ * those with a key of their own, such as a marker of `once`, by the key of the bucket in it.
+ */
 function tagKeyOf({ name, key }: Pick<RowId, "name" | "key">): string {
   return sideRowsOf(name)?.keyStart === undefined ? key : bucketKeyOf(key);
 }

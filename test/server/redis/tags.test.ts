@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { keySlot } from "../../../server/redis/key-slot.js";
 import { createTags } from "../../../server/redis/tags.js";
-import { markerKey, MARKERS } from "../../../core/rows/marker.js";
+import { SIDE_ROWS } from "../../../core/rows/kinds.js";
+import { markerKey } from "../../../core/rows/marker.js";
 import { rowId } from "../../../server/store/store.js";
 
 const rowOf = (name: string, key: string, shard = 0) => rowId(name, key, shard);
@@ -32,10 +33,12 @@ describe("the tags of keys in Redis", () => {
       const slots = [slotOf("a", key), slotOf("b", key), slotOf("{b}", key), slotOf("a", key, 7)];
       expect(new Set(slots).size).toBe(1);
     }
-    // Where the markers of its ids are, too, because one decision writes them.
+    // Where the markers of its ids are, too, because one decision writes them, and all other rows.
     for (const key of ["", "user 1", "a|b", "a\\", "a\\|b", "|"]) {
-      const marker = slotOf(`${MARKERS.prefix}a`, markerKey(key, "id|1"));
-      expect(marker).toBe(slotOf("a", key));
+      for (const { prefix, keyStart } of SIDE_ROWS) {
+        const own = keyStart === undefined ? key : markerKey(key, "id|1");
+        expect(slotOf(`${prefix}a`, own)).toBe(slotOf("a", key));
+      }
     }
     const all = Array.from({ length: 200 }, (_, i) => slotOf("a", `user ${i}`));
     expect(new Set(all).size).toBe(12);
