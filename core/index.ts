@@ -9,6 +9,7 @@ export type {
   LimitConfig,
   RateLimitConfig,
   TokenBucketConfig,
+  UsageConfig,
 } from "./limit-config.js";
 export type { Bucket, PeriodicConfig, ShownConfig } from "./config.js";
 export type { RateLimitResult, TakenShard } from "./decide.js";

@@ -57,6 +57,12 @@ interface CommonConfig {
    */
   holds?: boolean | undefined;
   /**
+   * Counts who used how much, for `limiter.usage`: `true`, or the length of a span and how long it is
+   * kept. A key then has at most 174 characters, as stored. Clients never see this option.
+   * @default false
+   */
+  usage?: boolean | UsageConfig | undefined;
+  /**
    * Decides and reports, and denies no call: `limit` and `check` answer `ok`, and their `shadow`
    * says the answer that they would have given. The rows are those of a limit that denies.
    * @default false
@@ -92,6 +98,22 @@ interface CommonConfig {
    * @default none: every call asks the store
    */
   lease?: LeaseConfig | undefined;
+}
+
+/** How usage is counted; see `usage` of a limit. */
+export interface UsageConfig {
+  /**
+   * The length of a span, ms: whole, from a minute to a day, and a day has to be a multiple of it. Spans
+   * begin at midnight UTC. A row is written per key and span, so a long one costs less. What was
+   * counted in spans of another length is not found after a change.
+   * @default an hour
+   */
+  every?: number | undefined;
+  /**
+   * How long a span is kept after its end, ms: whole, at least `every`. `prune` deletes it later.
+   * @default 90 days
+   */
+  keep?: number | undefined;
 }
 
 /** How a process takes tokens in blocks; see `lease` of a limit. */
@@ -210,6 +232,8 @@ export interface CreditsConfig {
   onceFor?: number | undefined;
   /** Whether calls may hold their credits under an id; see `holds` of a limit. @default false */
   holds?: boolean | undefined;
+  /** Counts who used how much; see `usage` of a limit. @default false */
+  usage?: boolean | UsageConfig | undefined;
 }
 
 /** The config of one limit: of tokens, of credits or of slots. */

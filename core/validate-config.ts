@@ -9,6 +9,7 @@ import { validateHolds } from "./validate-holds.js";
 import { validateLease } from "./validate-lease.js";
 import { validateSlots } from "./validate-slots.js";
 import { validateOnceFor } from "./validate-once.js";
+import { validateUsage } from "./validate-usage.js";
 
 /**
  * Validates a config once, at construction, so that the arithmetic can rely on it.
@@ -106,6 +107,7 @@ export function validateConfig(given: LimitConfig, path = "config"): void {
   validateForgiveAfter(config, path);
   validateOnceFor(config, path);
   validateHolds(config, path);
+  validateUsage(config, path);
 }
 
 const CREDITS_INSTEAD = ' (kind: "credits" is a balance that only credit() raises)';
@@ -131,5 +133,6 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof TokenBucketConfig | keyof Fix
   "lease",
   "onceFor",
   "holds",
+  "usage",
 ]);
 const KINDS: ReadonlySet<unknown> = new Set(["token bucket", "fixed window"]);

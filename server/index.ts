@@ -77,6 +77,13 @@ export type {
   SettledHold,
 } from "./limiter/holds/hold-options.js";
 export type { HoldTerms } from "./limiter/holds/hold-terms.js";
+export type {
+  Usage,
+  UsageItem,
+  UsageName,
+  UsageOptions,
+  UsageReport,
+} from "./limiter/usage/usage-types.js";
 export type { RateLimitLogger } from "./report/logger.js";
 export type { ChangeChannel, ChangeListener } from "./changes/change-channel.js";
 export {

@@ -11,20 +11,23 @@
  * | seat    | `trpc-rate-limit:line:` + limit    | up to 100        | `seat.ts`    |
  * | hold    | `trpc-rate-limit:hold:` + limit    | one per id       | `hold.ts`    |
  * | held    | `trpc-rate-limit:held:` + limit    | one              | `hold.ts`    |
+ * | usage   | `trpc-rate-limit:usage:` + limit   | up to 5 per span | `usage.ts`   |
  */
 import { type Bucket, shardConfig } from "../config.js";
 import type { ConcurrencyConfig } from "../limit-config.js";
 import { HELD, HOLDS } from "./hold.js";
 import { MARKERS } from "./marker.js";
 import { SEATS } from "./seat.js";
-import type { SideRows } from "./side-rows.js";
+import { RESERVED_PREFIX, type SideRows } from "./side-rows.js";
 import { MOST_SLOT_TTL, slotBucket } from "./slot.js";
 import { STRIKES } from "./strikes.js";
+import { USAGE } from "./usage.js";
 
-export const SIDE_ROWS: readonly SideRows[] = [MARKERS, STRIKES, SEATS, HOLDS, HELD];
+export const SIDE_ROWS: readonly SideRows[] = [MARKERS, STRIKES, SEATS, HOLDS, HELD, USAGE];
 
 /** The kind of the rows of this name; `undefined` where they are those of a limit itself. */
 export function sideRowsOf(name: string): SideRows | undefined {
+  if (!name.startsWith(RESERVED_PREFIX)) return undefined;
   return SIDE_ROWS.find(({ prefix }) => name.startsWith(prefix));
 }
 

@@ -47,7 +47,7 @@ export function validateSideName({ prefix }: SideRows, name: string, option: str
 }
 
 /** Far above every number in a row that is full after a time. */
-const FULL = 2 ** 64;
+export const FULL = 2 ** 64;
 
 /**
  * The config of rows that only time makes full: a window that holds next to nothing, and is full when

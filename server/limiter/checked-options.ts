@@ -4,7 +4,7 @@ import type { ConcurrencyConfig } from "../../core/limit-config.js";
 import { bucketConfig } from "../../core/rows/credits.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { validateConfig } from "../../core/validate-config.js";
-import { DAY } from "../../core/durations.js";
+import { DAY, MAX_TIMEOUT } from "../../core/durations.js";
 import { validateName } from "../../core/validate-key.js";
 import { demandOnceFor } from "../../core/validate-once.js";
 import { waitingFor } from "../report/wait-until.js";
@@ -12,9 +12,12 @@ import { sleep as realSleep } from "../timers/sleep.js";
 import type { LimitConfigs } from "./call-options.js";
 import type { RateLimiterOptions } from "./limiter-options.js";
 import { validateSideNames } from "./prune.js";
+import { checkUsage } from "./usage/open-usage.js";
 
 /** How long a call may wait for the store, ms. */
 const DEFAULT_TIMEOUT = 2000;
+/** How long sums of usage wait, ms. */
+const DEFAULT_FLUSH_USAGE = 5000;
 
 /** Whatever the types of the limits and of a transaction. */
 type GivenOptions = Omit<RateLimiterOptions<LimitConfigs>, "limits"> & { limits: object };
@@ -32,6 +35,7 @@ export function checkedOptions(options: GivenOptions) {
   const { store, clock = store.clock ?? (() => Date.now()) } = options;
   const { random = Math.random, autoPrune = false, sleep = realSleep } = options;
   const { timeout = DEFAULT_TIMEOUT, rememberDenials = 0, onceFor = DAY, waitUntil } = options;
+  const { flushUsage = DEFAULT_FLUSH_USAGE } = options;
   const limits = checkedLimits(options.limits);
   if (!(timeout > 0)) throw new RateLimitConfigError("timeout", timeout, "a number of ms above 0");
   if (!Number.isSafeInteger(rememberDenials) || rememberDenials < 0) {
@@ -39,9 +43,16 @@ export function checkedOptions(options: GivenOptions) {
     throw new RateLimitConfigError("rememberDenials", rememberDenials, problem);
   }
   demandOnceFor(onceFor, "onceFor");
+  if (!Number.isSafeInteger(flushUsage) || flushUsage < 1 || flushUsage > MAX_TIMEOUT) {
+    throw new RateLimitConfigError("flushUsage", flushUsage, "a whole number of ms, at least 1");
+  }
   if (waitUntil !== undefined && typeof waitUntil !== "function") {
     throw new RateLimitConfigError("waitUntil", waitUntil, "a function that takes a promise");
   }
+  checkUsage(
+    [...limits.configs.values()].some(({ usage }) => usage),
+    waitUntil,
+  );
   /** The function, and its promise is handed to the host. */
   const lasting: <TArgs extends unknown[]>(run: (...args: TArgs) => unknown) => typeof run =
     waitUntil === undefined ? (run) => run : (run) => waitingFor(waitUntil, run);
@@ -57,6 +68,7 @@ export function checkedOptions(options: GivenOptions) {
     timeout,
     rememberDenials,
     onceFor,
+    flushUsage,
     onDecision: options.onDecision && (lasting(options.onDecision) as typeof options.onDecision),
     onBatch: options.onBatch && lasting(options.onBatch),
     publish: options.channel && lasting(options.channel.publish.bind(options.channel)),

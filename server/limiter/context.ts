@@ -11,6 +11,9 @@ import type { WaitingCall } from "./answers/block.js";
 import type { RememberedDenials } from "./answers/remembered-denials.js";
 import type { KeyOptions, LimitConfigs } from "./call-options.js";
 import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
+import type { CountedLimit } from "./usage/counters.js";
+import type { UsageCounter } from "./usage/open-usage.js";
+import { usageOfEvent } from "./usage/usage-of-event.js";
 import type { MarkerFor } from "./markers.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
 import type { TransactionScope } from "./receipt-entries.js";
@@ -34,6 +37,7 @@ export interface Telling {
   endLeases(row: RowId): void;
   onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
   onChange(name: string, key: string | undefined): void;
+  usage: UsageCounter;
 }
 
 export interface Context extends Answers, Telling {
@@ -51,15 +55,34 @@ export interface Context extends Answers, Telling {
   leases: Leases<WaitingCall> | undefined;
 }
 
-/** Tells `onDecision` about an answer, and the listeners of changes that a row has changed. */
+/** A limit, as far as a report is concerned. Slots do not count their usage. */
+type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> & (CountedLimit | { usage?: undefined });
+
+/**
+ * - `"sum"`: this process sums it up.
+ * - `"in its row"`: the decision has counted it in the row of the key, see `usageWrites`.
+ * - `"none"`: it is no use.
+ */
+type Counting = "sum" | "in its row" | "none";
+
+/**
+ * Tells `onDecision` about an answer, and the listeners of changes that a row has changed. Counts the
+ * usage of a limit that does so.
+ */
 export function report(
-  { onDecision, onChange }: Context,
+  { onDecision, onChange, usage }: Telling,
   action: DecisionEvent["action"],
-  { limit: { name, key }, count }: { limit: Pick<ResolvedLimit, "name" | "key">; count: number },
+  { limit, count }: { limit: ReportedLimit; count: number },
   result: RateLimitResult,
   isChange: boolean,
+  counting: Counting = "sum",
 ): void {
+  const { name, key } = limit;
   if (isChange) onChange(name, key);
+  if (limit.usage !== undefined && counting !== "none") {
+    const used = usageOfEvent(action, count, result);
+    if (used !== undefined) usage.add(limit, used, counting === "in its row");
+  }
   if (onDecision !== undefined) notify(onDecision, { action, name, key, count, result });
 }
 

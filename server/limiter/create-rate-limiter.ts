@@ -20,6 +20,7 @@ import {
   joinedContext,
   limiterContext,
   type Parts,
+  usageOf,
 } from "./limiter-parts.js";
 import type { ListOptions, RateLimiter } from "./limiter-types.js";
 import { listHolds } from "./holds/list-holds.js";
@@ -35,6 +36,9 @@ import type { EnterOptions } from "./slots/enter-options.js";
 import { slotsClock } from "./slots/slots-clock.js";
 import { noSlots } from "./slots/slots-limit.js";
 import { unsupported } from "./unsupported.js";
+import type { OpenUsage } from "./usage/open-usage.js";
+import { readUsage } from "./usage/read-usage.js";
+import type { UsageOptions } from "./usage/usage-types.js";
 
 /**
  * A limiter for the limits that `limits` names, on the rows of a store. One per store and process.
@@ -48,13 +52,15 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const parts = createParts(checkedOptions(options));
   const { settings, overriding, environment, endLeases, changes } = parts;
   const { store, clock } = settings;
+  const answers = answersOf(parts);
+  const usage = usageOf(parts, answers);
   const telling: Telling = {
     environment,
     endLeases,
     onChange: changes.tell,
     onDecision: undefined,
+    usage: usage.counter,
   };
-  const answers = answersOf(parts);
   const runPrune = pruneOf(parts, limiterContext(parts, answers, telling));
   // Its claims are of no interest to `onDecision` and to the channel.
   const unheard = limiterContext(parts, answers, { ...telling, onChange() {} });
@@ -66,7 +72,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
   const operations = operationsOf(parts, context, first);
   return {
     ...operations,
-    ...othersOf(parts, context, first, operations.limitAll),
+    ...othersOf(parts, context, first, operations.limitAll, usage),
     limits: options.limits,
     clock,
     prune: runPrune,
@@ -157,6 +163,7 @@ function othersOf(
   context: Context,
   first: Known,
   limitAll: ReturnType<typeof createOperations>["limitAll"],
+  usage: OpenUsage,
 ) {
   const { settings, slots, overriding, changes, environment, resolve, leases, bound } = parts;
   const { store, configs, clock, sleep } = settings;
@@ -175,7 +182,12 @@ function othersOf(
     }),
     holds: first((name: string, options?: KeyOptions) => listHolds(context, store, name, options)),
     overrides: overriding?.operations ?? noOverrides(),
-    forget: (key: string) => forget({ ...parts, store, context }, key),
+    forget: (key: string) => forget({ ...parts, store, context, usage }, key),
+    flushUsage: () => usage.flush(),
+    usage: first(async (name: string, options: UsageOptions) => {
+      await usage.flush();
+      return readUsage(context, name, options);
+    }),
     configOf(name: string, options: KeyOptions = {}) {
       rejectUnknownOptions(options, KEY_OPTIONS, "configOf()");
       if (slots?.has(name)) return slots.configOf(name, options);

@@ -9,6 +9,7 @@ import { deletion } from "./reset.js";
 import { type RateLimitStore, rowId } from "../store/store.js";
 import type { Overriding } from "./overrides/open-overrides.js";
 import { unsupported } from "./unsupported.js";
+import type { OpenUsage } from "./usage/open-usage.js";
 import type { Context } from "./context.js";
 
 /** Rows per round trip. Most keys have few; a limit has up to 1,000 shards. */
@@ -22,11 +23,12 @@ export interface ForgetContext {
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
   /** Absent without overrides. */
   overriding: Pick<Overriding, "forget"> | undefined;
+  usage: Pick<OpenUsage, "forget">;
 }
 
 /** @returns how many rows were deleted. */
 export async function forget(
-  { store, toStoredKey, context, bound, overriding }: ForgetContext,
+  { store, toStoredKey, context, bound, overriding, usage }: ForgetContext,
   key: string,
 ): Promise<number> {
   const { apply, onChange, endLeases } = context;
@@ -37,6 +39,8 @@ export async function forget(
       "forget() needs a key, got undefined; to fill the bucket that all callers share, use reset()",
     );
   }
+  // Or it would be written again.
+  await usage.forget(storedKey);
   const { list } = store;
   const names = store.names?.()[Symbol.asyncIterator]();
   if (list === undefined || names === undefined) throw unsupported(store, "forget");

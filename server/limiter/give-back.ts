@@ -29,6 +29,7 @@ export async function giveBack(
     return ended && ended.ok ? ended.value : undefined;
   }
   const own = Math.min(count, receipt.ownCountIn(scope));
+  usePassed(context, receipt, Math.max(0, receipt.passed - (count - own)));
   let value = own > 0 ? await giveBackOwn(context, receipt, own) : undefined;
   let rest = count - own;
   for (const payer of receipt.payers.toReversed()) {
@@ -42,10 +43,20 @@ export async function giveBack(
   return value;
 }
 
+/** Corrects the tokens that a call was let through with. No row has them, so only its usage changes. */
+export function usePassed({ usage }: Context, receipt: Receipt, used: number): void {
+  const { limit, passed } = receipt;
+  receipt.passed = used;
+  if (used > passed) usage.add(limit, { taken: used - passed });
+  if (used < passed) usage.add(limit, { givenBack: passed - used });
+}
+
 async function giveBackOwn(context: Context, receipt: Receipt, count: number): Promise<number> {
   const { apply, environment, onChange } = context;
   const { limit, marker } = receipt;
   const claimed = receipt.claim(count, environment.scope);
+  // Also if the store fails now: they are given back no second time, and were not used.
+  if (limit.usage !== undefined) context.usage.add(limit, { givenBack: count });
   // A transaction that is rolled back could not take them out of the block again.
   const returned = environment.scope === undefined ? claimed.filter(returnToBlock) : [];
   const others = claimed.filter((refund) => !returned.includes(refund));

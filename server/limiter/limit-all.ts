@@ -76,7 +76,10 @@ export function answerAll(
   });
   for (const [i, request] of requests.entries()) {
     const isDenied = !answer.results[i]!.ok;
-    if (ok || isDenied) report(context, "limit", request, results[i]!, changed[i]!);
+    if (!ok && !isDenied) continue;
+    // A shadow lets its own call pass. Another limit has denied this one, so nothing was used.
+    const counting = ok || !results[i]!.ok ? "sum" : "none";
+    report(context, "limit", request, results[i]!, changed[i]!, counting);
   }
   if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };
   const slowest = slowestOf(results);
@@ -99,8 +102,8 @@ function openAll(
   for (const [i, request] of requests.entries()) {
     report(context, "limit", request, opened[i]!, false);
   }
-  const results = requests.map(({ limit }, i) => {
-    return remember(opened[i]!, { limit, count: 0, environment, readOnly: false });
+  const results = requests.map(({ limit, count: passed }, i) => {
+    return remember(opened[i]!, { limit, count: 0, environment, readOnly: false, passed });
   });
   return { ok: true, results };
 }

@@ -113,13 +113,13 @@ function openFirst(
 ): LimitFirstResult {
   const { environment } = context;
   for (const request of requests) {
-    const { limit } = request;
+    const { limit, count: passed } = request;
     const opened = context.opened(error, limit);
     if (opened === undefined) continue;
     report(context, "limit", request, opened, false);
-    const result = remember(opened, { limit, count: 0, environment, readOnly: false });
-    const passed = { ok: true as const, paid: [], results: [result] };
-    return payment(requests[0]!, passed, [result], environment);
+    const result = remember(opened, { limit, count: 0, environment, readOnly: false, passed });
+    const answer = { ok: true as const, paid: [], results: [result] };
+    return payment(requests[0]!, answer, [result], environment);
   }
   throw error;
 }

@@ -138,7 +138,7 @@ export class SingleCall implements LimitCall {
     if (opened === undefined) return this.reject(error);
     const readOnly = this.of?.readOnly ?? false;
     const { environment } = context;
-    const of = { limit: resolved, count: 0, environment, readOnly };
+    const of = { limit: resolved, count: 0, environment, readOnly, passed: request.count };
     this.end(remember(opened, of), 0, false);
   }
 

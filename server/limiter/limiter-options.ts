@@ -178,10 +178,17 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    */
   autoPrune?: boolean | AutoPruneOptions | undefined;
   /**
+   * How long the usage of limits with `usage` may be summed up in this process before it is written,
+   * ms: whole, at least 1. A process that is killed loses at most what it has counted in that time and
+   * in the time of one write. See `limiter.flushUsage`.
+   * @default 5000
+   */
+  flushUsage?: number | undefined;
+  /**
    * Takes promises of work that goes on after an answer, on a host that ends a request's work with
    * its response: `import { waitUntil } from "cloudflare:workers"`, or that of `@vercel/functions`.
-   * It gets the promises of `onDecision`, `onBatch` and `channel.publish`, and the turns of
-   * `autoPrune`, which begin after a call then, and not by a timer.
+   * It gets the promises of `onDecision`, `onBatch` and `channel.publish`, those that write
+   * usage, and the turns of `autoPrune`, which begin after a call then, and not by a timer.
    * @default none: such work goes on as long as the process does
    */
   waitUntil?: WaitUntil | undefined;

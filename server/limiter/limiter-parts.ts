@@ -21,6 +21,7 @@ import { openOverrides } from "./overrides/open-overrides.js";
 import type { OverridesInside } from "./overrides/overrides-inside.js";
 import { createLimitResolver } from "./resolve-limit.js";
 import { createSlots } from "./slots/create-slots.js";
+import { openUsage, type OpenUsage } from "./usage/open-usage.js";
 
 export type Parts = ReturnType<typeof createParts>;
 
@@ -68,6 +69,7 @@ export function createParts(settings: Settings) {
     toStoredKey,
     slots,
     outage,
+    logger,
     deadline,
     bound,
     changes,
@@ -119,6 +121,12 @@ export function answersOf(parts: Parts): Answers {
       changes.tell(limit.name, limit.key);
     },
   });
+}
+
+/** What counts, writes and reads usage. */
+export function usageOf({ settings, environment, logger }: Parts, { ask }: Answers): OpenUsage {
+  const { flushUsage, waitUntil } = settings;
+  return openUsage({ ask, clock: environment.clock, every: flushUsage, waitUntil, logger });
 }
 
 /** The operations of the limiter itself. */

@@ -42,6 +42,7 @@ import type { HoldOptions, OpenHold, ReleaseResult, SettledHold } from "./holds/
 import type { FitsOnce, PruneOptions } from "./limiter-options.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
 import type { EnterOptions, EnterResult } from "./slots/enter-options.js";
+import type { UsageName, UsageOptions, UsageReport } from "./usage/usage-types.js";
 
 /**
  * The operations on limits, on their own or inside a transaction. Every method rejects with a
@@ -407,6 +408,28 @@ export interface RateLimiter<
    * ones that lapse first come first. Rejects with a `RateLimitConfigError` for a limit without `holds`.
    */
   holds(name: TokensName<TLimits>, options?: KeyOptions): Promise<OpenHold[]>;
+
+  /**
+   * Who used how much of a limit with `usage`: calls granted and denied, tokens taken and given back,
+   * of a key or of all keys together, from the span of `from` to that of the ms before `to`. What this
+   * process has counted is written first. What others have counted is there at most `flushUsage` later.
+   * Reads some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a limit without
+   * `usage`, and for more than 10,000 spans.
+   */
+  usage(
+    name: LimitName<UsageName<TLimits>>,
+    options: WithConfig<UsageOptions, UsageName<TLimits>>,
+  ): Promise<UsageReport>;
+  /** Who used how much of a limit with `usage`, of a key or of all keys together. */
+  usage(name: UsageName<TLimits>, options: UsageOptions): Promise<UsageReport>;
+
+  /**
+   * Writes the usage that this process has counted. Call it before a process ends by a signal: one that
+   * has nothing left to do does it by itself. Rejects with a `RateLimitStoreError` if the store fails.
+   * What was not written is kept, and written with the next flush. What was written without an answer
+   * counts twice then.
+   */
+  flushUsage(): Promise<void>;
 
   /**
    * The config by which a call with this key is decided, with `start` filled in. Reads no row.

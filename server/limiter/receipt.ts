@@ -24,6 +24,8 @@ export interface Memory {
   readonly environment: Environment;
   /** Whether the call took nothing, although its result is `ok`. @default false */
   readonly readOnly?: boolean;
+  /** Tokens of a call that an outage has let through. */
+  readonly passed?: number;
   /** The block that served the call. */
   readonly block?: Block | undefined;
   /** What says that the id of the call was charged, if it had one. */
@@ -47,6 +49,11 @@ export class Receipt {
   readonly readOnly: boolean;
   /** Not an id that was charged before, and not a shadow that would have denied the call. */
   readonly isTaken: boolean;
+  /**
+   * Tokens that the call was let through with, although none were taken: past a shadow, or in an outage.
+   * They count as its usage.
+   */
+  passed: number;
   /** The marker of the call's id, and the `ts` that it was written with. */
   readonly marker: { readonly row: RowId; readonly ts: number } | undefined;
   /** Where its tokens are held under its id. Then the rows know what is left, and not the entries. */
@@ -71,7 +78,9 @@ export class Receipt {
     // The row gave it with the whole block.
     const taken = takenBy(limit, of.count, of.block?.row ?? result);
     this.rows = taken.rows;
-    this.isTaken = !result.repeated && result.shadow?.ok !== false;
+    const isShadowed = result.shadow?.ok === false;
+    this.isTaken = !result.repeated && !isShadowed;
+    this.passed = readOnly ? 0 : (of.passed ?? (isShadowed ? of.count : 0));
     // The tokens of a payment are in the entries of those that paid.
     if (readOnly || !this.isTaken || of.payers !== undefined || this.hold !== undefined) return;
     const entry = new Entry(of.count, taken, false, of.block);

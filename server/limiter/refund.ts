@@ -43,6 +43,8 @@ export async function refund(
     : // A denied call took nothing, nor did one whose id was charged before.
       refundGift(context, limit, result === undefined ? count : 0));
   onChange(limit.name, limit.key);
+  const isGift = result === undefined || isGranted(result);
+  if (limit.usage !== undefined && isGift) context.usage.add(limit, { givenBack: count });
   return { value };
 }
 

@@ -7,6 +7,7 @@ import { bucketConfig, isCredits } from "../../core/rows/credits.js";
 import { HELD } from "../../core/rows/hold.js";
 import { sideName } from "../../core/rows/side-rows.js";
 import { STRIKES, strikesConfig } from "../../core/rows/strikes.js";
+import { type UsageTerms, usageTerms, validateCountedKey } from "../../core/rows/usage.js";
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { validateName } from "../../core/validate-key.js";
 import { validateHolds } from "../../core/validate-holds.js";
@@ -50,6 +51,8 @@ export interface ResolvedLimit {
   readonly rememberFor: number;
   /** How long ids of calls with `once` are remembered, ms; `undefined` for the limiter's default. */
   readonly onceFor: number | undefined;
+  /** How its usage is counted; `undefined` for not at all. */
+  readonly usage: UsageTerms | undefined;
   /** Its row, and the one that counts its closings. `undefined` where `blockFor` is no list. */
   readonly counted: readonly [RowId, RowId] | undefined;
   /** Its row, and the one that adds up its holds. `undefined` where it has none. */
@@ -145,13 +148,14 @@ function withPolicies(inline: Bucket, named?: Bucket): Bucket {
 
 /** Those of the options that are about calls, and not about tokens, that are set. */
 function policiesOf(config: Partial<Bucket> = {}) {
-  const { shadow, whenStoreFails, rememberDenials, onceFor, holds } = config;
+  const { shadow, whenStoreFails, rememberDenials, onceFor, holds, usage } = config;
   return {
     ...(shadow !== undefined && { shadow }),
     ...(whenStoreFails !== undefined && { whenStoreFails }),
     ...(rememberDenials !== undefined && { rememberDenials }),
     ...(onceFor !== undefined && { onceFor }),
     ...(holds !== undefined && { holds }),
+    ...(usage !== undefined && { usage }),
   };
 }
 
@@ -195,11 +199,13 @@ export function resolveLimit(
     lease,
     onceFor,
     holds,
+    usage,
     ...shown
   } = withStart(given, name, storedKey);
   const config: Bucket = shown;
   const part = shardConfig(config);
   const row = rowId(name, storedKey ?? "", 0, part);
+  if (usage) validateCountedKey(name, row.key);
   // A shadow denies no call, and reports what the row says.
   const isRemembered = rememberFor > 0 && !config.shadow;
   const memory = isRemembered ? "memory" : "row";
@@ -215,6 +221,7 @@ export function resolveLimit(
     rememberFor: isRemembered ? rememberFor : 0,
     via: lease === undefined ? memory : isRemembered ? "block, memory" : "block",
     onceFor,
+    usage: usage ? usageTerms(usage) : undefined,
     counted: countedRows(row, config),
     held: holds ? [row, rowId(sideName(HELD, name), row.key, 0)] : undefined,
     answer: undefined,

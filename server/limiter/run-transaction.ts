@@ -5,6 +5,7 @@ import { reportStoreError } from "./answers/store.js";
 import type { Telling } from "./context.js";
 import { TransactionScope } from "./receipt-entries.js";
 import { unsupported } from "./unsupported.js";
+import { PendingUsage } from "./usage/open-usage.js";
 
 export interface TransactionContext {
   store: RateLimitStore;
@@ -35,6 +36,7 @@ export async function runTransaction<TResult>(
   const { endLeases } = telling;
   let changes: [name: string, key: string | undefined][] = [];
   let scope: TransactionScope | undefined;
+  let usage: PendingUsage | undefined;
   const touched: RowId[] = [];
   const filled: RowId[] = [];
   const running = store.transaction(async (tx, transactionStore) => {
@@ -42,10 +44,12 @@ export async function runTransaction<TResult>(
     changes = [];
     scope?.end("rolled back");
     const attempt = (scope = new TransactionScope());
+    const counted = (usage = new PendingUsage(telling.usage, telling.environment.clock));
     const noteTouched = (row: RowId) => void touched.push(row);
     const inside = operations(tx, transactionStore, noteTouched, {
       onChange: (...change) => void changes.push(change),
       onDecision: telling.onDecision,
+      usage: counted,
       environment: { ...telling.environment, scope },
       endLeases(row) {
         endLeases(row);
@@ -67,6 +71,7 @@ export async function runTransaction<TResult>(
   try {
     result = await done;
     scope?.end("committed");
+    usage?.committed();
   } catch (error) {
     scope?.end(scope.isRun ? "unknown" : "rolled back");
     reportStoreError(outage, error);

@@ -5,7 +5,7 @@ import { RateLimitInputError } from "../../core/errors.js";
 import type { SettleResult } from "./call-options.js";
 import { chargeLimit } from "./charge.js";
 import type { Context } from "./context.js";
-import { giveBack } from "./give-back.js";
+import { giveBack, usePassed } from "./give-back.js";
 import type { LimitFirstResult } from "./limit-first-options.js";
 import { endHolds } from "./holds/settle-hold.js";
 import { ownReceiptOf } from "./receipt.js";
@@ -25,8 +25,12 @@ export async function settle(
     : ownReceiptOf(result, environment);
   if (receipt === undefined || receipt.readOnly || !result.ok) throw unsettleable(result);
   const { holds, isTaken, limit } = receipt;
-  // The first call with an id settles its tokens. A denied shadow would have let its call use nothing.
-  if (!isTaken && holds.length === 0) return { settled: false };
+  // The first call with an id settles its tokens. A denied shadow would have let its call use nothing,
+  // and let it use what it counts as its usage.
+  if (!isTaken && holds.length === 0) {
+    if (result.ok && "shadow" in result && !isMissing(actual)) usePassed(context, receipt, actual);
+    return { settled: false };
+  }
   if (isMissing(actual)) warnOf(context, limit.name, actual);
   if (holds.length > 0) {
     // Also of a call that was repeated: whoever does the work knows what it used.
@@ -34,6 +38,8 @@ export async function settle(
     return { settled: ok && !isMissing(actual) };
   }
   if (isMissing(actual)) return { settled: false };
+  // All of what a call has used that an outage had let through is charged now.
+  for (const each of [receipt, ...receipt.payers]) usePassed(context, each, 0);
   const { scope } = environment;
   await receipt.inTurn(scope, async () => {
     const difference = actual - receipt.countIn(scope);

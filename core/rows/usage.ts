@@ -1,0 +1,143 @@
+/**
+ * Usage: who used how much of a limit, in spans of `every`. For each key and span there are up to five
+ * counters, each a row of its own, which is there only if it has counted something:
+ *
+ * | shard | counts                                                  |
+ * | ----- | ------------------------------------------------------- |
+ * | 0     | tokens taken, but for those of shard 1                  |
+ * | 1     | calls that were granted and took one token, with it     |
+ * | 2     | calls that were denied                                  |
+ * | 3     | tokens that were given back                             |
+ * | 4     | calls that were granted and took another number         |
+ *
+ * So most keys have one row per span: most calls take one token. The key of a row is that of its bucket,
+ * a bar and the start of the span, epoch ms. Without a key of a bucket, it counts all keys together.
+ *
+ * - `value`: minus what was counted. So counting is a charge into debt, which a store carries out in
+ *   one statement for many rows, whether they exist or not. Whole numbers are exact up to 2^53.
+ * - `ts`: the start of the span. It never changes.
+ *
+ * A counter is a fixed window that holds no tokens, and begins with the span. It is charged at the
+ * start of the span, whatever the time is: so nothing refills, and no clock matters. It is full, and
+ * `prune` may delete it, when the window is over: `keep` after the end of the span.
+ */
+import type { RateLimitState } from "../calculate.js";
+import type { Bucket, PeriodicConfig } from "../config.js";
+import { DAY, HOUR } from "../durations.js";
+import { RateLimitInputError } from "../errors.js";
+import type { UsageConfig } from "../limit-config.js";
+import { MAX_KEY_LENGTH } from "../validate-key.js";
+import { markerKey } from "./marker.js";
+import { FULL, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
+
+export const USAGE: SideRows = {
+  prefix: `${RESERVED_PREFIX}usage:`,
+  configOf: (config) =>
+    config.kind === "concurrency" || !config.usage
+      ? undefined
+      : counterConfig(usageTerms(config.usage), 0),
+  optionOf: (config) => (config.kind !== "concurrency" && config.usage ? "usage" : undefined),
+  keyStart: (storedKey) => markerKey(storedKey),
+};
+
+/** How a limit counts its usage. */
+export interface UsageTerms {
+  /** The length of a span, ms. */
+  readonly every: number;
+  /** How long the rows of a span stay after its end, ms. */
+  readonly keep: number;
+}
+
+const DEFAULT_TERMS: UsageTerms = { every: HOUR, keep: 90 * DAY };
+
+export function usageTerms(option: true | UsageConfig): UsageTerms {
+  if (option === true) return DEFAULT_TERMS;
+  const { every = DEFAULT_TERMS.every, keep = DEFAULT_TERMS.keep } = option;
+  return { every, keep };
+}
+
+/** The start of the span of an instant. Spans begin at midnight UTC. */
+export function spanAt(every: number, now: number): number {
+  return Math.floor(now / every) * every;
+}
+
+/** A bar, and the digits of the last instant that a date can be. */
+const END_OF_KEY = 17;
+
+/**
+ * @param storedKey without its text in messages, because it may be an address.
+ * @throws RateLimitInputError for a key that leaves too little room for the start of a span.
+ */
+export function validateCountedKey(name: string, storedKey: string): void {
+  const length = markerKey(storedKey).length - 1;
+  if (length <= MAX_KEY_LENGTH - END_OF_KEY) return;
+  const message =
+    `key must have at most ${MAX_KEY_LENGTH - END_OF_KEY} characters, as it is stored, because ` +
+    `"${name}" counts its usage; this one has ${length} (a bar and a backslash count twice)`;
+  throw new RateLimitInputError("key", message);
+}
+
+/** What was counted of a key in a span. */
+export interface Usage {
+  /** Calls that were granted. */
+  granted: number;
+  /** Calls that were denied. */
+  denied: number;
+  /** Tokens that were taken, also by `charge`. */
+  taken: number;
+  /** Tokens that were given back. */
+  givenBack: number;
+}
+
+/** By shard: what each of the counters has counted. */
+export type Counts = number[];
+
+/** The number of counters of a key in a span. */
+export const COUNTERS = 5;
+
+export function noCounts(): Counts {
+  return [0, 0, 0, 0, 0];
+}
+
+/** Adds usage to counters. */
+export function addUsage(counts: Counts, usage: Partial<Usage>): void {
+  const { granted = 0, denied = 0, taken = 0, givenBack = 0 } = usage;
+  if (granted === 1 && taken === 1) counts[1]! += 1;
+  else {
+    counts[0]! += taken;
+    counts[4]! += granted;
+  }
+  counts[2]! += denied;
+  counts[3]! += givenBack;
+}
+
+/** What counters have counted together. */
+export function usageIn([others, ones, denied, givenBack, granted]: Counts): Usage {
+  return {
+    granted: ones! + granted!,
+    denied: denied!,
+    taken: others! + ones!,
+    givenBack: givenBack!,
+  };
+}
+
+/** The most that a counter counts. */
+const MOST = 2 ** 62;
+
+/** The least value of a counter: a charge into less is refused by the statements of stores. */
+export const LEAST_VALUE = -MOST;
+
+/** @param start of the span, epoch ms. */
+export function counterConfig({ every, keep }: UsageTerms, start: number): PeriodicConfig & Bucket {
+  return { kind: "fixed window", rate: FULL, capacity: 0, period: every + keep, start };
+}
+
+/** What a counter has counted. */
+export function countOf(row: RateLimitState | null): number {
+  return row === null ? 0 : -row.value;
+}
+
+/** A counter after `count` more. */
+export function counted(row: RateLimitState | null, start: number, count: number): RateLimitState {
+  return { value: Math.max(LEAST_VALUE, (row?.value ?? 0) - count), ts: start };
+}

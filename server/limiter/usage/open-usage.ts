@@ -1,0 +1,77 @@
+/** The usage of a limiter: what counts it, writes it and reads it. */
+import { RateLimitConfigError } from "../../../core/errors.js";
+import { spanAt, type Usage } from "../../../core/rows/usage.js";
+import type { WaitUntil } from "../../report/wait-until.js";
+import { requestsOwnIo } from "../../runtime/requests-own-io.js";
+import type { CountedLimit } from "./counters.js";
+import { UsageFlush, type UsageFlushParts } from "./usage-flush.js";
+import { UsageSums } from "./usage-sums.js";
+
+/** Is told of what the calls of limits that count have used. */
+export interface UsageCounter {
+  /**
+   * @param isInRow whether it is counted in the row of its key already, see `usageWrites`. Then it is
+   * only added to the sum of all keys.
+   */
+  add(limit: CountedLimit, usage: Partial<Usage>, isInRow?: boolean, now?: number): void;
+}
+
+export interface UsageParts extends Omit<UsageFlushParts, "sums"> {
+  clock(): number;
+}
+
+export type OpenUsage = ReturnType<typeof openUsage>;
+
+export function openUsage(parts: UsageParts) {
+  const sums = new UsageSums();
+  const flushing = new UsageFlush({ ...parts, sums });
+  const counter: UsageCounter = {
+    add({ name, usage: terms, rows }, usage, isInRow = false, now = parts.clock()) {
+      if (terms === undefined) return;
+      const start = spanAt(terms.every, now);
+      const { key } = rows[0];
+      if (!isInRow) flushing.counted(sums.add(name, terms, start, key, usage));
+      else if (key !== "") {
+        sums.addToAll(name, terms, start, usage);
+        flushing.counted(true);
+      }
+    },
+  };
+  return {
+    counter,
+    flush: () => flushing.flush(),
+    /** Forgets what is not written yet of a stored key. */
+    async forget(key: string): Promise<void> {
+      await flushing.idle();
+      sums.forget(key);
+    },
+  };
+}
+
+/** @throws RateLimitConfigError where there are no timers and no `waitUntil`. */
+export function checkUsage(hasUsage: boolean, waitUntil: WaitUntil | undefined): void {
+  if (!hasUsage || waitUntil !== undefined || !requestsOwnIo()) return;
+  throw new RateLimitConfigError("usage", true, { message: NO_TIMERS });
+}
+
+const NO_TIMERS =
+  "usage needs waitUntil on Cloudflare Workers, where no timer outlives its request; give " +
+  'createRateLimiter the waitUntil of "cloudflare:workers"';
+
+/** The usage of a transaction: it counts when that has been committed. */
+export class PendingUsage implements UsageCounter {
+  readonly #added: (readonly [CountedLimit, Partial<Usage>, boolean, number])[] = [];
+
+  constructor(
+    private readonly counter: UsageCounter,
+    private readonly clock: () => number,
+  ) {}
+
+  add(limit: CountedLimit, usage: Partial<Usage>, isInRow = false, now = this.clock()): void {
+    this.#added.push([limit, usage, isInRow, now]);
+  }
+
+  committed(): void {
+    for (const each of this.#added) this.counter.add(...each);
+  }
+}

@@ -1,0 +1,93 @@
+/** What this process has counted and not written yet, per limit, span and key. */
+import {
+  addUsage,
+  type Counts,
+  noCounts,
+  type Usage,
+  type UsageTerms,
+} from "../../../core/rows/usage.js";
+import type { Span } from "./counters.js";
+
+/** The most sums of keys that are kept while the store is down; some 200 bytes each. */
+const MOST_SUMS = 100_000;
+
+/** As the key of the sum of all keys. It is the stored key of the bucket that callers share. */
+export const ALL_KEYS = "";
+
+export interface SpanSums extends Span {
+  /** By stored key. */
+  readonly keys: Map<string, Counts>;
+}
+
+export class UsageSums {
+  /** The sums of all limits and spans. */
+  size = 0;
+  /** Nearly always one for each limit: the present one. */
+  #byName = new Map<string, SpanSums[]>();
+
+  /** @param mostSums for tests. */
+  constructor(private readonly mostSums: number = MOST_SUMS) {}
+
+  /**
+   * Adds usage to the sums of a key and of all keys.
+   *
+   * @returns whether there was room for it. If not, only the sum of all keys has it.
+   */
+  add(name: string, terms: UsageTerms, start: number, key: string, usage: Partial<Usage>): boolean {
+    const span = this.#spanOf({ name, terms, start });
+    addUsage(this.#countsOf(span, ALL_KEYS)!, usage);
+    if (key === ALL_KEYS) return true;
+    const counts = this.#countsOf(span, key);
+    if (counts === undefined) return false;
+    addUsage(counts, usage);
+    return true;
+  }
+
+  /** Adds usage to the sum of all keys alone. */
+  addToAll(name: string, terms: UsageTerms, start: number, usage: Partial<Usage>): void {
+    this.add(name, terms, start, ALL_KEYS, usage);
+  }
+
+  /**
+   * Takes back what could not be written.
+   *
+   * @returns whether there was room for it.
+   */
+  putBack(of: Span, key: string, shard: number, count: number): boolean {
+    const counts = this.#countsOf(this.#spanOf(of), key);
+    if (counts === undefined) return false;
+    counts[shard]! += count;
+    return true;
+  }
+
+  /** Hands all sums over, and begins anew. */
+  take(): SpanSums[] {
+    const all = [...this.#byName.values()].flat();
+    this.#byName = new Map();
+    this.size = 0;
+    return all;
+  }
+
+  forget(key: string): void {
+    for (const spans of this.#byName.values()) {
+      for (const { keys } of spans) if (keys.delete(key)) this.size--;
+    }
+  }
+
+  #spanOf({ name, terms, start }: Span): SpanSums {
+    let spans = this.#byName.get(name);
+    if (spans === undefined) this.#byName.set(name, (spans = []));
+    let span = spans.find((each) => each.start === start);
+    if (span === undefined) spans.push((span = { name, terms, start, keys: new Map() }));
+    return span;
+  }
+
+  #countsOf({ keys }: SpanSums, key: string): Counts | undefined {
+    let counts = keys.get(key);
+    if (counts !== undefined) return counts;
+    if (this.size >= this.mostSums && key !== ALL_KEYS) return undefined;
+    this.size++;
+    keys.set(key, (counts = noCounts()));
+    return counts;
+  }
+}

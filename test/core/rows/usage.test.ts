@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isFullAt, type RateLimitState, stateAt } from "../../../core/calculate.js";
+import { takeFromFull, takeTokens } from "../../../core/decide.js";
+import { DAY, HOUR, MINUTE } from "../../../core/durations.js";
+import type { LimitConfig } from "../../../core/limit-config.js";
+import {
+  addUsage,
+  counted,
+  counterConfig,
+  countOf,
+  LEAST_VALUE,
+  noCounts,
+  spanAt,
+  USAGE,
+  usageIn,
+  usageTerms,
+  validateCountedKey,
+} from "../../../core/rows/usage.js";
+import { validateConfig } from "../../../core/validate-config.js";
+import { canChargePlainly, mayBePlain } from "../../../server/store/plain-path.js";
+import { rowId } from "../../../server/store/store.js";
+import { cases } from "../../support/cases.js";
+
+const START = Date.UTC(2030, 0, 1, 5);
+const terms = usageTerms({ every: HOUR, keep: 2 * DAY });
+const config = counterConfig(terms, START);
+
+/** As a store charges a counter by itself. */
+const charge = (row: RateLimitState | null, count: number) =>
+  row === null
+    ? takeFromFull(config, START, count)
+    : takeTokens(row, config, START, count, LEAST_VALUE)!;
+
+describe("a counter", () => {
+  it("adds whole numbers exactly, up to 2^53", () => {
+    const whole = fc.array(fc.bigInt(1n, 2n ** 49n), { minLength: 1, maxLength: 16 });
+    fc.assert(
+      fc.property(whole, (counts) => {
+        let row: RateLimitState | null = null;
+        for (const count of counts) row = charge(row, Number(count));
+        const sum = counts.reduce((all, each) => all + each, 0n);
+        expect(BigInt(countOf(row))).toBe(sum);
+        expect(row!.ts).toBe(START);
+      }),
+      { numRuns: cases(1000) },
+    );
+  });
+
+  it("is charged by a statement as by a decision", () => {
+    const numbers = fc.array(fc.double({ min: 2 ** -20, max: 2 ** 60, noNaN: true }), {
+      minLength: 1,
+      maxLength: 10,
+    });
+    fc.assert(
+      fc.property(numbers, (counts) => {
+        let [row, decided]: (RateLimitState | null)[] = [null, null];
+        for (const count of counts) {
+          row = charge(row!, count);
+          decided = counted(decided!, START, count);
+        }
+        expect(row).toEqual(decided);
+      }),
+      { numRuns: cases(1000) },
+    );
+    expect(counted({ value: LEAST_VALUE, ts: START }, START, 9).value).toBe(LEAST_VALUE);
+  });
+
+  it("may be charged by a store itself, of any count", () => {
+    const limit = { isPlain: mayBePlain(config), part: config };
+    const rows = [rowId("name", "key", 0, config)];
+    for (const count of [2 ** -20, 1, 2 ** 53]) {
+      expect(canChargePlainly({ limit, rows, count, floor: LEAST_VALUE })).toBe(true);
+    }
+  });
+
+  it("gets nothing back until it has been kept, and is full then", () => {
+    const row = charge(null, 2 ** 53);
+    const end = START + HOUR + 2 * DAY;
+    for (const now of [0, START - 1, START, START + HOUR, end - 1]) {
+      expect(stateAt(row, config, now)).toEqual(row);
+      expect(isFullAt(row, config, now)).toBe(false);
+    }
+    expect(isFullAt(row, config, end)).toBe(true);
+    // As `prune` has it, which knows no start.
+    const pruned = USAGE.configOf(
+      { kind: "token bucket", rate: 1, period: 1, usage: { every: HOUR, keep: 2 * DAY } },
+      DAY,
+    )!;
+    expect(isFullAt(row, pruned, end - 1)).toBe(false);
+    expect(isFullAt(row, pruned, end)).toBe(true);
+  });
+});
+
+describe("what counters have counted", () => {
+  it("is what was added, with one counter for calls of one token", () => {
+    const one = noCounts();
+    for (let i = 0; i < 3; i++) addUsage(one, { granted: 1, taken: 1 });
+    expect(one.filter((count) => count > 0)).toEqual([3]);
+    const usage = fc.record({
+      granted: fc.nat(2),
+      denied: fc.nat(2),
+      taken: fc.nat(1000),
+      givenBack: fc.nat(1000),
+    });
+    fc.assert(
+      fc.property(fc.array(usage), (all) => {
+        const counts = noCounts();
+        for (const each of all) addUsage(counts, each);
+        const sum = (of: keyof (typeof all)[0]) => all.reduce((n, each) => n + each[of], 0);
+        expect(usageIn(counts)).toEqual({
+          granted: sum("granted"),
+          denied: sum("denied"),
+          taken: sum("taken"),
+          givenBack: sum("givenBack"),
+        });
+      }),
+      { numRuns: cases(500) },
+    );
+  });
+
+  it("is of spans that begin at midnight UTC", () => {
+    expect(spanAt(HOUR, START)).toBe(START);
+    expect(spanAt(HOUR, START - 1)).toBe(START - HOUR);
+    expect(spanAt(DAY, START)).toBe(Date.UTC(2030, 0, 1));
+    expect(spanAt(15 * MINUTE, START + 44 * MINUTE)).toBe(START + 30 * MINUTE);
+  });
+});
+
+describe("usage of a limit", () => {
+  const bucket = { kind: "token bucket", rate: 1, period: 1 } as const;
+  const validate = (usage: unknown, of: object = bucket) =>
+    validateConfig({ ...of, usage } as LimitConfig, "limits.a");
+
+  it("is true, or what divides a day and is kept as long", () => {
+    for (const usage of [undefined, false, true, {}, { every: MINUTE }, { every: DAY, keep: DAY }])
+      validate(usage);
+    validate({ every: 8 * HOUR }, { kind: "credits" });
+  });
+
+  it.each([
+    [1, /limits.a.usage must be true, or an object/],
+    [null, /limits.a.usage must be true, or an object/],
+    [{ for: 1 }, /limits.a.usage.for is not an option, got 1; use every, keep/],
+    [{ every: 59_999 }, /limits.a.usage.every must be .* divides a day .* 59999/],
+    [{ every: 7 * HOUR }, /limits.a.usage.every/],
+    [{ every: 2 * DAY }, /limits.a.usage.every/],
+    [{ every: Number.NaN }, /limits.a.usage.every/],
+    [{ keep: MINUTE }, /limits.a.usage.keep must be .* at least every \(3600000\)/],
+    [{ keep: 2 ** 53 }, /limits.a.usage.keep/],
+  ])("refuses %j", (usage, message) => {
+    expect(() => validate(usage)).toThrow(message);
+  });
+
+  it("is no option of slots", () => {
+    expect(() => validate(true, { kind: "concurrency", slots: 2 })).toThrow(
+      /limits.a.usage is not an option of slots/,
+    );
+  });
+
+  it("leaves room in a key for any instant", () => {
+    validateCountedKey("a", "k".repeat(174));
+    expect(() => validateCountedKey("a", "k".repeat(175))).toThrow(/at most 174 characters/);
+    expect(() => validateCountedKey("a", "|".repeat(88))).toThrow(/this one has 176/);
+  });
+});
