@@ -1,0 +1,46 @@
+/**
+ * A process that takes tokens of a limit and writes its usage now and then, until it is killed. It tells
+ * how many of its calls are answered, and how many of those are written.
+ *
+ * Arguments: the kind of store, its URL, and the key.
+ */
+import { createRateLimiter } from "../../server/index.js";
+import { nextTick } from "../../server/timers/next-tick.js";
+import { openStore, type StoreKind } from "./open-store.js";
+import { USAGE_LIMITS } from "./usage-limits.js";
+
+const [kind, url, key] = process.argv.slice(2) as [StoreKind, string, string];
+
+const { store } = openStore(kind, url, { connections: 4 });
+// Only the flushes below, so that what is written is known by calls and not by the time.
+const limiter = createRateLimiter({
+  store,
+  limits: USAGE_LIMITS,
+  flushUsage: 1e9,
+  timeout: 30_000,
+});
+
+let answered = 0;
+
+async function flush(): Promise<void> {
+  for (;;) {
+    const counted = answered;
+    await limiter.flushUsage();
+    process.stdout.write(`written ${counted}\n`);
+    await nextTick();
+  }
+}
+
+async function call(): Promise<void> {
+  for (;;) {
+    await limiter.limit("tokens", { key });
+    answered++;
+    process.stdout.write(`answered ${answered}\n`);
+    // A synchronous client lets no other work of this process run.
+    await nextTick();
+  }
+}
+
+await limiter.check("tokens", { key });
+process.stdout.write("ready\n");
+await Promise.all([call(), call(), call(), flush()]);
