@@ -29,7 +29,7 @@ export interface ProviderLimit<TName extends string = string> {
 /** The limits that a call of a model takes tokens of. */
 export interface ModelLimits<TLimits extends LimitConfigs> {
   /** The caller's own limit. */
-  name: TokensName<TLimits>;
+  name: TokensName<TLimits> & string;
   /**
    * The user or team that calls, or a function of the call that says it: `({ params }) =>
    * params.providerOptions?.app?.userId as string`. `SHARED_BUCKET` for one bucket of all callers.

@@ -47,7 +47,7 @@ export function limitModel<TLimits extends LimitConfigs>(
   // The names were checked, and those of a call are strings from here on.
   const limits = limiter as unknown as ModelLimiter<LimitConfigs>;
   const providers = providersOf(options.provider);
-  const name = String(options.name);
+  const { name } = options;
   validate(limits, { name, key: options.key }, providers);
 
   async function itemsOf(call: ModelCall): Promise<BillItem[]> {
