@@ -104,7 +104,9 @@ export function answerAgain(
   config: Bucket,
   now: number,
 ): RateLimitResult & { ok: true } {
-  const state = { value: marker.value, ts: takenAt(marker.ts, row, config) };
+  const isEnded = endOfHold(marker) !== undefined;
+  const instant = isEnded ? Math.floor(marker.ts) : marker.ts;
+  const state = { value: marker.value, ts: takenAt(instant, row, config) };
   if (stateAt(state, config, now).value < floorOf(config, false)) {
     const granted = grantOf(state, config, now) as RateLimitResult & { ok: true };
     return { ...granted, repeated: true };
@@ -118,8 +120,7 @@ export function takenAt(
   row: RateLimitState | null | undefined,
   config: Bucket,
 ): number {
-  const ts = Math.floor(instant);
-  if (config.kind !== "fixed window") return ts;
+  if (config.kind !== "fixed window") return instant;
   const isPeriodic = row && typeof config.period === "number";
-  return windowAt(isPeriodic ? { ...config, start: row.ts } : config, ts);
+  return windowAt(isPeriodic ? { ...config, start: row.ts } : config, instant);
 }
