@@ -67,9 +67,15 @@ export function isLapsed(
   return state !== null && state !== undefined && now >= state.ts;
 }
 
-/** The sum of the holds of a key, with one more of them. */
+/** How far apart two instants have to be, ms, for a double to tell them apart until the year 2248. */
+const EARLIER = 1 / 1024;
+
+/**
+ * The sum of the holds of a key, with one more of them. Its `ts` is always another one then. Where one
+ * hold comes and another one of as many tokens goes, the value alone would be as it was.
+ */
 export function withHold(sum: RateLimitState | null, { count, until }: Hold): RateLimitState {
-  return { value: (sum?.value ?? 0) + count, ts: Math.min(sum?.ts ?? Infinity, until) };
+  return { value: (sum?.value ?? 0) + count, ts: Math.min(sum?.ts ?? Infinity, until) - EARLIER };
 }
 
 /** Less than this is what rounding leaves of a sum. */

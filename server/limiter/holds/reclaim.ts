@@ -3,6 +3,7 @@
  * call that passes never looks for them: its rows are those of a limit without holds. A denied one
  * reads the row that adds up the holds, and only if one of them may have lapsed, it lists them.
  */
+import type { RateLimitState } from "../../../core/calculate.js";
 import type { RateLimitResult } from "../../../core/decide.js";
 import { isLapsed } from "../../../core/rows/hold.js";
 import type { RowId } from "../../store/store.js";
@@ -10,7 +11,7 @@ import type { Context } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
 import { endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
 import type { DueLimit } from "./due-limit.js";
-import { findHolds } from "./find-holds.js";
+import { findHolds, type FoundHold } from "./find-holds.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
 /** The most holds that one decision ends. */
@@ -21,8 +22,8 @@ const MOST_ROUNDS = 10;
 /** The lapsed holds of a limit that a decision ends first. */
 interface Lapsed extends DueLimit {
   readonly holds: readonly HeldLimit[];
-  /** When the first of the other holds lapses, epoch ms. */
-  readonly next: number;
+  /** When the first of the other holds lapses, epoch ms. `undefined` where some were not found. */
+  readonly next: number | undefined;
 }
 
 /** A claim that says of a denial for which of its limits holds may have lapsed. */
@@ -120,9 +121,13 @@ export async function decideAgain<TAnswer>(
     const decision = new ClaimDecision<TAnswer>(ending, environment.clock, readOnly);
     const [answer] = (await apply([decision])) as [TAnswer];
     ({ due } = ending);
-    if (due.length === 0 || readOnly || round === MOST_ROUNDS) return { answer, decision };
+    const isDone = due.length === 0 || readOnly || round === MOST_ROUNDS;
+    if (isDone || lapsed.every(findsNone)) return { answer, decision };
   }
 }
+
+/** Another round would find none either. */
+const findsNone = ({ holds, next }: Lapsed): boolean => holds.length === 0 && next === undefined;
 
 async function lapsedOf(context: Context, { limit, sum }: DueLimit): Promise<Lapsed> {
   const found = await findHolds(context, limit);
@@ -130,7 +135,15 @@ async function lapsedOf(context: Context, { limit, sum }: DueLimit): Promise<Lap
   const byEnd = found.toSorted((a, b) => a.hold.until - b.hold.until);
   const count = byEnd.slice(0, MOST_AT_ONCE).findLastIndex(({ hold }) => hold.until <= now) + 1;
   const holds = byEnd.slice(0, count).map(({ marker }) => ({ limit, marker }));
-  return { limit, sum, holds, next: byEnd[count]?.hold.until ?? Infinity };
+  // In a transaction of MySQL, those may be missing that came after its snapshot.
+  const next = areAll(found, sum) ? (byEnd[count]?.hold.until ?? Infinity) : undefined;
+  return { limit, sum, holds, next };
+}
+
+/** Whether holds add up to their sum, but for what rounding has left of it. */
+function areAll(found: readonly FoundHold[], { value }: RateLimitState): boolean {
+  const total = found.reduce((count, { hold }) => count + hold.count, 0);
+  return Math.abs(total - value) <= 1e-9 * Math.max(1, total);
 }
 
 function endAll(draft: Draft, { limit, sum: then, holds, next }: Lapsed, now: number): void {
@@ -140,7 +153,7 @@ function endAll(draft: Draft, { limit, sum: then, holds, next }: Lapsed, now: nu
   const rest = draft.peek(row);
   // Where other holds came or went meanwhile, the next one to lapse is not known.
   const isSame = sum?.value === then.value && sum.ts === then.ts;
-  if (!isSame || rest === null) return;
+  if (next === undefined || !isSame || rest === null) return;
   // Nothing is left of the sum of no holds but what rounding has left of it.
   draft.write(row, next === Infinity ? null : { value: rest.value, ts: next });
 }
