@@ -114,7 +114,12 @@ const RULES: readonly Rule[] = [
   {
     // Knows the AI SDK by structure alone.
     folder: "server/ai",
-    may: ["core", "server/limiter/known-options", "server/limiter/key-answer"],
+    may: [
+      "core",
+      "server/limiter/holds/hold-options",
+      "server/limiter/key-answer",
+      "server/limiter/known-options",
+    ],
     mayType: ["server/limiter"],
   },
   { folder: "server/leases", may: ["core", "server/store"], mayType: [] },

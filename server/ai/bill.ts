@@ -5,6 +5,7 @@
  */
 import type { RateLimitResult } from "../../core/decide.js";
 import type { LimitAllItem } from "../limiter/call-options.js";
+import type { HoldTerms } from "../limiter/holds/hold-terms.js";
 import type { UntypedOperations } from "../limiter/limiter-types.js";
 
 /** What a call takes of one limit. */
@@ -14,18 +15,30 @@ export interface BillItem {
   isSettled: boolean;
 }
 
+/** How a call is charged once, and holds its tokens. */
+export interface BillOptions {
+  once?: string | undefined;
+  hold?: HoldTerms | undefined;
+}
+
+interface Taken {
+  result: RateLimitResult;
+  count: number;
+}
+
+type Limits = Pick<UntypedOperations, "limit" | "limitAll" | "settle">;
+
 export class Bill {
-  #limits: Pick<UntypedOperations, "settle">;
-  #results: readonly RateLimitResult[];
+  #limits: Pick<Limits, "settle">;
+  /** Those that are settled, and what each has taken. */
+  #taken: readonly Taken[];
+  #isHeld: boolean;
   #isEnded = false;
 
-  /** @param results those that are settled. */
-  private constructor(
-    limits: Pick<UntypedOperations, "settle">,
-    results: readonly RateLimitResult[],
-  ) {
+  private constructor(limits: Limits, taken: readonly Taken[], isHeld: boolean) {
     this.#limits = limits;
-    this.#results = results;
+    this.#taken = taken;
+    this.#isHeld = isHeld;
   }
 
   /**
@@ -34,31 +47,52 @@ export class Bill {
    * @throws RateLimitError for a denied call.
    */
   static async open(
-    limits: Pick<UntypedOperations, "limit" | "limitAll" | "settle">,
+    limits: Limits,
     items: readonly BillItem[],
-    once: string | undefined,
+    { once, hold }: BillOptions,
   ): Promise<Bill> {
-    const asked = items.map(({ item }) => item);
-    if (asked.length === 1) {
-      const [{ name, ...options }] = asked as [LimitAllItem];
-      return new Bill(limits, [await limits.limit(name, { ...options, once, throws: true })]);
-    }
-    const { results } = await limits.limitAll(asked, { once, throws: true });
-    return new Bill(
-      limits,
-      results.filter((_, i) => items[i]!.isSettled),
-    );
+    const id = once ?? (hold && crypto.randomUUID());
+    const options = { once: id, ...(hold && { hold }), throws: true };
+    const results = await take(limits, items, options);
+    const taken = results.map((result, i) => ({ result, count: items[i]!.item.count! }));
+    const settled = taken.filter((_, i) => items[i]!.isSettled);
+    return new Bill(limits, settled, hold !== undefined);
   }
 
   /** @param used tokens; `NaN` keeps the estimate, and tells the limiter's logger. */
-  async settle(used: number): Promise<void> {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    await Promise.allSettled(this.#results.map((result) => this.#limits.settle(result, used)));
+  settle(used: number): Promise<void> {
+    return this.#end(() => used);
   }
 
   /** For a call that has used nothing. */
   giveBack(): Promise<void> {
     return this.settle(0);
   }
+
+  /** For a call whose use will not be known. What is held would lapse, and might then come back. */
+  async keep(): Promise<void> {
+    if (this.#isHeld) await this.#end((count) => count);
+  }
+
+  async #end(usedOf: (count: number) => number): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    await Promise.allSettled(
+      this.#taken.map(({ result, count }) => this.#limits.settle(result, usedOf(count))),
+    );
+  }
+}
+
+async function take(
+  limits: Limits,
+  items: readonly BillItem[],
+  options: BillOptions & { throws: boolean },
+): Promise<readonly RateLimitResult[]> {
+  const [first, ...others] = items as [BillItem, ...BillItem[]];
+  if (others.length === 0) {
+    const { name, ...item } = first.item;
+    return [await limits.limit(name, { ...item, ...options })];
+  }
+  const asked = items.map(({ item }) => item);
+  return (await limits.limitAll(asked, options)).results;
 }

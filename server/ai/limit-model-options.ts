@@ -1,5 +1,6 @@
 /** The options of `limitModel`. */
 import type { RateLimitConfig } from "../../core/limit-config.js";
+import type { HoldTerms } from "../limiter/holds/hold-terms.js";
 import type { LimitConfigs, RefillingName, TokensName } from "../limiter/call-options.js";
 import type { KeyAnswer } from "../limiter/key-answer.js";
 import type { RateLimiter } from "../limiter/limiter-types.js";
@@ -64,4 +65,12 @@ export interface LimitModelOptions<TLimits extends LimitConfigs> extends ModelLi
    * @default each call is charged
    */
   once?: ((call: ModelCall) => string | undefined | Promise<string | undefined>) | undefined;
+  /**
+   * Holds the estimate under the id of the call, or under one of its own, until it is settled: pages tell
+   * it from what is spent. It says what becomes of it if the process dies meanwhile; see `hold` of
+   * `limit`. `for` must be longer than any answer takes. Those of the limits hold that have
+   * `holds: true`.
+   * @default none: the estimate of a process that dies stays charged
+   */
+  hold?: HoldTerms | undefined;
 }

@@ -2,6 +2,7 @@
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../core/errors.js";
 import { keyOption } from "../../core/key-option.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
+import { unheld, validateTerms } from "../limiter/holds/hold-options.js";
 import { SHARED_BUCKET } from "../limiter/key-answer.js";
 import { namesOf, rejectUnknownOptions, requireLimit } from "../limiter/known-options.js";
 import { Bill, type BillItem } from "./bill.js";
@@ -20,6 +21,7 @@ const OPTIONS = namesOf<LimitModelOptions<LimitConfigs>>({
   estimate: true,
   tokens: true,
   once: true,
+  hold: true,
 });
 const PROVIDER_OPTIONS = namesOf<ProviderLimit>({ name: true, key: true, of: true });
 
@@ -43,12 +45,12 @@ export function limitModel<TLimits extends LimitConfigs>(
   options: LimitModelOptions<TLimits>,
 ): ModelMiddleware {
   rejectUnknownOptions(options, OPTIONS, "limitModel()");
-  const { estimate, tokens = usedTokens, once } = options;
+  const { estimate, tokens = usedTokens, once, hold } = options;
   // The names were checked, and those of a call are strings from here on.
   const limits = limiter as unknown as ModelLimiter<LimitConfigs>;
   const providers = providersOf(options.provider);
   const { name } = options;
-  validate(limits, { name, key: options.key }, providers);
+  validate(limits, { name, key: options.key, hold }, providers);
 
   async function itemsOf(call: ModelCall): Promise<BillItem[]> {
     const count = await (estimate?.(call) ?? estimateTokens(call.params));
@@ -85,11 +87,11 @@ export function limitModel<TLimits extends LimitConfigs>(
   }
 
   async function open(call: ModelCall): Promise<Bill> {
-    return Bill.open(limits, await itemsOf(call), await once?.(call));
+    return Bill.open(limits, await itemsOf(call), { once: await once?.(call), hold });
   }
 
   async function failed(bill: Bill, error: unknown): Promise<void> {
-    if (isRefusal(error)) await bill.giveBack();
+    await (isRefusal(error) ? bill.giveBack() : bill.keep());
     const { responseHeaders } = Object(error) as { responseHeaders?: unknown };
     // After the tokens came back, or they would come on top of what the provider has said.
     await hear(responseHeaders, statusOf(error));
@@ -123,13 +125,20 @@ export function limitModel<TLimits extends LimitConfigs>(
       }
       // Beside the stream, whose first part must not wait for a database.
       const hearing = hear(result.response?.headers);
+      const left = () => void bill.keep();
       const end = {
         settle(usage: unknown, isRefused: boolean) {
           const used = usedOf(usage);
           return Number.isNaN(used) && isRefused ? bill.giveBack() : bill.settle(used);
         },
-        over: () => hearing,
+        keep: () => bill.keep(),
+        over() {
+          params.abortSignal?.removeEventListener("abort", left);
+          return hearing;
+        },
       };
+      // A reader that aborts a call may leave its stream as it is, neither read nor cancelled.
+      params.abortSignal?.addEventListener("abort", left);
       return { ...result, stream: watchStream(result.stream, end, isRefusal) };
     },
   };
@@ -139,11 +148,12 @@ export function limitModel<TLimits extends LimitConfigs>(
 interface Unchecked {
   name: string;
   key: unknown;
+  hold: LimitModelOptions<LimitConfigs>["hold"];
 }
 
 function validate(
   { limits }: ModelLimiter<LimitConfigs>,
-  { name, key }: Unchecked,
+  { name, key, hold }: Unchecked,
   providers: readonly ProviderLimit[],
 ): void {
   requireLimit(limits, name, "name");
@@ -159,6 +169,11 @@ function validate(
       throw new RateLimitConfigError("provider.name", provider.name, { message });
     }
   }
+  if (hold === undefined) return;
+  validateTerms(hold);
+  const names = [name, ...providers.map((provider) => provider.name)];
+  if (!names.some((each) => "holds" in limits[each]! && limits[each].holds))
+    throw unheld(name, hold);
 }
 
 function providersOf(option: unknown): readonly ProviderLimit[] {

@@ -10,7 +10,7 @@ const NO_CONTENT = new Set<unknown>([
   "finish",
 ]);
 
-/** What becomes of the tokens of a stream. Neither of these rejects. */
+/** What becomes of the tokens of a stream. None of these rejects. */
 export interface StreamEnd {
   /**
    * The stream has come to its end.
@@ -19,6 +19,8 @@ export interface StreamEnd {
    * @param isRefused whether an error came before anything was generated.
    */
   settle(usage: unknown, isRefused: boolean): Promise<void>;
+  /** The stream was cut off or left, and what it has used will not be known. */
+  keep(): Promise<void>;
   /** Resolves when all else is done that belongs to the call. */
   over(): Promise<void>;
 }
@@ -26,7 +28,7 @@ export interface StreamEnd {
 /**
  * The same stream. Each part is read when the reader asks for it, and handed on before it is looked at.
  * The end of the stream comes after the tokens are settled, so that a host that stops with its response
- * has settled them. A stream that is aborted, cancelled or cut off settles nothing.
+ * has settled them.
  *
  * @param isRefusal whether an error of the stream says that the call has cost nothing.
  */
@@ -59,7 +61,8 @@ export function watchStream<TPart>(
         try {
           next = await reader.read();
         } catch (error) {
-          if (!isGenerated && isRefusal(error)) settling ??= end.settle(undefined, true);
+          const isFree = !isGenerated && isRefusal(error);
+          settling ??= isFree ? end.settle(undefined, true) : end.keep();
           await over();
           throw error;
         }
@@ -76,6 +79,7 @@ export function watchStream<TPart>(
         try {
           await reader.cancel(reason);
         } finally {
+          settling ??= end.keep();
           await over();
         }
       },

@@ -13,6 +13,7 @@ const PARTS = [
 function setUp(parts: readonly unknown[] = PARTS) {
   const asked: number[] = [];
   const settled: unknown[][] = [];
+  const kept: string[] = [];
   let at = 0;
   let release!: () => void;
   const settling = new Promise<void>((resolve) => (release = resolve));
@@ -31,9 +32,10 @@ function setUp(parts: readonly unknown[] = PARTS) {
       settled.push(args);
       return settling;
     },
+    keep: async () => void kept.push("kept"),
     over: () => Promise.resolve(),
   };
-  return { watched: watchStream(stream, end, () => false), asked, settled, release };
+  return { watched: watchStream(stream, end, () => false), asked, settled, kept, release };
 }
 
 describe("watchStream", () => {
@@ -74,11 +76,11 @@ describe("watchStream", () => {
   });
 
   it("settles nothing where the reader leaves before it", async () => {
-    const { watched, settled } = setUp();
+    const { watched, settled, kept } = setUp();
     const reader = watched.getReader();
     await reader.read();
     await reader.cancel();
-    expect(settled).toEqual([]);
+    expect([settled, kept]).toEqual([[], ["kept"]]);
   });
 
   it("knows a stream with nothing but an error", async () => {
