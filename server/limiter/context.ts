@@ -45,8 +45,8 @@ export interface Context extends Answers, Telling {
   markerFor: MarkerFor;
   /** How long ids are remembered where a limit does not say it, ms. */
   onceFor: number;
-  /** Lists rows, in a transaction those that it sees. Absent where the store cannot. */
-  list: RateLimitStore["list"];
+  /** Lists rows, in a transaction those that it sees. None where the store cannot. */
+  list: NonNullable<RateLimitStore["list"]>;
   /** Reports what no caller is told, once in a while. */
   warn: Warn;
   /** Absent in transactions: what they decide on is not committed yet. */

@@ -134,7 +134,9 @@ export function limiterContext(parts: Parts, answers: Answers, telling: Telling)
   const { denials, leases } = parts;
   const { bound, settings } = parts;
   const { store } = settings;
-  const list: Context["list"] = store.list && ((...page) => bound(() => store.list!(...page)));
+  // The store is asked for it with the first page: it may not be open yet.
+  const list: Context["list"] = async (...page) =>
+    store.list === undefined ? [] : bound(() => store.list!(...page));
   return { ...contextOf(parts, answers, telling), list, denials, leases };
 }
 
@@ -146,7 +148,7 @@ export function joinedContext(
   telling: Telling,
   inside: OverridesInside | undefined,
 ): Context {
-  const list = store.list?.bind(store);
+  const list: Context["list"] = async (...page) => (await store.list?.(...page)) ?? [];
   const answers = joinedAnswers(store, { ...parts, changed });
   const context: Context = { ...contextOf(parts, answers, telling), list };
   return inside === undefined ? context : { ...context, resolve: (...of) => inside.resolve(...of) };

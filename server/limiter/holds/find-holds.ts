@@ -25,7 +25,6 @@ export async function findHolds(
   { apply, list, onceFor }: Finding,
   limit: ResolvedLimit,
 ): Promise<FoundHold[]> {
-  if (list === undefined) return [];
   const { name, rows } = limit;
   const prefix = markerKey(rows[0].key);
   const found: FoundHold[] = [];

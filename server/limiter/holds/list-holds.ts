@@ -18,7 +18,7 @@ export async function listHolds(
   rejectUnknownOptions(options, KEY_OPTIONS, "holds()");
   const limit = beneathAnswer(context.resolve(name, options));
   if (limit.held === undefined) throw unheld(name, options);
-  if (context.list === undefined) throw unsupported(store, "list");
+  if (store.list === undefined) throw unsupported(store, "list");
   const found = await findHolds(context, limit);
   const byEnd = found.toSorted((a, b) => a.hold.until - b.hold.until);
   return byEnd.map(({ hold: { count, atLapse, until }, id }) => ({

@@ -31,7 +31,7 @@ export async function pruneHolds(context: PruneHoldsContext): Promise<number> {
   let ended = 0;
   let after: RowId | undefined;
   for (;;) {
-    const page = (await list?.(sideName(HOLDS, name), after, PAGE)) ?? [];
+    const page = await list(sideName(HOLDS, name), after, PAGE);
     const holds = await readEach(apply, page);
     const now = clock();
     const lapsed = holds
