@@ -2,6 +2,7 @@
  * The limiter: it turns names, keys and configs into decisions for a store. It holds no state of
  * its own; every answer is a decision of `core` on rows that the store keeps.
  */
+import { DAY } from "../../core/durations.js";
 import { shownConfig } from "../../core/with-calendar.js";
 import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
 import { acquire } from "./acquire.js";
@@ -75,7 +76,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     ...othersOf(parts, context, first, operations.limitAll, usage),
     limits: options.limits,
     clock,
-    prune: runPrune,
+    prune: (pruneOptions) => runPrune(pruneOptions, true),
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
       const joined = store.using(tx);
@@ -209,29 +210,36 @@ function pruneOf({ settings, bound, overriding }: Parts, context: Context) {
       name,
       limitOf: (stored) => limitOf({ overriding }, name, stored, { config: configs.get(name)! }),
     });
-  return (options: PruneOptions = {}) =>
-    prune({ store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds }, options);
+  const pruning = { store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds };
+  return (options: PruneOptions = {}, withUsage: boolean) => prune(pruning, options, withUsage);
 }
+
+/** How often `autoPrune` looks at rows of usage, ms: there is a row for each key and hour of months. */
+const USAGE_EVERY = DAY;
 
 /** @returns what takes a turn of `autoPrune`, where there is no timer. */
 function startTurns(
   { settings, outage }: Parts,
   context: Context,
-  runPrune: (options?: PruneOptions) => Promise<number>,
+  runPrune: ReturnType<typeof pruneOf>,
 ): (() => void) | undefined {
   const { autoPrune, waitUntil, configs, slotConfigs, random } = settings;
   if (autoPrune === false) return undefined;
+  async function claim(every: number, of: { key?: string } = {}) {
+    const config = {
+      kind: "fixed window",
+      rate: 1,
+      period: every,
+      rememberDenials: 0,
+    } as const;
+    return (await limit(context, CLAIM, { ...of, config })).ok;
+  }
+  const hasUsage = [...configs.values()].some(({ usage }) => usage);
   return startAutoPrune(autoPrune, {
-    async claim(every) {
-      const config = {
-        kind: "fixed window",
-        rate: 1,
-        period: every,
-        rememberDenials: 0,
-      } as const;
-      return (await limit(context, CLAIM, { config })).ok;
+    claim: (every) => claim(every),
+    async prune(pruneOptions) {
+      return runPrune(pruneOptions, hasUsage && (await claim(USAGE_EVERY, { key: "usage" })));
     },
-    prune: runPrune,
     failed: (error) => outage.failed(error),
     waitUntil,
     names: [...configs.keys(), ...slotConfigs.keys()],

@@ -2,7 +2,8 @@
 import type { Bucket } from "../../core/config.js";
 import type { ConcurrencyConfig } from "../../core/limit-config.js";
 import { ownConfig, SIDE_ROWS } from "../../core/rows/kinds.js";
-import { sideName, validateSideName } from "../../core/rows/side-rows.js";
+import { sideName, type SideRows, validateSideName } from "../../core/rows/side-rows.js";
+import { USAGE } from "../../core/rows/usage.js";
 import { validateConfig } from "../../core/validate-config.js";
 import type { PruneOptions } from "./limiter-options.js";
 import type { Overriding } from "./overrides/open-overrides.js";
@@ -29,17 +30,22 @@ export interface PruneContext {
   bound<TResult>(work: () => Promise<TResult>): Promise<TResult>;
 }
 
-/** @returns how many rows were deleted. */
+/**
+ * @param withUsage whether rows of usage are looked at, of which there may be many more than of limits.
+ * @returns how many rows were deleted.
+ */
 export async function prune(
   { store, configs, slotConfigs, onceFor, clock, bound, overriding, endHolds }: PruneContext,
   options: PruneOptions,
+  withUsage: boolean,
 ): Promise<number> {
   const ofTokens = allConfigs(configs, options);
   const all = new Map<string, readonly (Bucket | ConcurrencyConfig)[]>(
     (await overriding?.allConfigs(ofTokens)) ?? ofTokens,
   );
   for (const [name, config] of slotConfigs) all.set(name, [config, ...(all.get(name) ?? [])]);
-  const parts = partsOf(all, onceFor);
+  const kinds = withUsage ? SIDE_ROWS : SIDE_ROWS.filter((rows) => rows !== USAGE);
+  const parts = partsOf(all, onceFor, kinds);
   const [name] = parts.keys();
   if (name === undefined) return 0;
   if (clock === store.clock) {
@@ -114,11 +120,12 @@ function allConfigs(
 function partsOf(
   byName: ReadonlyMap<string, readonly (Bucket | ConcurrencyConfig)[]>,
   onceFor: number,
+  kinds: readonly SideRows[],
 ): PruneTerms["configs"] {
   const parts = new Map<string, readonly Bucket[]>();
   for (const [name, all] of byName) {
     parts.set(name, all.map(ownConfig));
-    for (const rows of SIDE_ROWS) {
+    for (const rows of kinds) {
       const full = all.flatMap((config) => rows.configOf(config, onceFor) ?? []);
       if (full.length > 0) parts.set(sideName(rows, name), full);
     }

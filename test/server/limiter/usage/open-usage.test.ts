@@ -1,5 +1,5 @@
 /** What `limiter.usage` tells, on each store. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { createRateLimiter, DAY, HOUR, memoryStore, MINUTE } from "../../../../server/index.js";
 import { stores, storesAndRedis } from "../../../support/stores.js";
@@ -194,6 +194,36 @@ describe("usage", () => {
     const store = memoryStore();
     return { clock, store, limiter: createRateLimiter({ store, limits, clock }) };
   };
+
+  it("is looked at by autoPrune once a day", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { clock, store } = open(START);
+    const pruned: string[][] = [];
+    const counting = {
+      ...store,
+      prune(terms: Parameters<NonNullable<typeof store.prune>>[0]) {
+        pruned.push([...terms.configs.keys()]);
+        return store.prune!(terms);
+      },
+    };
+    const kept = { tokens: { ...limits.tokens, usage: { every: HOUR, keep: HOUR } } } as const;
+    const options = { limits: kept, clock, autoPrune: { every: HOUR } };
+    const one = createRateLimiter({ ...options, store: counting });
+    createRateLimiter({ ...options, store: counting });
+    await one.limit("tokens", { key: "ann" });
+    await one.flushUsage();
+    for (let minute = 0; minute < 49 * 60; minute++) {
+      clock.advance(MINUTE);
+      await vi.advanceTimersByTimeAsync(MINUTE);
+    }
+    const name = "trpc-rate-limit:usage:tokens";
+    const looks = pruned.filter((names) => names.includes(name)).length;
+    expect(pruned.length).toBeGreaterThan(40);
+    expect(looks).toBeGreaterThanOrEqual(2);
+    expect(looks).toBeLessThanOrEqual(4);
+    expect(await store.list!(name, undefined, 9)).toEqual([]);
+  });
 
   it("is counted in the hour in which a call is answered, also when the clock goes back", async () => {
     const { clock, limiter } = open(START + HOUR - 1);
