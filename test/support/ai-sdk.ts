@@ -102,6 +102,17 @@ export async function openAiSdk(version: Version) {
   };
 }
 
+/** A provider's own package, which asks a server over HTTP. */
+export async function openProvider(version: Version) {
+  return (await load(`provider-${version}`)) as {
+    createOpenAICompatible(options: {
+      name: string;
+      baseURL: string;
+      includeUsage: boolean;
+    }): (model: string) => unknown;
+  };
+}
+
 export type AiSdk = Awaited<ReturnType<typeof openAiSdk>>;
 
 /** A stream of these parts, each when it is asked for. An `Error` among them fails the stream. */
