@@ -15,6 +15,7 @@ export type {
   ModelUsage,
   StreamResultLike,
 } from "./model-types.js";
+export { rateLimitErrorOf } from "./rate-limit-error-of.js";
 export {
   type HeadersLike,
   rateLimitOfHeaders,

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
-import { limitModel } from "../../../server/ai/index.js";
+import { limitModel, rateLimitErrorOf } from "../../../server/ai/index.js";
 import { createRateLimiter, isRateLimitError, memoryStore, MINUTE } from "../../../server/index.js";
 import { hasAiSdk, NO_AI_SDK, openAiSdk, openProvider, VERSIONS } from "../../support/ai-sdk.js";
 
@@ -91,7 +91,7 @@ describe.runIf(hasAiSdk).each(VERSIONS)("a provider of the AI SDK %d", (version)
     }
     return {
       limiter,
-      ask: () => ai.generateText({ model, prompt: "Say hello", maxRetries: 0 }),
+      ask: (maxRetries = 0) => ai.generateText({ model, prompt: "Say hello", maxRetries }),
       async read(abortSignal?: AbortSignal) {
         const words: string[] = [];
         const errors: unknown[] = [];
@@ -172,6 +172,21 @@ describe.runIf(hasAiSdk).each(VERSIONS)("a provider of the AI SDK %d", (version)
     const denied = await at.ask().catch((error: unknown) => error);
     expect(isRateLimitError(denied)).toBe(true);
     expect(denied).toMatchObject({ data: { rateLimit: { name: "provider", retryAfter: 20_300 } } });
+  });
+
+  it("denies the retry of a refused call, as an error in which the denial is found", async () => {
+    let calls = 0;
+    const refusal = json(429, { error: { message: "slow down" } }, { "retry-after-ms": "20" });
+    await using at = await setUp((...args) => {
+      calls++;
+      refusal(...args);
+    });
+    const error = await at.ask(2).catch((thrown: unknown) => thrown);
+    // The AI SDK has put it into an error of its own.
+    expect(isRateLimitError(error)).toBe(false);
+    expect(rateLimitErrorOf(error)).toMatchObject({ data: { rateLimit: { name: "provider" } } });
+    expect(calls).toBe(1);
+    expect((await at.left())[0]).toBe(1000);
   });
 
   it("gives all back where the provider cannot be reached", async () => {
