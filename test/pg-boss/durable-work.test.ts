@@ -159,7 +159,7 @@ if (WHY !== undefined) {
           const { lines, exit } = at.start("sender.ts", folder, file, "2", step);
           expect(await exit).toEqual([null, "SIGKILL"]);
           // The first of the two, and the second one if it was committed.
-          expect(lines.length, step).toBe(1);
+          expect([step, lines.length]).toEqual([step, 1]);
           sent += step === "after the commit" ? 2 : 1;
           await expect.poll(at.counts, { message: step }).toEqual(all(sent));
         }
