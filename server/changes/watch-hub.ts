@@ -12,6 +12,7 @@ import { type Bucket, shardConfig, type ShownConfig } from "../../core/config.js
 import type { LimitConfig, RateLimitConfig } from "../../core/limit-config.js";
 import { MAX_TIMEOUT } from "../../core/durations.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { configDigest } from "./config-digest.js";
 import { OVERRIDES_DIGEST } from "./overrides-digest.js";
 import { changeDigest } from "./change-digest.js";
 import type { ChangeListener } from "./change-channel.js";
@@ -68,6 +69,8 @@ export function createWatchHub<TName extends string>(
   const entries = new Map<string, Entry<TName>>();
   /** Several share a digest where callers have different configs of one limit. */
   const byDigest = new Map<string, Set<Entry<TName>>>();
+  /** What streams do when the config of a limit may have changed, by `configDigest`. */
+  const byConfig = new Map<string, Set<() => void>>();
   let stop: (() => void) | undefined;
   let flushing = false;
   let flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -78,6 +81,7 @@ export function createWatchHub<TName extends string>(
       // An override can be about all keys, and which limits it changes is not known yet.
       const changed = digest === OVERRIDES_DIGEST ? entries.values() : byDigest.get(digest);
       if (changed !== undefined) refresh(changed);
+      for (const listener of byConfig.get(digest) ?? []) listener();
     });
     const pause = Math.min(interval, MAX_TIMEOUT);
     const ticker = setInterval(() => refresh(entries.values()), pause);
@@ -225,7 +229,27 @@ export function createWatchHub<TName extends string>(
     stop = undefined;
   }
 
-  return { watch };
+  /**
+   * Calls `listener` when the config of one of these limits may have changed, as long as there are
+   * readers. Returns a function that ends that.
+   */
+  function onConfig(items: readonly WatchItem<TName>[], listener: () => void): () => void {
+    const digests = new Set(items.map(({ name, key }) => configDigest(name, key)));
+    for (const digest of digests) {
+      const others = byConfig.get(digest);
+      if (others === undefined) byConfig.set(digest, new Set([listener]));
+      else others.add(listener);
+    }
+    return () => {
+      for (const digest of digests) {
+        const others = byConfig.get(digest)!;
+        others.delete(listener);
+        if (others.size === 0) byConfig.delete(digest);
+      }
+    };
+  }
+
+  return { watch, onConfig };
 }
 
 /**
@@ -239,7 +263,10 @@ export function createHubPerStream<TName extends string>(
   interval: number,
 ): ReturnType<typeof createWatchHub<TName>> {
   const source: WatchSource<TName> = { ...limiter, onChange: () => () => {} };
-  return { watch: (...watch) => createWatchHub(source, interval).watch(...watch) };
+  return {
+    watch: (...watch) => createWatchHub(source, interval).watch(...watch),
+    onConfig: () => () => {},
+  };
 }
 
 type EntryId = Pick<WatchItem<string>, "name" | "key" | "config">;

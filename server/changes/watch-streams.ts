@@ -130,7 +130,8 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
   }
 
   /**
-   * Resolves the keys and the configs of a stream again and again. The stream consists of turns: a
+   * Resolves the keys and the configs of a stream again and again, and when the config of one of its
+   * keys has changed. The stream consists of turns: a
    * config that has changed ends one turn and begins the next. The last turn ends with the caller's
    * signal, or when a key is rejected or has changed. A client whose key has changed opens the stream
    * anew.
@@ -149,8 +150,10 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
     };
     let rejection: { error: unknown } | undefined;
     let isChecking = false;
+    let isNews = false;
 
     async function check(): Promise<void> {
+      isNews = isChecking;
       if (isChecking) return;
       isChecking = true;
       try {
@@ -168,12 +171,14 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
         end();
       }
       isChecking = false;
+      if (isNews && !isOver) await check();
     }
 
-    const timer =
-      keyInterval === Infinity
-        ? undefined
-        : setInterval(() => void check(), Math.min(keyInterval, MAX_TIMEOUT));
+    const isNever = keyInterval === Infinity;
+    const unlisten = isNever ? () => {} : hub.onConfig(first, () => void check());
+    const timer = isNever
+      ? undefined
+      : setInterval(() => void check(), Math.min(keyInterval, MAX_TIMEOUT));
     if (signal?.aborted) end();
     signal?.addEventListener("abort", end);
     return {
@@ -188,6 +193,7 @@ export function createWatchStreams<TName extends string>(options: WatchStreamsOp
       },
       stop() {
         clearInterval(timer);
+        unlisten();
         signal?.removeEventListener("abort", end);
       },
     };

@@ -3,6 +3,7 @@ import { changedRows } from "../../core/change-config.js";
 import { RateLimitConfigError } from "../../core/errors.js";
 import { isCredits } from "../../core/rows/credits.js";
 import { sumShards } from "../../core/shards.js";
+import { configName } from "../changes/config-digest.js";
 import type { ChangeConfigOptions } from "./call-options.js";
 import { allRows } from "./choose-shards.js";
 import type { Context } from "./context.js";
@@ -28,7 +29,10 @@ export async function changeConfig(
     beneathAnswer(context.resolve(name, config === undefined ? of : { ...of, config })),
   ) as [ResolvedLimit, ResolvedLimit];
   if (isCredits(after.config)) throw unchangeable(name);
-  return changeRows(context, before, after);
+  const left = await changeRows(context, before, after);
+  // An open page goes by the old config. Its stream asks which one its caller has now.
+  context.onChange(configName(name), after.key);
+  return left;
 }
 
 /** Changes the rows of a limit in one decision, and tells of it. */

@@ -83,7 +83,7 @@ export interface RateLimitTRPCOptions<
    * ms between two calls of `key` and `config` for each limit that a stream follows, above 0. The
    * stream ends when the key is rejected or has changed, and goes on with a config that has changed.
    * `ctx` is that of the stream's start, so only a resolver that looks a right or a plan up learns
-   * that it has changed.
+   * that it has changed. After `changeConfig`, the streams of its key are asked at once.
    * @default 60000
    */
   keyInterval?: number;

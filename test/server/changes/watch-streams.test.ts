@@ -257,6 +257,33 @@ describe("the configs of an open stream are resolved again", () => {
     expect([stream.ended, vi.getTimerCount()]).toEqual([true, 0]);
   });
 
+  it("at once after a change of plan, for the streams of its key alone", async () => {
+    const { limiter, configs, open } = start();
+    const [ada, bob] = [await open("ada", items), await open("bob", [{ name: "own" }])];
+    await limiter.limit("own", { key: "ada", count: 100 });
+    await vi.advanceTimersByTimeAsync(100);
+    configs.mockClear();
+    configs.mockReturnValue(paid);
+    await limiter.changeConfig("own", { key: "ada", to: paid });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(shown(ada).at(-2)).toBe("own 900 of 1000");
+    expect(configs).toHaveBeenCalledTimes(items.length);
+    expect(shown(bob)).toEqual(["own 100 of 100"]);
+  });
+
+  it("once more when the plan changes while they are resolved", async () => {
+    const { limiter, configs, open } = start();
+    const ada = await open("ada", [{ name: "own" }]);
+    let answer: (given: RateLimitConfig) => void = () => {};
+    configs.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)) as never);
+    await limiter.changeConfig("own", { key: "ada", to: paid });
+    configs.mockReturnValue(paid);
+    await limiter.changeConfig("own", { key: "ada", to: paid });
+    answer(config);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(shown(ada).at(-1)).toBe("own 1000 of 1000");
+  });
+
   it("and the stream ends with an error when one is not valid", async () => {
     const { configs, open } = start({ keyInterval: 1000 });
     const stream = await open("ada", items);

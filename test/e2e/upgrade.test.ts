@@ -1,0 +1,72 @@
+/** An upgrade and a downgrade of a customer whose page is open, in Chromium. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { problemsOf } from "../support/problems.js";
+import { openBrowser } from "./shared.js";
+import { startUpgradeServer, type Way } from "./upgrade-server.js";
+
+/** What a customer who has just paid is held to, ms. */
+const BOUND = 1500;
+/** Of a page that polls: its next poll, and the bound. */
+const NEXT_POLL = 5000 + BOUND;
+
+let browser: Browser;
+let app: Awaited<ReturnType<typeof startUpgradeServer>>;
+beforeAll(async () => {
+  [browser, app] = await Promise.all([openBrowser(), startUpgradeServer()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app[Symbol.asyncDispose]();
+});
+
+const button = (page: Page, text: string) => page.getByRole("button", { name: text, exact: true });
+
+it.each<[way: Way, live: "stream" | "poll", bound: number]>([
+  ["changeConfig", "stream", BOUND],
+  ["overrides", "stream", BOUND],
+  ["using", "stream", BOUND],
+  ["changeConfig", "poll", NEXT_POLL],
+  ["overrides", "poll", NEXT_POLL],
+])(
+  "by %s, the button of an open page (%s) opens within %i ms, with 45 left",
+  async (way, live, bound) => {
+    const visitor = `${way}_${live}`;
+    await using context = await browser.newContext();
+    await context.addCookies([{ name: "visitor", value: visitor, url: app.url }]);
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const problems = problemsOf(page);
+    await page.goto(`${app.url}/?live=${live}`);
+    for (let left = 5; left > 0; left--) await button(page, `Draw (${left} of 5 left)`).click();
+    const used = button(page, "Draw (0 of 5 left)");
+    await used.waitFor();
+    expect(await used.isDisabled()).toBe(true);
+    await expect
+      .poll(async () => (await app.limiter.getValue("pictures", { key: visitor })).value)
+      .toBe(0);
+
+    await app.change(way, visitor, true);
+    const paid = button(page, "Draw (45 of 50 left)");
+    await paid.waitFor({ timeout: bound });
+    expect(await paid.isEnabled()).toBe(true);
+    await paid.click();
+    await button(page, "Draw (44 of 50 left)").waitFor();
+    await expect
+      .poll(
+        async () =>
+          (
+            await app.limiter.getValue("pictures", {
+              key: visitor,
+              config: { kind: "fixed window", rate: 50, period: 24 * 3_600_000 },
+            })
+          ).value,
+      )
+      .toBe(44);
+
+    await app.change(way, visitor, false);
+    await used.waitFor({ timeout: bound });
+    expect(await used.isDisabled()).toBe(true);
+    expect(problems).toEqual([]);
+  },
+);
