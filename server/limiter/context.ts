@@ -86,6 +86,12 @@ export function report(
   if (onDecision !== undefined) notify(onDecision, { action, name, key, count, result });
 }
 
+/** Tokens that are held are counted in the decision that takes them. */
+export function countingOf(isHeld: boolean | undefined, result: RateLimitResult): Counting {
+  if (!isHeld || !result.ok || result.repeated || result.storeFailed) return "sum";
+  return result.shadow?.ok === false ? "sum" : "in its row";
+}
+
 /** The listeners of changes: those of this process, and the channel to others. */
 export function createChanges(
   channel: ChangeChannel | undefined,

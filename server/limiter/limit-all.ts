@@ -6,7 +6,7 @@ import type { LimitAllItem, LimitAllOptions, LimitAllResult } from "./call-optio
 import { rowsToLimit } from "./choose-shards.js";
 import { allOf, type AllOfAnswer } from "./claims/all-of.js";
 import { TokenClaim } from "./claims/token-claim.js";
-import { type Context, type Environment, report } from "./context.js";
+import { type Context, countingOf, type Environment, report } from "./context.js";
 import { denialError, type Denied } from "./denial-error.js";
 import type { Claim } from "./draft.js";
 import { holdOf, type HoldRequest, unheld } from "./holds/hold-options.js";
@@ -78,7 +78,8 @@ export function answerAll(
     const isDenied = !answer.results[i]!.ok;
     if (!ok && !isDenied) continue;
     // A shadow lets its own call pass. Another limit has denied this one, so nothing was used.
-    const counting = ok || !results[i]!.ok ? "sum" : "none";
+    const passes = ok ? countingOf(holds?.[i] !== undefined, results[i]!) : "none";
+    const counting = results[i]!.ok ? passes : "sum";
     report(context, "limit", request, results[i]!, changed[i]!, counting);
   }
   if (ok) return { ok, results, ...(retryAfter > 0 && { retryAfter }) };

@@ -6,7 +6,7 @@ import { RateLimitConfigError, RateLimitInputError } from "../../core/errors.js"
 import { sharesOf } from "../../core/shares.js";
 import { chooseRows } from "./choose-shards.js";
 import { eachOf, firstOf, type FirstOfAnswer, Payer } from "./claims/first-of.js";
-import { type Context, type Environment, report } from "./context.js";
+import { type Context, countingOf, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
 import { firstOnce } from "./claims/first-once.js";
 import { holdOf } from "./holds/hold-options.js";
@@ -74,7 +74,7 @@ function paidBy(
     const isHeld = isHolding && limit.held !== undefined;
     const of = { limit, count, environment, readOnly: false, marker: markers?.[i], isHeld, now };
     const own = remember(result, of);
-    report(context, "limit", { limit, count }, own, count > 0);
+    report(context, "limit", { limit, count }, own, count > 0, countingOf(isHeld, own));
     return own;
   });
   const payers = results.filter(({ ok }) => ok);

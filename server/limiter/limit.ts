@@ -12,7 +12,7 @@ import type { LimitCall } from "./answers/asked.js";
 import type { LimitOptions } from "./call-options.js";
 import { chooseFullerFirst, rowsToLimit } from "./choose-shards.js";
 import { decideOnRow, TokenClaim } from "./claims/token-claim.js";
-import { type Context, type Environment, report } from "./context.js";
+import { type Context, countingOf, type Environment, report } from "./context.js";
 import { denialError } from "./denial-error.js";
 import { ClaimDecision, Draft } from "./draft.js";
 import { LIMIT_OPTIONS, rejectUnknownOptions } from "./known-options.js";
@@ -145,7 +145,8 @@ export class SingleCall implements LimitCall {
   /** The only place where an answer is reported, and thrown. */
   private end(result: RateLimitResult, now: number, isChange: boolean): void {
     const { request } = this;
-    report(this.context, this.action, request, result, isChange);
+    const counting = countingOf(this.of?.isHeld, result);
+    report(this.context, this.action, request, result, isChange, counting);
     if (!result.ok && this.throws) this.reject(denialError(request, result, now));
     else this.resolve(result);
   }

@@ -63,7 +63,7 @@ export function createParts(settings: Settings) {
   const resolve: Context["resolve"] =
     overriding === undefined ? resolveOwn : (name, of) => overriding.resolve(name, of);
   const environment: Environment = { clock, random, owner: configs };
-  const markerFor = createMarkers(toStoredKey, settings.onceFor);
+  const markerFor = createMarkers(toStoredKey, settings.onceFor, clock);
   return {
     settings,
     toStoredKey,

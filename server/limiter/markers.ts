@@ -14,6 +14,8 @@ export interface Marker {
   readonly onceFor: number;
   /** Where the tokens of its id may be held, of a limit that has holds. */
   readonly hold?: RowId | undefined;
+  /** The instant in whose span a hold counts as usage, epoch ms. */
+  readonly countedAt?: number;
 }
 
 /** What the call with an id did. A payment may be told with the id that a client gives a call. */
@@ -31,6 +33,7 @@ export type MarkerFor = (limit: ResolvedLimit, id: string, action?: MarkedAction
 export function createMarkers(
   toStoredKey: (key: string | undefined) => string | undefined,
   defaultFor: number,
+  clock: () => number,
 ): MarkerFor {
   return (limit, id, action = "take") => {
     const { name, config, rows, onceFor = defaultFor } = limit;
@@ -48,7 +51,8 @@ export function createMarkers(
     }
     const mayHold = limit.held !== undefined && action === "take";
     const hold = mayHold ? rowId(sideName(HOLDS, name), key, 0) : undefined;
-    return { row: markerRow(name, key, onceFor, action), onceFor, hold };
+    const countedAt = hold && limit.usage ? clock() : 0;
+    return { row: markerRow(name, key, onceFor, action), onceFor, hold, countedAt };
   };
 }
 

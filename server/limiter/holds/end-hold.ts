@@ -14,11 +14,13 @@ import {
   type Hold,
 } from "../../../core/rows/hold.js";
 import { endedMarker, endOfHold, type HoldEnd } from "../../../core/rows/marker.js";
+import type { Usage } from "../../../core/rows/usage.js";
 import type { RowId } from "../../store/store.js";
 import type { Draft } from "../draft.js";
 import { refundRows } from "../refund-rows.js";
 import type { Marker } from "../markers.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
+import { usageRows, usageWrites } from "../usage/counters.js";
 import type { HoldRequest, NotHeld } from "./hold-options.js";
 
 /** The limit of a hold, and the marker of its id. */
@@ -40,32 +42,42 @@ export type Ending =
 export type EndedHold =
   /** `used` tokens stay charged, less those that did not come back. */
   | { ok: true; end: HoldEnd; count: number; used: number; value: number }
-  | { ok: false; reason: NotHeld };
+  /** `back` tokens came back, because it had lapsed. */
+  | { ok: false; reason: NotHeld; back?: number };
 
 /** The rows that a call with an id needs beside its own and the marker, of a limit with holds. */
-export function rowsOfHold({ held }: ResolvedLimit, { hold }: Marker): readonly RowId[] {
-  return hold === undefined ? [] : [hold, held![1]];
+export function rowsOfHold(limit: ResolvedLimit, { hold, countedAt }: Marker): readonly RowId[] {
+  if (hold === undefined) return [];
+  // Calls for one token have a counter of their own.
+  const counters = [ONE, SEVERAL].flatMap((usage) => usageRows(limit, countedAt!, usage));
+  return [hold, limit.held![1], ...counters];
 }
 
 /** All rows that the end of a hold needs. */
 export function rowsToEnd({ limit, marker }: HeldLimit): readonly RowId[] {
-  return [limit.rows[0], marker.row, ...rowsOfHold(limit, marker)];
+  const { row, hold, countedAt } = marker;
+  return [limit.rows[0], row, hold!, limit.held![1], ...usageRows(limit, countedAt!, OF_END)];
 }
+
+const ONE: Partial<Usage> = { granted: 1, taken: 1, givenBack: 1 };
+const SEVERAL: Partial<Usage> = { granted: 1, taken: 2 };
+const OF_END: Partial<Usage> = { taken: 2, givenBack: 1 };
 
 export function writeHold(
   draft: Draft,
-  { held }: ResolvedLimit,
-  { hold: row }: Marker,
+  limit: ResolvedLimit,
+  { hold: row, countedAt }: Marker,
   { for: ms, then: atLapse, count }: HoldRequest,
   now: number,
 ): void {
-  const sum = held![1];
+  const sum = limit.held![1];
   // Two items of one call may be for the same bucket.
   const earlier = draft.read(row!);
   const hold: Hold = { count, atLapse, until: now + ms };
   const all = earlier === null ? hold : { ...hold, count: count + holdOf(earlier).count };
   draft.write(row!, holdState(all));
   draft.write(sum, withHold(draft.read(sum), hold));
+  usageWrites(draft, limit, countedAt!, { granted: 1, taken: count });
 }
 
 export function endHold(
@@ -89,13 +101,14 @@ export function endHold(
   const back = hold.count - used;
   if (back > 0) refundRows(limit, [row], back, [taken]).attempt(draft, now);
   if (back < 0) chargeMore(draft, limit, -back, now);
+  usageWrites(draft, limit, marker.countedAt!, back > 0 ? { givenBack: back } : { taken: -back });
   draft.write(marker.hold!, null);
   const sum = held![1];
   draft.write(sum, withoutHold(draft.read(sum), hold.count));
   if (mark !== null) draft.write(marker.row, endedMarker(mark, end));
   const { value } = heldAt(draft.read(row), part, now);
   // What it was ended for has not happened: it had ended before.
-  if (hasLapsed && ending.kind !== "lapse") return { ok: false, reason: end };
+  if (hasLapsed && ending.kind !== "lapse") return { ok: false, reason: end, back };
   return { ok: true, end, count: hold.count, used, value };
 }
 

@@ -18,11 +18,11 @@ export interface FoundHold {
   readonly id: string;
 }
 
-type Finding = Pick<Context, "apply" | "list" | "onceFor">;
+type Finding = Pick<Context, "apply" | "list" | "onceFor" | "environment">;
 
 /** The open holds of one key, in the order of the store. */
 export async function findHolds(
-  { apply, list, onceFor }: Finding,
+  { apply, list, onceFor, environment }: Finding,
   limit: ResolvedLimit,
 ): Promise<FoundHold[]> {
   const { name, rows } = limit;
@@ -34,7 +34,7 @@ export async function findHolds(
     // Other rows may stand between them, by the rules of a language.
     const own = page.filter(({ key }) => key.startsWith(prefix));
     for (const { row, state } of await readEach(apply, own)) {
-      const marker = markerOfHold(limit, row, onceFor);
+      const marker = markerOfHold(limit, row, onceFor, environment.clock());
       found.push({ hold: holdOf(state), marker, id: row.key.slice(prefix.length) });
     }
     if (page.length < PAGE) return found;
@@ -47,9 +47,10 @@ export function markerOfHold(
   { name, onceFor: own }: Pick<ResolvedLimit, "name" | "onceFor">,
   hold: RowId,
   ofLimiter: number,
+  countedAt: number,
 ): Marker {
   const onceFor = own ?? ofLimiter;
-  return { row: markerRow(name, hold.key, onceFor, "take"), onceFor, hold };
+  return { row: markerRow(name, hold.key, onceFor, "take"), onceFor, hold, countedAt };
 }
 
 /** The states of the rows that exist. */

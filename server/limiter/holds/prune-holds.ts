@@ -7,18 +7,16 @@ import { MAX_ROWS } from "../list-rows.js";
 import { type Claim, ClaimDecision } from "../draft.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
-import type { Context } from "../context.js";
+import type { Context, Telling } from "../context.js";
 import type { RowId } from "../../store/store.js";
-import { endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { type EndedHold, endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { reportEnd } from "./report-end.js";
 import { markerOfHold, readEach } from "./find-holds.js";
 
 /** Rows per page: a decision for each has four. */
 const PAGE = MAX_ROWS / 4;
 
-export interface PruneHoldsContext extends Pick<
-  Context,
-  "apply" | "list" | "onceFor" | "onChange"
-> {
+export interface PruneHoldsContext extends Telling, Pick<Context, "apply" | "list" | "onceFor"> {
   clock(): number;
   readonly name: string;
   /** The limit of a stored key, with its override. */
@@ -38,32 +36,35 @@ export async function pruneHolds(context: PruneHoldsContext): Promise<number> {
       .filter(({ state }) => isLapsed(state, now))
       .map(({ row }) => {
         const limit = beneathAnswer(limitOf(bucketKeyOf(row.key)));
-        return { limit, marker: markerOfHold(limit, row, onceFor) };
+        return { limit, marker: markerOfHold(limit, row, onceFor, now) };
       });
     const results = await apply(lapsed.map((each) => new ClaimDecision(lapseClaim(each), clock)));
-    for (const [i, isEnded] of results.entries()) {
-      if (!isEnded) continue;
+    for (const [i, result] of results.entries()) {
+      if (!result.ok) continue;
       ended++;
       onChange(name, lapsed[i]!.limit.key);
+      reportEnd(context, lapsed[i]!, result);
     }
     if (page.length < PAGE) return ended;
     after = page.at(-1)!;
   }
 }
 
-function lapseClaim(held: HeldLimit): Claim<boolean> {
+const LEFT: EndedHold = { ok: false, reason: "unknown" };
+
+function lapseClaim(held: HeldLimit): Claim<EndedHold> {
   const { limit, marker } = held;
   const [row] = limit.rows;
   return {
     rows: rowsToEnd(held),
     attempt(draft, now) {
       const state = draft.peek(marker.hold!);
-      if (state === null) return false;
+      if (state === null) return LEFT;
       // Calls may have a config that holds more. To give back by a smaller one would take that away.
       const bucket = draft.peek(row);
       const isLarger = bucket !== null && bucket.value > capacityOf(limit.part);
-      if (isLarger && holdOf(state).atLapse === "release") return false;
-      return endHold(draft, held, { kind: "lapse" }, now).ok;
+      if (isLarger && holdOf(state).atLapse === "release") return LEFT;
+      return endHold(draft, held, { kind: "lapse" }, now);
     },
   };
 }

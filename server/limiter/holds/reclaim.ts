@@ -9,8 +9,9 @@ import { isLapsed } from "../../../core/rows/hold.js";
 import type { RowId } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
-import { endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { type EndedHold, endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
 import type { DueLimit } from "./due-limit.js";
+import { reportEnd } from "./report-end.js";
 import { findHolds, type FoundHold } from "./find-holds.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 
@@ -31,6 +32,8 @@ export class ReclaimingClaim<TAnswer> implements Claim<TAnswer> {
   readonly rows: readonly RowId[];
   readonly isShadow: boolean | undefined;
   due: readonly DueLimit[] = [];
+  /** What the last attempt has ended. */
+  ended: (readonly [HeldLimit, EndedHold])[] = [];
 
   /** @param lapsed what ends before the claim is asked. */
   constructor(
@@ -49,7 +52,7 @@ export class ReclaimingClaim<TAnswer> implements Claim<TAnswer> {
   }
 
   attempt(draft: Draft, now: number): TAnswer {
-    for (const each of this.lapsed) endAll(draft, each, now);
+    this.ended = this.lapsed.flatMap((each) => endAll(draft, each, now));
     const answer = this.claim.attempt(draft, now);
     this.due = this.isDenied(answer) ? dueAmong(this.limits, draft, now) : [];
     return answer;
@@ -120,6 +123,7 @@ export async function decideAgain<TAnswer>(
     const ending = claim.ending(lapsed);
     const decision = new ClaimDecision<TAnswer>(ending, environment.clock, readOnly);
     const [answer] = (await apply([decision])) as [TAnswer];
+    if (!readOnly) for (const each of ending.ended) reportEnd(context, ...each);
     ({ due } = ending);
     const isDone = due.length === 0 || readOnly || round === MOST_ROUNDS;
     if (isDone || lapsed.every(findsNone)) return { answer, decision };
@@ -146,14 +150,19 @@ function areAll(found: readonly FoundHold[], { value }: RateLimitState): boolean
   return Math.abs(total - value) <= 1e-9 * Math.max(1, total);
 }
 
-function endAll(draft: Draft, { limit, sum: then, holds, next }: Lapsed, now: number): void {
+function endAll(
+  draft: Draft,
+  { limit, sum: then, holds, next }: Lapsed,
+  now: number,
+): (readonly [HeldLimit, EndedHold])[] {
   const row = limit.held![1];
   const sum = draft.read(row);
-  for (const each of holds) endHold(draft, each, { kind: "lapse" }, now);
+  const ended = holds.map((each) => [each, endHold(draft, each, { kind: "lapse" }, now)] as const);
   const rest = draft.peek(row);
   // Where other holds came or went meanwhile, the next one to lapse is not known.
   const isSame = sum?.value === then.value && sum.ts === then.ts;
-  if (next === undefined || !isSame || rest === null) return;
+  if (next === undefined || !isSame || rest === null) return ended;
   // Nothing is left of the sum of no holds but what rounding has left of it.
   draft.write(row, next === Infinity ? null : { value: rest.value, ts: next });
+  return ended;
 }

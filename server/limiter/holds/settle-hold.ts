@@ -2,9 +2,10 @@
 import { describe, RateLimitConfigError, RateLimitInputError } from "../../../core/errors.js";
 import { validateCount } from "../../../core/count.js";
 import { rowKey } from "../../store/store.js";
-import { type Context, report } from "../context.js";
+import type { Context } from "../context.js";
 import { type Claim, ClaimDecision } from "../draft.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
+import { reportEnd } from "./report-end.js";
 import { endingOf, isMissing, type Usage, warnOf } from "../reported-use.js";
 import { beneathAnswer } from "../overrides/overridden-answer.js";
 import { type EndedHold, endHold, type Ending, type HeldLimit, rowsToEnd } from "./end-hold.js";
@@ -85,7 +86,7 @@ export async function endHolds(
       onChange(limit.name, limit.key);
     }
   }
-  for (const [i, each] of ended.entries()) reportMore(context, holds[i]!, each);
+  for (const [i, each] of ended.entries()) reportEnd(context, holds[i]!, each);
   return together(ended);
 }
 
@@ -128,12 +129,4 @@ function together(ended: readonly EndedHold[]): EndedHold {
   }
   const sumOf = (of: "count" | "used") => found.reduce((sum, each) => sum + each[of], 0);
   return { ...first, count: sumOf("count"), used: sumOf("used") };
-}
-
-/** Tells of what was charged beyond the estimate, as `charge` does. */
-function reportMore(context: Context, { limit }: HeldLimit, ended: EndedHold): void {
-  if (!ended.ok || ended.used <= ended.count) return;
-  const { value } = ended;
-  const result = { ok: true as const, value, ts: context.environment.clock() };
-  report(context, "charge", { limit, count: ended.used - ended.count }, result, false);
 }

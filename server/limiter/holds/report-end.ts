@@ -1,0 +1,16 @@
+/** Tells of the end of a hold. Its decision has counted it as usage, in the row of its key. */
+import { report, type Telling } from "../context.js";
+import type { EndedHold, HeldLimit } from "./end-hold.js";
+
+export function reportEnd(
+  context: Telling,
+  { limit }: Pick<HeldLimit, "limit">,
+  ended: EndedHold,
+): void {
+  const more = ended.ok ? ended.used - ended.count : -(ended.back ?? 0);
+  if (more < 0) context.usage.add(limit, { givenBack: -more }, true);
+  if (!ended.ok || more <= 0) return;
+  // What was used beyond the estimate is told as `charge` tells it.
+  const result = { ok: true as const, value: ended.value, ts: context.environment.clock() };
+  report(context, "charge", { limit, count: more }, result, false, "in its row");
+}
