@@ -3,6 +3,7 @@ import { checkLeaseHistory } from "../histories/lease-verdict.js";
 import { findOrder } from "../histories/find-order.js";
 import { partsOf } from "../histories/parts.js";
 import { Tally } from "./faults.js";
+import { checkHolding } from "./hold-invariants.js";
 import { EPOCH } from "./process.js";
 import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
@@ -24,6 +25,7 @@ export function check(world: World): Tally<string> {
   checkCrowd(world);
   checkRetries(world);
   checkRivals(world);
+  checkHolding(world);
   checkSlots(world);
   checkFreeSlots(world);
   checkRest(world);
@@ -111,7 +113,7 @@ function checkLeases(world: World): void {
  * How far a process may be from the clock of the database, ms: by the delay of an answer. Where that
  * was long, a process believes its own clock if it can be right.
  */
-function knownClockError({ scenario, faults }: World): number {
+export function knownClockError({ scenario, faults }: World): number {
   const happened = (names: RegExp) => [...faults.counts.keys()].some((fault) => names.test(fault));
   const near = scenario.delay.most + 2;
   if (happened(/slow request|frozen database/)) return 8000;

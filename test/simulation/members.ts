@@ -10,6 +10,7 @@ import { type Caller, FROZEN, LIVE, type Member, type Workload } from "./workloa
 import { closing } from "./workloads/closing.js";
 import { credits } from "./workloads/credits.js";
 import { createCrowd } from "./workloads/crowd.js";
+import { createHolds } from "./workloads/holds.js";
 import { createLeases } from "./workloads/leases.js";
 import { createLive, waits } from "./workloads/live.js";
 import { months } from "./workloads/months.js";
@@ -59,6 +60,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [credits, scenario.callers.credits],
     [createSlots(world.held, scenario.seed), scenario.callers.slots],
     [createRivals(world.rivals), scenario.callers.rivals],
+    [createHolds(world.holding, scenario), scenario.callers.holds],
   ];
   const members: Members = {
     running: [],

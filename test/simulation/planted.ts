@@ -8,17 +8,22 @@ import { explore, seedsFrom } from "./explore.js";
 import { scenarioOf } from "./scenario.js";
 import { loadShipped } from "./shipped.js";
 
-export interface Planted {
-  /** What is wrong then. */
-  defect: string;
+interface Edit {
   /** The end of the path of the source. */
   file: string;
   from: string;
   to: string;
+}
+
+export interface Planted extends Edit {
+  /** What is wrong then. */
+  defect: string;
+  /** Where else, if more than one place keeps the package from it. */
+  also?: readonly Edit[];
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
   /** The callers that meet it. Only simulations with some are looked at then. */
-  callers?: "leases" | "slots" | "rivals";
+  callers?: "leases" | "slots" | "rivals" | "holds";
   /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
   pages?: boolean;
   /** The database of its driver or dialect. @default any */
@@ -39,6 +44,11 @@ const LEASES_ALONE = {
 const SLOTS_ALONE = {
   callers: "slots" as const,
   without: [...LEASES_ALONE.without, "leases", "retries", "credits", "rivals"],
+};
+/** What holds do not need. */
+const HOLDS_ALONE = {
+  callers: "holds" as const,
+  without: [...SLOTS_ALONE.without, "slots"],
 };
 /** What pages do not need. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
@@ -184,8 +194,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "an id is charged twice",
     file: "limiter/once.ts",
-    from: "if (result?.ok && draft.writes > before) draft",
-    to: "if (result?.ok && draft.writes > before && now < 0) draft",
+    from: "      draft.write(marker.row, markerOf(result, now));\n",
+    to: "",
   },
   {
     defect: "tokens that come back open a closed bucket",
@@ -349,15 +359,72 @@ export const PLANTED: readonly Planted[] = [
     to: "this.#lose(), 2 ** 30)",
     ...SLOTS_ALONE,
   },
+  {
+    defect: "a hold is released twice",
+    file: "limiter/holds/end-hold.ts",
+    from: "  draft.write(marker.hold!, null);\n",
+    to: "",
+    ...HOLDS_ALONE,
+  },
+  {
+    defect: "holds are reclaimed before they lapse",
+    file: "limiter/holds/reclaim.ts",
+    from: "hold.until <= now)",
+    to: "hold.until <= now + 600)",
+    also: [
+      {
+        file: "limiter/holds/end-hold.ts",
+        from: 'if (ending.kind === "lapse" && !hasLapsed) return',
+        to: 'if (ending.kind === "lapse" && now < 0) return',
+      },
+    ],
+    ...HOLDS_ALONE,
+  },
+  {
+    defect: "a settle after a release gives back again",
+    file: "limiter/holds/end-hold.ts",
+    from: "  if (state === null) return { ok: false, reason: reasonOf(mark) };\n",
+    to: `  if (state === null) {
+    const again = ending.kind === "settle" && mark !== null && reasonOf(mark) === "released";
+    const taken = { count: 1, value: Infinity, ts: mark?.ts ?? now };
+    if (again) refundRows(limit, [row], 1, [taken]).attempt(draft, now);
+    return { ok: false, reason: reasonOf(mark) };
+  }
+`,
+    ...HOLDS_ALONE,
+  },
+  {
+    defect: "a hold that lapses is given back, whatever was chosen",
+    file: "core/rows/hold.ts",
+    from: 'atLapse: value > 0 ? "keep" : "release"',
+    to: 'atLapse: "release"',
+    ...HOLDS_ALONE,
+  },
+  {
+    defect: "the sum of holds is as it was where one has gone and another one has come",
+    file: "core/rows/hold.ts",
+    from: "until) - EARLIER }",
+    to: "until) }",
+    ...HOLDS_ALONE,
+  },
+  {
+    defect: "the next lapse is that of the holds that a transaction sees",
+    file: "limiter/holds/reclaim.ts",
+    from: "areAll(found, sum) ?",
+    to: "found.length >= 0 ?",
+    ...HOLDS_ALONE,
+    database: "mysql",
+  },
 ];
 
 /** The source with the defect. */
-export function plant({ file, from, to }: Planted): (path: string, code: string) => string {
-  return (path, code) => {
-    if (!path.endsWith(`/${file}`)) return code;
-    if (code.split(from).length !== 2) throw new Error(`${file} has not exactly one ${from}`);
-    return code.replace(from, () => to);
-  };
+export function plant({ also = [], ...first }: Planted): (path: string, code: string) => string {
+  return (path, code) =>
+    [first, ...also].reduce((edited, { file, from, to }) => {
+      if (!path.endsWith(`/${file}`)) return edited;
+      if (edited.split(from).length !== 2) throw new Error(`${file} has not exactly one ${from}`);
+      return edited.replace(from, () => to);
+    }, code);
 }
 
 function* seedsWith(workload: NonNullable<Planted["callers"]>): Generator<number> {

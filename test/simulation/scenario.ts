@@ -18,7 +18,8 @@ type WorkloadName =
   | "retries"
   | "credits"
   | "slots"
-  | "rivals";
+  | "rivals"
+  | "holds";
 
 export interface Scenario {
   seed: number;
@@ -74,6 +75,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       credits: 0,
       slots: 0,
       rivals: 0,
+      holds: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -89,6 +91,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   addCredits(scenario, createRandom(seed ^ 0x1b873593));
   addSlots(scenario, createRandom(seed ^ 0x85ebca6b));
   addRivals(scenario, createRandom(seed ^ 0xc2b2ae35));
+  addHolds(scenario, createRandom(seed ^ 0x9b05688c));
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -142,6 +145,11 @@ function addSlots({ callers, faults }: Scenario, random: Random): void {
 /** One in each process, because a process sends its own calls together. */
 function addRivals({ callers, processes }: Scenario, random: Random): void {
   callers.rivals = random.chance(0.25) && processes > 1 ? 1 : 0;
+}
+
+/** Nothing else changes in a scenario without them. */
+function addHolds(scenario: Scenario, random: Random): void {
+  scenario.callers.holds = random.chance(0.2) ? random.between(1, 3) : 0;
 }
 
 /** Whether no call may fail. */

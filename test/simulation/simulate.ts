@@ -1,5 +1,6 @@
 /** One simulation: a seed decides everything that happens in it. */
 import { check as checkAll } from "./invariants.js";
+import { checkHoldRows } from "./hold-invariants.js";
 import { type Fault, Tally } from "./faults.js";
 import { planFaults } from "./plan-faults.js";
 import { createServer } from "./databases.js";
@@ -13,6 +14,7 @@ import { createMembers, type Members } from "./members.js";
 import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
 import type { Retried } from "./workloads/retries.js";
+import { drainHolds, type Holding } from "./workloads/holds.js";
 import type { Rivals } from "./workloads/rivals.js";
 import type { Held } from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
@@ -45,6 +47,8 @@ export interface World {
   rivals: Rivals;
   /** Who has held slots. */
   held: Held[];
+  /** What has happened to holds. */
+  holding: Holding;
   /** Calls that failed because of the store, by what they were. */
   failures: Map<string, unknown>;
   /** By how much the clock of the database was set, ms. */
@@ -102,12 +106,15 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     retried: new Map(),
     rivals: new Map(),
     held: [],
+    holding: { calls: [], left: new Map() },
     failures: new Map(),
     databaseClockError: 0,
     hasLost: false,
     isOn: true,
   };
-  network.onCommit = ({ writes, writtenBy }) => {
+  network.onCommit = (tx) => {
+    const { writes, writtenBy } = tx;
+    checkHoldRows(world, tx);
     for (const [id, sentAt] of writtenBy) {
       // Full rows of all callers are deleted by any of them.
       if (writes.get(id) === null) continue;
@@ -125,6 +132,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     world.pages?.finish();
     await timeline.run(scenario.duration + REST / 2);
     probe(world);
+    drainHolds(world);
     await timeline.run(scenario.duration + REST);
   } catch (error) {
     world.problems.push(String(error));

@@ -1,8 +1,11 @@
 /** Simulations with fixed seeds, and that they find what is wrong. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { explore, seedsFrom } from "./explore.js";
 import { FAULTS } from "./faults.js";
-import { find, PLANTED } from "./planted.js";
+import { find, plant, PLANTED } from "./planted.js";
 import { loadShipped } from "./shipped.js";
 import { simulate } from "./simulate.js";
 
@@ -57,7 +60,26 @@ const QUICK = new Set([
   "what a block has left when it lapses goes back into the row",
   "a page takes its own clock for the server's",
   "streams hear of no change by another process",
+  "a hold is released twice",
+  "holds are reclaimed before they lapse",
+  "a settle after a release gives back again",
 ]);
+
+const SOURCES = ["core", "server", "client"].flatMap((folder) => {
+  const path = fileURLToPath(new URL(`../../${folder}`, import.meta.url));
+  const files = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith(".ts")).map((file) => join(path, file));
+});
+
+it.each(PLANTED)("there is a place for the defect that $defect", (planted) => {
+  const edit = plant(planted);
+  const edited = SOURCES.filter((path) => {
+    const code = readFileSync(path, "utf8");
+    return edit(path, code) !== code;
+  });
+  const files = new Set([planted, ...(planted.also ?? [])].map(({ file }) => file));
+  expect(edited).toHaveLength(files.size);
+});
 
 it.each(PLANTED.filter(({ defect }) => QUICK.has(defect)))(
   "a simulation finds out that $defect",

@@ -1,0 +1,141 @@
+/**
+ * A caller of limits with holds. All callers of all processes use the same ids at the same time: they
+ * take tokens under them, as retries do, and settle or release them, whoever took them. The ids and the
+ * buckets follow from the time, so that no process has to tell another one of them.
+ */
+import type { RateLimiter } from "../../server/index.js";
+import type { HoldTerms } from "../../server/limiter/holds/hold-terms.js";
+import { createRandom, type Random } from "../simulation/random.js";
+import type { HoldAction, HoldAnswer, HoldCall } from "./hold-model.js";
+import { HOLD_NAMES, type holdLimits } from "./hold-limits.js";
+
+type Limits = ReturnType<typeof holdLimits>["configs"];
+type Limiter = RateLimiter<Limits>;
+/** What has the calls: the limiter, or a transaction. */
+export type HoldScope = Pick<Limiter, "limit" | "release" | "settle">;
+
+export interface HoldCallerOptions {
+  limiter: Limiter;
+  random: Random;
+  capacity: number;
+  /** Ids of each bucket. */
+  ids: number;
+  /** No other caller has the same. */
+  caller: string;
+  /** For how long a bucket is the newest, ms. */
+  every: number;
+  /** How long holds last, ms. */
+  lasts: readonly number[];
+  /** The true time, ms: not after what has just happened, and not before it. */
+  clock: { before(): number; after(): number };
+  /** Runs each call, in a transaction or not. `undefined`: it was rolled back. */
+  around(
+    what: string,
+    call: (scope: HoldScope) => Promise<HoldAnswer>,
+  ): Promise<HoldAnswer | undefined>;
+  /** Records a call. One with an infinite `end` comes again when it has ended, or `undo` is called. */
+  write(call: HoldCall): void;
+  /** A call that was written has no effect. */
+  undo(call: HoldCall): void;
+}
+
+/** How many of the newest buckets are in use. */
+const LATEST = 3;
+
+export class HoldCaller {
+  readonly #filled = new Set<string>();
+  #takes = 0;
+
+  constructor(readonly options: HoldCallerOptions) {}
+
+  /** One call. Rejects where the store fails. */
+  async call(): Promise<void> {
+    const { random, ids, clock, every, caller } = this.options;
+    const epoch = Math.max(0, Math.floor(clock.before() / every) - random.below(LATEST));
+    const name = HOLD_NAMES[epoch % HOLD_NAMES.length]!;
+    const key = `key ${epoch}`;
+    if (name === "credits") await this.#fill(key);
+    const id = `id ${random.below(ids)}`;
+    const dice = random.next();
+    if (dice < 0.12) {
+      const count = random.between(1, 3);
+      const own = `${caller} ${this.#takes++}`;
+      return this.#perform({ name, key, id: own, action: { kind: "take", count } });
+    }
+    await this.#perform({ name, key, id, action: this.#actionOn(name, key, id, dice) });
+  }
+
+  /** The same in all processes, so that a repeated call wants the same. */
+  #termsOf(key: string, id: string): { count: number; terms: HoldTerms } {
+    const random = createRandom([...`${key} ${id}`].reduce((a, c) => 31 * a + c.charCodeAt(0), 7));
+    const terms: HoldTerms = {
+      for: random.pick(this.options.lasts),
+      then: random.chance(0.5) ? "keep" : "release",
+    };
+    return { count: random.between(1, 6), terms };
+  }
+
+  #actionOn(name: string, key: string, id: string, dice: number): HoldAction {
+    const { random } = this.options;
+    const { count, terms } = this.#termsOf(key, id);
+    if (dice < 0.55) return { kind: "hold", count, terms };
+    if (dice < 0.75) return { kind: "release" };
+    // A window that is in debt gives less back, so there it is not known what it has to hold.
+    const most = name === "window" ? count : count + 2;
+    return { kind: "settle", actual: random.between(0, most) };
+  }
+
+  async #perform(of: Pick<HoldCall, "name" | "key" | "id" | "action">): Promise<void> {
+    const { around, clock, write, undo } = this.options;
+    const call: HoldCall = { ...of, start: clock.before(), end: Infinity };
+    write(call);
+    const answer = await around(of.action.kind, (scope) => perform(scope, of));
+    if (answer === undefined) return undo(call);
+    call.answer = answer;
+    call.end = clock.after();
+    write(call);
+  }
+
+  /** Buys credits: once, however many processes try. */
+  async #fill(key: string): Promise<void> {
+    if (this.#filled.has(key)) return;
+    const { limiter, capacity: count } = this.options;
+    await limiter.credit("credits", { key, count, once: "fill" });
+    this.#filled.add(key);
+  }
+}
+
+async function perform(
+  scope: HoldScope,
+  { name: of, key, id, action }: Pick<HoldCall, "name" | "key" | "id" | "action">,
+): Promise<HoldAnswer> {
+  const name = of as keyof Limits;
+  if (action.kind === "settle" || action.kind === "release") {
+    const options = { key, once: id };
+    const ended =
+      action.kind === "settle"
+        ? await scope.settle(name, options, action.actual)
+        : await scope.release(name, options);
+    if ("reason" in ended) return { ok: false, reason: ended.reason };
+    return { ok: true, count: ended.count };
+  }
+  const { count } = action;
+  const held = action.kind === "hold" && { once: id, hold: action.terms };
+  const result = await scope.limit(name, { key, count, ...held });
+  const isRepeated = "repeated" in result && result.repeated;
+  return { ok: result.ok, ...(isRepeated && { repeated: true }) };
+}
+
+/**
+ * Takes more than a bucket has, after all holds have lapsed: so what comes back has come back.
+ *
+ * @returns what it holds then.
+ */
+export async function drain(
+  limiter: Limiter,
+  { name: of, key, count }: { name: string; key: string; count: number },
+): Promise<number> {
+  const name = of as keyof Limits;
+  const { ok, value } = await limiter.limit(name, { key, count });
+  return ok ? value + count : value;
+}

@@ -1,0 +1,180 @@
+/**
+ * Limits with holds, by the clock of the database: all processes take tokens under the same ids, and
+ * settle or release each other's, inside of transactions and outside. At the end all holds have lapsed.
+ */
+import type { LimitConfigs, RateLimiter } from "../../../server/index.js";
+import { bucketOf } from "../../histories/hold-verdict.js";
+import { drain, HoldCaller, type HoldScope } from "../../histories/hold-caller.js";
+import { holdLimits } from "../../histories/hold-limits.js";
+import type { HoldAnswer, HoldCall } from "../../histories/hold-model.js";
+import type { Scenario } from "../scenario.js";
+import type { World } from "../simulate.js";
+import { type Caller, isStoreFailure, type Workload } from "./context.js";
+import { ROLLED_BACK } from "./own-bucket.js";
+
+/** What has happened to holds. */
+export interface Holding {
+  calls: HoldCall[];
+  /** What the buckets hold at the end. */
+  left: Map<string, number>;
+}
+
+const CAPACITY = 20;
+export const HOLD_LIMITS = holdLimits(CAPACITY);
+type Limiter = RateLimiter<typeof HOLD_LIMITS.configs>;
+
+const IDS = 12;
+/** For how long a bucket is the newest, ms. */
+const EVERY = 1000;
+/** ms. */
+const LASTS = [60, 300, 900, 2500];
+/** A seed should not take long. */
+const MOST_CALLS = 120;
+
+export function createHolds(
+  { calls }: Holding,
+  { database }: Pick<Scenario, "database">,
+): Workload {
+  return async (caller: Caller) => {
+    const { member, random, timeline } = caller;
+    const limiter = limiterOf(member);
+    // Before its first answer, a process knows no clock but its own.
+    while (caller.isOn() && !(await answers(() => limiter.getValue("window")))) {
+      await member.sleep(10);
+    }
+    const begun = new Set<HoldCall>();
+    const callerOfHolds = new HoldCaller({
+      limiter,
+      random,
+      capacity: CAPACITY,
+      ids: IDS,
+      caller: `${member.id} ${random.below(2 ** 31)}`,
+      every: EVERY,
+      lasts: LASTS,
+      clock: { before: () => timeline.now, after: () => timeline.now },
+      around: (what, call) => around(caller, limiter, what, call, database !== "postgresql"),
+      write(call) {
+        if (!begun.has(call)) calls.push(call);
+        begun.add(call);
+      },
+      undo: (call) => void calls.splice(calls.indexOf(call), 1),
+    });
+    for (let i = 0; i < MOST_CALLS && caller.isOn(); i++) {
+      try {
+        await callerOfHolds.call();
+        if (random.chance(0.02)) await caller.timed("prune", 20_000, () => limiter.prune());
+      } catch (error) {
+        if (!isStoreFailure(error)) throw error;
+        if (!isConflict(error)) caller.failed(error, "holds");
+      }
+      if (random.chance(0.4)) await member.sleep(random.below(100));
+    }
+  };
+}
+
+async function around(
+  caller: Caller,
+  limiter: Limiter,
+  what: string,
+  call: (scope: HoldScope) => Promise<HoldAnswer>,
+  hasSnapshots: boolean,
+): Promise<HoldAnswer | undefined> {
+  const { random, tally, timed } = caller;
+  const dice = random.next();
+  if (dice < 0.75) {
+    tally.note(what);
+    return timed(what, what === "settle" || what === "release" ? 2000 : 8000, () => call(limiter));
+  }
+  const rollsBack = random.chance(0.4);
+  tally.note(`${what}, in a transaction`);
+  try {
+    return await (dice < 0.9
+      ? timed(`${what} in a transaction`, 25_000, () =>
+          limiter.transaction(async (scope) => {
+            const answer = await call(scope as unknown as HoldScope);
+            if (rollsBack) throw ROLLED_BACK;
+            return answer;
+          }),
+        )
+      : timed(`${what} with using`, 100_000, () =>
+          join(caller, limiter, call, rollsBack, hasSnapshots),
+        ));
+  } catch (error) {
+    // What is rolled back for sure has no effect, and neither has what would have been.
+    if (error === ROLLED_BACK || (rollsBack && isStoreFailure(error))) return undefined;
+    throw error;
+  }
+}
+
+/** In a transaction that the application owns. */
+async function join(
+  { member }: Caller,
+  limiter: Limiter,
+  call: (scope: HoldScope) => Promise<HoldAnswer>,
+  rollsBack: boolean,
+  hasSnapshots: boolean,
+): Promise<HoldAnswer> {
+  const client = await member.borrow();
+  let broken: Error | undefined;
+  try {
+    await client.begin();
+    const answer = await call(limiter.using(client.tx) as unknown as HoldScope);
+    await (rollsBack ? client.rollback() : client.commit());
+    // A row that another transaction has inserted meanwhile may be missing in what MySQL reads there, and
+    // those beside it are new. What rests on both is not guarded where it writes nothing.
+    const isUnguarded = answer.reason !== undefined && hasSnapshots;
+    if (rollsBack || isUnguarded) throw ROLLED_BACK;
+    return answer;
+  } catch (error) {
+    if (error === ROLLED_BACK) throw error;
+    broken = error as Error;
+    if (isStoreFailure(error)) throw error;
+    throw Object.assign(new Error("the application's connection", { cause: error }), {
+      kind: "StoreFailure",
+    });
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Of a transaction that the application owns, and has to retry. */
+function isConflict(error: unknown): boolean {
+  const { cause } = error as { cause?: { message?: string; errno?: number } };
+  return cause?.errno === 1213 || /retry the transaction/.test(cause?.message ?? "");
+}
+
+/** When nothing fails any more, and all holds have lapsed, what each bucket has left. */
+export function drainHolds({ members, holding, problems }: World): void {
+  const [member] = members.running;
+  const buckets = new Map(holding.calls.map((call) => [bucketOf(call), call]));
+  if (member === undefined || buckets.size === 0) return;
+  const limiter = limiterOf(member);
+  const drainAll = async () => {
+    for (const [bucket, { name, key }] of buckets) {
+      for (let tries = member.pool.max; ; tries--) {
+        try {
+          holding.left.set(bucket, await drain(limiter, { name, key, count: CAPACITY }));
+          break;
+        } catch (error) {
+          if (tries > 0 && isStoreFailure(error)) continue;
+          return void problems.push(`${bucket} does not answer at the end: ${String(error)}`);
+        }
+      }
+    }
+  };
+  member.process.read(() => void drainAll());
+}
+
+function limiterOf(member: Pick<Caller["member"], "limiter">): Limiter {
+  return member.limiter(HOLD_LIMITS.configs as unknown as LimitConfigs) as unknown as Limiter;
+}
+
+async function answers(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (!isStoreFailure(error)) throw error;
+    return false;
+  }
+}
