@@ -24,7 +24,7 @@ const outages = [
 ];
 /** Several processes, with kills and jumping clocks, and simulations: minutes for all cores. */
 const histories = [
-  "test/histories/{history,leases,processes,time-zones}.test.ts",
+  "test/histories/{history,holds,leases,processes,time-zones}.test.ts",
   "test/{core,client,scenarios,server}/**/*.processes.test.ts",
   "test/server/limiter/answers/block.accuracy.test.ts",
   "test/simulation/**/*.test.ts",

@@ -49,14 +49,12 @@ export function checkHolds(
     let [least, most] = [0, 0];
     for (const [id, own] of groupsOf(calls, (call) => call.id)) {
       const costs = costsOf(own, clockError);
-      if (costs === undefined) {
-        verdict.undecided++;
+      if (costs === undefined || costs.size === 0) {
+        const told = own.map(describe).join("; ");
+        if (costs === undefined) verdict.undecided++;
+        else verdict.problems.push(`no order of the calls explains ${id} of ${bucket}: ${told}`);
         [least, most] = [-Infinity, Infinity];
         continue;
-      }
-      if (costs.size === 0) {
-        const told = own.map(describe).join("; ");
-        verdict.problems.push(`no order of the calls explains ${id} of ${bucket}: ${told}`);
       }
       least += Math.min(...costs);
       most += Math.max(...costs);

@@ -1,9 +1,7 @@
 /** Starts processes with leases on one database, disturbs them, and collects what they did. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import type { RecordedEvent } from "./lease-caller.js";
 import type { ClockFault, LeaseWorkerOptions } from "./lease-worker.js";
+import { startWorkerProcesses, type WorkerProcesses } from "./worker-processes.js";
 
 export interface LeaseWorkersOptions {
   file: string;
@@ -15,15 +13,8 @@ export interface LeaseWorkersOptions {
   timeout?: number;
 }
 
-export interface LeaseWorkers {
+export interface LeaseWorkers extends WorkerProcesses {
   events: RecordedEvent[];
-  /** Kills a process at once, and starts another one. */
-  replace(index: number): Promise<void>;
-  /** Stops a process for so many ms. */
-  pause(index: number, ms: number): Promise<void>;
-  /** Ends the processes. Rejects if one of them has failed. */
-  stop(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export async function startLeaseWorkers({
@@ -34,79 +25,32 @@ export async function startLeaseWorkers({
   timeout = 2000,
 }: LeaseWorkersOptions): Promise<LeaseWorkers> {
   const events: RecordedEvent[] = [];
-  const killed = new Set<ChildProcess>();
-  const failures: string[] = [];
-  let seed = 0;
-  let isStopping = false;
-
-  async function start(index: number): Promise<ChildProcess> {
-    const clock = clocks[index];
-    const options: LeaseWorkerOptions = { url, seed: ++seed, processes, clock, timeout };
-    const child = spawn(process.execPath, [file, JSON.stringify(options)]);
-    let log = "";
-    child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
-    child.once("close", (code) => {
-      if (killed.has(child) || (isStopping && code === 0)) return;
-      failures.push(`process ${index} ended with ${code}: ${log}`);
-    });
-    const lines = createInterface(child.stdout);
-    await Promise.race([once(lines, "line"), once(child, "close")]);
-    if (failures.length > 0) throw new Error(failures.join("\n"));
-    const known = new Map<number, RecordedEvent>();
-    lines.on("line", (line) => {
-      const [id, name, key, kind, count, begun, end] = JSON.parse(line) as [
-        number,
-        RecordedEvent["name"],
-        RecordedEvent["key"],
-        RecordedEvent["kind"],
-        number,
-        number,
-        number | null,
-      ];
-      const before = known.get(id);
-      known.delete(id);
-      if (before !== undefined) return void (before.end = end!);
-      const event = { name, key, kind, count, start: begun, end: end ?? Infinity };
-      events.push(event);
-      if (end === null) known.set(id, event);
-    });
-    return child;
-  }
-
-  const children = await Promise.all(Array.from({ length: processes }, (_, i) => start(i)));
-  for (const child of children) child.stdin!.write("begin\n");
-
-  return {
-    events,
-    async replace(index) {
-      const child = children[index]!;
-      killed.add(child);
-      const closed = once(child, "close");
-      child.kill("SIGKILL");
-      await closed;
-      children[index] = await start(index);
-      children[index].stdin!.write("begin\n");
+  const workers = await startWorkerProcesses({
+    file,
+    processes,
+    argumentOf: (index, seed): LeaseWorkerOptions => {
+      return { url, seed, processes, clock: clocks[index], timeout };
     },
-    async pause(index, ms) {
-      const child = children[index]!;
-      child.kill("SIGSTOP");
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      child.kill("SIGCONT");
+    reader() {
+      const known = new Map<number, RecordedEvent>();
+      return (line) => {
+        const [id, name, key, kind, count, begun, end] = JSON.parse(line) as [
+          number,
+          RecordedEvent["name"],
+          RecordedEvent["key"],
+          RecordedEvent["kind"],
+          number,
+          number,
+          number | null,
+        ];
+        const before = known.get(id);
+        known.delete(id);
+        if (before !== undefined) return void (before.end = end!);
+        const event = { name, key, kind, count, start: begun, end: end ?? Infinity };
+        events.push(event);
+        if (end === null) known.set(id, event);
+      };
     },
-    async stop() {
-      isStopping = true;
-      const ends = children
-        .filter(({ exitCode }) => exitCode === null)
-        .map((child) => once(child, "close"));
-      for (const child of children) child.stdin!.end();
-      await Promise.all(ends);
-      if (failures.length > 0) throw new Error(failures.join("\n"));
-    },
-    async [Symbol.asyncDispose]() {
-      for (const child of children) {
-        killed.add(child);
-        child.kill("SIGKILL");
-      }
-    },
-  };
+  });
+  return { events, ...workers };
 }
