@@ -40,7 +40,7 @@ it("sums up all keys of a month, and all of them together, as limiter.usage does
     expect(denied).toBeGreaterThan(0);
     // A bar and a backslash of a key have a backslash before them.
     const who = (key ?? "").replaceAll(/[\\|]/g, "\\$&");
-    expect(found.get(who), who).toEqual({ granted, denied, taken, given_back: givenBack });
+    expect([who, found.get(who)]).toEqual([who, { granted, denied, taken, given_back: givenBack }]);
   }
   expect(found.size).toBe(keys.length + 1);
   await close();

@@ -249,6 +249,18 @@ describe("usage", () => {
     expect(await granted()).toBe(1);
   });
 
+  it("of a transaction of the caller's own is counted when a call is answered", async () => {
+    const { limiter, store } = open(START);
+    const rolledBack = store.transaction!(async (tx) => {
+      await limiter.using(tx).limit("send", { key: "ann" });
+      throw new Error("roll back");
+    }, {});
+    await expect(rolledBack).rejects.toThrow("roll back");
+    const { total } = await limiter.usage("send", { key: "ann", ...hours(1) });
+    expect(total.granted).toBe(1);
+    expect((await limiter.getValue("send", { key: "ann" })).value).toBe(3);
+  });
+
   it("has whole spans, and items that are counted from the first of them", async () => {
     const { clock, limiter } = open(START);
     for (let hour = 0; hour < 30; hour++) {

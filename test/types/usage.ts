@@ -1,0 +1,45 @@
+/** Usage: what must and must not compile. `tsc` checks it; it never runs. */
+import {
+  createRateLimiter,
+  DAY,
+  HOUR,
+  memoryStore,
+  MINUTE,
+  type RateLimiter,
+} from "trpc-rate-limit/server";
+
+const store = memoryStore();
+const limiter = createRateLimiter({
+  store,
+  flushUsage: 1000,
+  limits: {
+    tokens: { kind: "token bucket", rate: 10, period: MINUTE, usage: true },
+    credits: { kind: "credits", usage: { every: DAY, keep: 90 * DAY } },
+    plain: { kind: "token bucket", rate: 10, period: MINUTE },
+    off: { kind: "token bucket", rate: 10, period: MINUTE, usage: false },
+    slots: { kind: "concurrency", slots: 1 },
+  },
+});
+const span = { from: 0, to: HOUR };
+
+void limiter.usage("tokens", { key: "ann", ...span });
+void limiter.usage("credits", { ...span, every: DAY });
+void limiter.usage("elsewhere", { ...span, config: limiter.limits.tokens });
+void limiter.flushUsage();
+// @ts-expect-error it counts nothing
+void limiter.usage("plain", span);
+// @ts-expect-error it counts nothing
+void limiter.usage("off", span);
+// @ts-expect-error slots are not counted
+void limiter.usage("slots", span);
+// @ts-expect-error there is no such limit
+void limiter.usage("tokns", span);
+// @ts-expect-error until when?
+void limiter.usage("tokens", { key: "ann", from: 0 });
+// @ts-expect-error slots are not counted
+createRateLimiter({ store, limits: { a: { kind: "concurrency", slots: 1, usage: true } } });
+// @ts-expect-error in which spans?
+createRateLimiter({ store, limits: { a: { kind: "credits", usage: "hour" } } });
+
+declare const untyped: RateLimiter;
+void untyped.usage("any", span);
