@@ -26,6 +26,7 @@ import type { Bucket, PeriodicConfig } from "../config.js";
 import { DAY, HOUR } from "../durations.js";
 import { RateLimitInputError } from "../errors.js";
 import type { UsageConfig } from "../limit-config.js";
+import type { Usage } from "../usage.js";
 import { MAX_KEY_LENGTH } from "../validate-key.js";
 import { markerKey } from "./marker.js";
 import { FULL, RESERVED_PREFIX, type SideRows } from "./side-rows.js";
@@ -75,18 +76,6 @@ export function validateCountedKey(name: string, storedKey: string): void {
     `key must have at most ${MAX_KEY_LENGTH - END_OF_KEY} characters, as it is stored, because ` +
     `"${name}" counts its usage; this one has ${length} (a bar and a backslash count twice)`;
   throw new RateLimitInputError("key", message);
-}
-
-/** What was counted of a key in a span. */
-export interface Usage {
-  /** Calls that were granted. */
-  granted: number;
-  /** Calls that were denied. */
-  denied: number;
-  /** Tokens that were taken, also by `charge`. */
-  taken: number;
-  /** Tokens that were given back. */
-  givenBack: number;
 }
 
 /** By shard: what each of the counters has counted. */

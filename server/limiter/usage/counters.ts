@@ -8,9 +8,9 @@ import {
   noCounts,
   spanAt,
   USAGE,
-  type Usage,
   type UsageTerms,
 } from "../../../core/rows/usage.js";
+import type { Usage } from "../../../core/usage.js";
 import { markerKey } from "../../../core/rows/marker.js";
 import { sideName } from "../../../core/rows/side-rows.js";
 import { rowId, type RowId } from "../../store/store.js";

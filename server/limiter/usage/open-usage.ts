@@ -1,6 +1,7 @@
 /** The usage of a limiter: what counts it, writes it and reads it. */
 import { RateLimitConfigError } from "../../../core/errors.js";
-import { spanAt, type Usage } from "../../../core/rows/usage.js";
+import { spanAt } from "../../../core/rows/usage.js";
+import type { Usage } from "../../../core/usage.js";
 import type { WaitUntil } from "../../report/wait-until.js";
 import { requestsOwnIo } from "../../runtime/requests-own-io.js";
 import type { CountedLimit } from "./counters.js";

@@ -1,6 +1,6 @@
 /** What a decision counts. */
 import type { RateLimitResult } from "../../../core/decide.js";
-import type { Usage } from "../../../core/rows/usage.js";
+import type { Usage } from "../../../core/usage.js";
 import type { DecisionEvent } from "../limiter-options.js";
 
 /**

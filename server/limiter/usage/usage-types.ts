@@ -1,5 +1,5 @@
 /** The options and the result of `limiter.usage`. */
-import type { Usage } from "../../../core/rows/usage.js";
+import type { Usage } from "../../../core/usage.js";
 import type { KeyOptions, LimitConfigs } from "../call-options.js";
 
 /** The names of the limits that count their usage. */
@@ -48,4 +48,4 @@ export interface UsageReport {
   total: Usage;
 }
 
-export type { Usage } from "../../../core/rows/usage.js";
+export type { Usage } from "../../../core/usage.js";

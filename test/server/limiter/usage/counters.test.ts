@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../../core/testing.js";
 import { bucketConfig } from "../../../../core/rows/credits.js";
 import type { RateLimitResult } from "../../../../core/decide.js";
-import type { Usage } from "../../../../core/rows/usage.js";
+import type { Usage } from "../../../../core/usage.js";
 import { createRateLimiter, DAY, HOUR, type RateLimitStore } from "../../../../server/index.js";
 import { TokenClaim } from "../../../../server/limiter/claims/token-claim.js";
 import { report, type Telling } from "../../../../server/limiter/context.js";
