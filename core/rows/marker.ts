@@ -81,13 +81,23 @@ export function endOfHold({ ts }: RateLimitState): HoldEnd | undefined {
   return ENDS.find(([, fraction]) => ts - Math.floor(ts) === fraction)?.[0];
 }
 
+/** The instant of the grant, without the part that tells how a hold has ended. */
+function grantedAt(ts: number): number {
+  return endOfHold({ value: 0, ts }) === undefined ? ts : Math.floor(ts);
+}
+
+/** Whether `onceFor` has passed since the grant. */
+export function isForgotten({ ts }: RateLimitState, onceFor: number, now: number): boolean {
+  return now >= grantedAt(ts) + onceFor;
+}
+
 /** Whether a marker still says that its id was charged. A clock that is behind changes nothing. */
 export function wasCharged(
   marker: RateLimitState | null | undefined,
   onceFor: number,
   now: number,
 ): marker is RateLimitState {
-  if (marker === null || marker === undefined || now >= marker.ts + onceFor) return false;
+  if (marker === null || marker === undefined || isForgotten(marker, onceFor, now)) return false;
   const end = endOfHold(marker);
   return end !== "released" && end !== "given back";
 }
@@ -104,9 +114,7 @@ export function answerAgain(
   config: Bucket,
   now: number,
 ): RateLimitResult & { ok: true } {
-  const isEnded = endOfHold(marker) !== undefined;
-  const instant = isEnded ? Math.floor(marker.ts) : marker.ts;
-  const state = { value: marker.value, ts: takenAt(instant, row, config) };
+  const state = { value: marker.value, ts: takenAt(marker.ts, row, config) };
   if (stateAt(state, config, now).value < floorOf(config, false)) {
     const granted = grantOf(state, config, now) as RateLimitResult & { ok: true };
     return { ...granted, repeated: true };
@@ -120,7 +128,8 @@ export function takenAt(
   row: RateLimitState | null | undefined,
   config: Bucket,
 ): number {
-  if (config.kind !== "fixed window") return instant;
+  const ts = grantedAt(instant);
+  if (config.kind !== "fixed window") return ts;
   const isPeriodic = row && typeof config.period === "number";
-  return windowAt(isPeriodic ? { ...config, start: row.ts } : config, instant);
+  return windowAt(isPeriodic ? { ...config, start: row.ts } : config, ts);
 }
