@@ -14,6 +14,7 @@ import {
   firstWith,
   type Call,
   type Decision,
+  type JoinedStore,
   expiredError,
   type RateLimitStore,
   rowKey,
@@ -101,7 +102,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     listed = undefined;
   }
 
-  function using(tx: MemoryTransaction): Pick<RateLimitStore, "apply"> {
+  function using(tx: MemoryTransaction): JoinedStore {
     const inside: RowsAtOnce = {
       get(row) {
         const id = rowKey(row);
@@ -116,6 +117,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<Me
     return {
       async apply<TResult>(decisions: readonly Decision<TResult>[]): Promise<TResult[]> {
         return resultsOf(applyAtOnce(decisions, inside));
+      },
+      async list(name, given, count, prefix = "") {
+        const own = [...tx.rows.values()].filter((row) => row.name === name);
+        const others = [...rowsOf(name)].filter((row) => !tx.next.has(rowKey(row)));
+        const seen = [...own.filter((row) => inside.get(row) !== null), ...others];
+        const page = firstRows(seen, given ?? firstWith(name, prefix), count);
+        return page.filter(({ key }) => key.startsWith(prefix));
       },
     };
   }
