@@ -12,7 +12,9 @@
  * denied learns from it whether there is something to reclaim:
  *
  * - `value`: the tokens held by all of them.
- * - `ts`: no later than the first of them lapses.
+ * - `ts`: no later than the first of them lapses, in whole ms, less a part of a ms that changes with
+ *   each hold that is added. So a sum that is as it was tells that no hold has come meanwhile, also
+ *   where others of the same count have ended.
  *
  * Such rows are never full. What ends the holds deletes them.
  */
@@ -67,15 +69,24 @@ export function isLapsed(
   return state !== null && state !== undefined && now >= state.ts;
 }
 
-/** How far apart two instants have to be, ms, for a double to tell them apart until the year 2248. */
-const EARLIER = 1 / 1024;
+/** How many holds are added until the part of a ms is the same again. */
+const PARTS = 1024;
 
-/**
- * The sum of the holds of a key, with one more of them. Its `ts` is always another one then. Where one
- * hold comes and another one of as many tokens goes, the value alone would be as it was.
- */
+/** The sum of the holds of a key, with one more of them. */
 export function withHold(sum: RateLimitState | null, { count, until }: Hold): RateLimitState {
-  return { value: (sum?.value ?? 0) + count, ts: Math.min(sum?.ts ?? Infinity, until) - EARLIER };
+  if (sum === null) return { value: count, ts: Math.floor(until) };
+  const first = Math.min(Math.ceil(sum.ts), Math.floor(until));
+  const part = (partOf(sum) + 1 / PARTS) % 1;
+  return { value: sum.value + count, ts: first - part };
+}
+
+/** The sum of the holds of a key, of which the first lapses at this instant. */
+export function lapsingAt(sum: RateLimitState, first: number): RateLimitState {
+  return { value: sum.value, ts: Math.floor(first) - partOf(sum) };
+}
+
+function partOf({ ts }: RateLimitState): number {
+  return Math.ceil(ts) - ts;
 }
 
 /** Less than this is what rounding leaves of a sum. */

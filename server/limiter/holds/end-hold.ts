@@ -14,7 +14,7 @@ import {
   type Hold,
 } from "../../../core/rows/hold.js";
 import { endedMarker, endOfHold, type HoldEnd } from "../../../core/rows/marker.js";
-import type { Usage } from "../../../core/rows/usage.js";
+import type { Usage } from "../../../core/usage.js";
 import type { RowId } from "../../store/store.js";
 import type { Draft } from "../draft.js";
 import { refundRows } from "../refund-rows.js";

@@ -5,7 +5,7 @@
  */
 import type { RateLimitState } from "../../../core/calculate.js";
 import type { RateLimitResult } from "../../../core/decide.js";
-import { isLapsed } from "../../../core/rows/hold.js";
+import { isLapsed, lapsingAt } from "../../../core/rows/hold.js";
 import type { RowId } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
@@ -101,9 +101,12 @@ export async function decideReclaiming<TAnswer>(
   const reclaiming = new ReclaimingClaim(claim, holding, isDenied);
   const decision = new ClaimDecision<TAnswer>(reclaiming, environment.clock);
   const [answer] = (await apply([decision])) as [TAnswer];
-  return reclaiming.due.length === 0
-    ? { answer, decision }
-    : decideAgain(context, reclaiming, reclaiming.due);
+  const { due } = reclaiming;
+  if (due.length === 0) return { answer, decision };
+  const again = await decideAgain(context, reclaiming, due);
+  // A call that is denied reports no change, though tokens may have come back.
+  if (again.decision.isChange) for (const { limit } of due) context.onChange(limit.name, limit.key);
+  return again;
 }
 
 /**
@@ -123,6 +126,10 @@ export async function decideAgain<TAnswer>(
     const ending = claim.ending(lapsed);
     const decision = new ClaimDecision<TAnswer>(ending, environment.clock, readOnly);
     const [answer] = (await apply([decision])) as [TAnswer];
+    if (decision.isChange) {
+      // What was remembered of the rows is older than what came back.
+      for (const { limit } of due) context.endLeases(limit.rows[0]);
+    }
     if (!readOnly) for (const each of ending.ended) reportEnd(context, ...each);
     ({ due } = ending);
     const isDone = due.length === 0 || readOnly || round === MOST_ROUNDS;
@@ -163,6 +170,6 @@ function endAll(
   const isSame = sum?.value === then.value && sum.ts === then.ts;
   if (next === undefined || !isSame || rest === null) return ended;
   // Nothing is left of the sum of no holds but what rounding has left of it.
-  draft.write(row, next === Infinity ? null : { value: rest.value, ts: next });
+  draft.write(row, next === Infinity ? null : lapsingAt(rest, next));
   return ended;
 }
