@@ -2,7 +2,7 @@
  * `once`: the same id is charged once. A marker row is written in the same decision as the tokens, so
  * there is no instant at which one is there without the other. Only grants are remembered.
  */
-import type { RateLimitState } from "../../core/calculate.js";
+import { heldAt, type RateLimitState } from "../../core/calculate.js";
 import type { Bucket } from "../../core/config.js";
 import type { RateLimitResult } from "../../core/decide.js";
 import { holdOf, isLapsed } from "../../core/rows/hold.js";
@@ -54,7 +54,9 @@ export interface Charged {
 
 /**
  * What says that the id was charged before this call; `undefined` if it was not. A hold of the id that
- * has lapsed ends here: its id counts as charged only where its tokens were kept.
+ * has lapsed ends here: its id counts as charged only where its tokens were kept. While a hold is open,
+ * its id counts as charged, though a process with a shorter `onceFor` has forgotten it: to hold other
+ * tokens under it would mix the two.
  */
 export function chargedBefore(
   draft: Draft,
@@ -64,10 +66,17 @@ export function chargedBefore(
 ): Charged | undefined {
   // As it was before this call, because two claims of it may be for the same bucket.
   const known = draft.readStored(marker.row);
-  const isKnown = wasCharged(known, marker.onceFor, now);
+  const isKnown = wasCharged(known, marker.onceFor, now) || isOpen(draft, marker, now);
   const isGivenBack = endLapsed(draft, limit, marker, now);
-  const isCharged = isKnown && !isGivenBack;
-  return isCharged ? { marker: known, row: limit.rows[0], part: limit.part } : undefined;
+  if (!isKnown || isGivenBack) return undefined;
+  const [row] = limit.rows;
+  const { part } = limit;
+  return { marker: known ?? heldAt(draft.peek(row), part, now), row, part };
+}
+
+function isOpen(draft: Draft, { hold }: Marker, now: number): boolean {
+  const stored = hold === undefined ? null : draft.readStored(hold);
+  return stored !== null && !isLapsed(stored, now);
 }
 
 /** Ends the hold of an id if it has lapsed. @returns whether its tokens came back */

@@ -73,7 +73,6 @@ export class Receipt {
     this.owner = environment.owner;
     this.readOnly = readOnly;
     this.marker = marker && { row: marker.row, ts: now };
-    this.hold = of.isHeld ? { limit: this.limit, marker: marker! } : undefined;
     this.payers = payers.map((payer) => receiptOf(payer)!);
     // The row gave it with the whole block.
     const taken = takenBy(limit, of.count, of.block?.row ?? result);
@@ -81,6 +80,8 @@ export class Receipt {
     const isShadowed = result.shadow?.ok === false;
     this.isTaken = !result.repeated && !isShadowed;
     this.passed = readOnly ? 0 : (of.passed ?? (isShadowed ? of.count : 0));
+    const at = this.isTaken ? now : undefined;
+    this.hold = of.isHeld ? { limit: this.limit, marker: marker!, at } : undefined;
     // The tokens of a payment are in the entries of those that paid.
     if (readOnly || !this.isTaken || of.payers !== undefined || this.hold !== undefined) return;
     const entry = new Entry(of.count, taken, false, of.block);

@@ -3,7 +3,7 @@
  * it gives back is bounded as for a result, see `core/refund.ts`.
  */
 import { chargeRows, validateChargeable } from "../../../core/charge.js";
-import { heldAt } from "../../../core/calculate.js";
+import { heldAt, type RateLimitState } from "../../../core/calculate.js";
 import {
   holdOf,
   holdState,
@@ -13,7 +13,7 @@ import {
   withoutHold,
   type Hold,
 } from "../../../core/rows/hold.js";
-import { endedMarker, endOfHold, type HoldEnd } from "../../../core/rows/marker.js";
+import { endedMarker, endOfHold, type HoldEnd, isForgotten } from "../../../core/rows/marker.js";
 import type { Usage } from "../../../core/usage.js";
 import type { RowId } from "../../store/store.js";
 import type { Draft } from "../draft.js";
@@ -27,6 +27,8 @@ import type { HoldRequest, NotHeld } from "./hold-options.js";
 export interface HeldLimit {
   readonly limit: ResolvedLimit;
   readonly marker: Marker;
+  /** When its tokens were taken, epoch ms. A later hold of the same id is another one. */
+  readonly at?: number | undefined;
 }
 
 /**
@@ -82,7 +84,7 @@ export function writeHold(
 
 export function endHold(
   draft: Draft,
-  { limit, marker }: HeldLimit,
+  { limit, marker, at }: HeldLimit,
   ending: Ending,
   now: number,
 ): EndedHold {
@@ -90,7 +92,8 @@ export function endHold(
   const row = limit.rows[0];
   const mark = draft.read(marker.row);
   const state = draft.read(marker.hold!);
-  if (state === null) return { ok: false, reason: reasonOf(mark) };
+  if (state === null) return { ok: false, reason: reasonOf(mark, marker, now) };
+  if (at !== undefined && mark !== null && mark.ts !== at) return { ok: false, reason: "unknown" };
   const hold = holdOf(state);
   const hasLapsed = isLapsed(state, now);
   if (ending.kind === "lapse" && !hasLapsed) return { ok: false, reason: "unknown" };
@@ -112,8 +115,10 @@ export function endHold(
   return { ok: true, end, count: hold.count, used, value };
 }
 
-function reasonOf(mark: Parameters<typeof endOfHold>[0] | null): NotHeld {
-  return (mark && endOfHold(mark)) ?? "unknown";
+/** A marker that is forgotten says nothing, whether it is pruned by now or not. */
+function reasonOf(mark: RateLimitState | null, { onceFor }: Marker, now: number): NotHeld {
+  if (mark === null || isForgotten(mark, onceFor, now)) return "unknown";
+  return endOfHold(mark) ?? "unknown";
 }
 
 function lapseOf({ atLapse }: Hold): HoldEnd {
