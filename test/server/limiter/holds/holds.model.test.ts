@@ -1,0 +1,41 @@
+/** Random programs with holds, which give what a model of the contract says. */
+import { describe, expect, it } from "vitest";
+import { storesAndRedis } from "../../../support/stores.js";
+import { HoldsPrograms } from "./holds-programs.js";
+
+/** Set it to a million for a night. */
+const IN_MEMORY = Number(process.env["HOLDS_PROGRAMS"] ?? 1000);
+const ON_DATABASES = Math.max(100, IN_MEMORY / 1000);
+/** Programs on rows of their own: others make a list longer. */
+const AT_A_TIME = 20;
+
+describe.each(storesAndRedis)("random programs with holds on %s", (kind, open) => {
+  it("give what the model says", { timeout: 60_000 + 60 * IN_MEMORY }, async () => {
+    const random = createRandom(IN_MEMORY);
+    const all = kind === "memory" ? IN_MEMORY : ON_DATABASES;
+    const counts: Record<string, number> = {};
+    for (let from = 0; from < all; from += AT_A_TIME) {
+      await using opened = await open();
+      const programs = new HoldsPrograms(opened.store, opened.peer, random, `user of ${from}`);
+      for (let i = from; i < Math.min(all, from + AT_A_TIME); i++) await programs.run(i);
+      for (const [event, count] of Object.entries(programs.counts)) {
+        counts[event] = (counts[event] ?? 0) + count;
+      }
+    }
+    const ends = ["true", "settled", "released", "kept", "given back", "unknown"];
+    const events = ["limit false", "limitAll true", "limitFirst true", "prune", "forget"];
+    const expected = [...ends.map((how) => `end ${how}`), ...events];
+    expect(expected.filter((event) => counts[event] === undefined)).toEqual([]);
+  });
+});
+
+/** Mulberry32: numbers that are the same in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
