@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { initialState, refillBetween } from "../../../../core/calculate.js";
 import { changedRows } from "../../../../core/change-config.js";
-import { capacityOf, toleranceOf } from "../../../../core/config.js";
+import { type Bucket, capacityOf, toleranceOf } from "../../../../core/config.js";
 import { refundRateLimit } from "../../../../core/refund.js";
 import { bucketConfig } from "../../../../core/rows/credits.js";
 import { sharesOf } from "../../../../core/shares.js";
@@ -62,6 +62,7 @@ interface Kept {
   name: Name;
   id: string;
   at: number;
+  config: Bucket;
 }
 
 type Operations = Inside | Limiter;
@@ -157,7 +158,7 @@ export class HoldsPrograms {
     else this.#same(acquires ? "acquire" : "limit", how, got, expected);
     const { once: id, hold } = call;
     if (!got.ok || ops !== limiter || id === undefined || hold === undefined) return;
-    this.#kept.push({ result: got, limiter, name, id, at: now });
+    this.#kept.push({ result: got, limiter, name, id, at: now, config: model.config });
   }
 
   async #limitAll(ops: Operations): Promise<void> {
@@ -243,7 +244,10 @@ export class HoldsPrograms {
 
   /** By what a call got. A result that is older than the hold of its id has nothing to end. */
   async #endByResult(ops: Operations, limiter: Limiter): Promise<void> {
-    const kept = this.#kept.find((each) => each.limiter === limiter);
+    // A result knows the config of its call, and no later one.
+    const kept = this.#kept.find(
+      (each) => each.limiter === limiter && each.config === this.#model(each.name).config,
+    );
     if (kept === undefined) return;
     const { result, name, id, at } = kept;
     const now = this.#clock();
