@@ -77,7 +77,6 @@ export class HoldsPrograms {
   #key = "";
   #trace: unknown[][] = [];
   #pair: readonly [Plan, Plan] = PAIRS[0];
-  private readonly hasTransactions: boolean;
   /** Tokens that `refund` added, of which no call is known. */
   #gifts = 0;
 
@@ -86,8 +85,8 @@ export class HoldsPrograms {
     peer: RateLimitStore,
     private readonly random: () => number,
     private readonly keys: string,
+    private readonly hasTransactions: boolean = true,
   ) {
-    this.hasTransactions = store.transaction !== undefined;
     this.#limiters = [open(store, this.#clock), open(peer, this.#clock)];
   }
 
