@@ -6,10 +6,10 @@ const MINUTE = 60_000;
 const NOW = Date.UTC(2030, 0, 1);
 const hold = (count: number, until: number): Hold => ({ count, atLapse: "release", until });
 
-it("is another state after each hold that comes, whatever has gone meanwhile", () => {
+it("is another state after each of a thousand holds that come, whatever has gone meanwhile", () => {
   let sum = withHold(null, hold(3, NOW));
   const seen = [sum];
-  for (let i = 0; i < 2000; i++) {
+  for (let i = 0; i < 500; i++) {
     sum = withHold(withoutHold(withHold(sum, hold(1, NOW + MINUTE)), 1), hold(3, NOW + MINUTE));
     sum = withoutHold(sum, 3)!;
     expect(sum.value).toBe(3);
@@ -26,7 +26,7 @@ it("says an instant that is no later than the first of its holds lapses, and har
     [sum, NOW],
     [withHold(sum, hold(1, NOW + MINUTE)), NOW],
   ] as const) {
-    expect(state.ts).toBeLessThan(until);
+    expect(state.ts).toBeLessThanOrEqual(until);
     expect(state.ts).toBeGreaterThan(until - 1);
   }
 });
