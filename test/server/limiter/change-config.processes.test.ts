@@ -1,0 +1,165 @@
+/** Three processes that call a limit without pause while its plan goes up and down. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createRateLimiter, SECOND, type RateLimitConfig } from "../../../server/index.js";
+import { bundleProgram } from "../../support/bundle-program.js";
+import { sharedDatabases } from "../../support/database.js";
+import { openStore, type StoreKind } from "../../support/open-store.js";
+
+const PROCESS = await bundleProgram(new URL("../../support/change-plans.ts", import.meta.url));
+const CHANGES = 200;
+const PROCESSES = 3;
+/** How much the clocks of the processes may differ by what each knows of the database's, ms. */
+const CLOCKS = 100;
+const user = { key: "ada" } as const;
+const now = () => Number(process.hrtime.bigint()) / 1e6;
+
+const small = { kind: "token bucket", rate: 5, period: SECOND, capacity: 5 } as const;
+const large = { ...small, rate: 50, capacity: 50 };
+type Plans = { small: RateLimitConfig; large: RateLimitConfig; overrides: boolean };
+type Grant = [asked: number, answered: number, isLarge: boolean];
+/** When a plan can have been in force, ms. */
+type Span = [from: number, to: number];
+
+function start(kind: StoreKind, url: string, plans: Plans) {
+  const child = spawn(process.execPath, [PROCESS, kind, url, JSON.stringify(plans)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const exit = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await exit;
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    next: async () => ((await lines.next()) as { value: string }).value,
+    tell: (line: string) => void child.stdin.write(`${line}\n`),
+  };
+}
+
+/** Refill of the plans that can have been in force until `at`, from the first grant on. */
+function refillUntil(spans: readonly Span[], begin: number) {
+  const sorted = spans.toSorted(([a], [b]) => a - b);
+  const merged: Span[] = [];
+  for (const [from, to] of sorted) {
+    const last = merged.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else merged.push([from, to]);
+  }
+  return (at: number) => {
+    let ms = 0;
+    for (const [from, to] of merged) ms += Math.max(0, Math.min(to, at) - Math.max(from, begin));
+    return (5 * (at - begin) + 45 * ms) / SECOND;
+  };
+}
+
+/**
+ * By how much the grants of any span of time exceed the larger capacity and what was refilled in the
+ * span by the plans that can have been in force. Negative for never.
+ */
+function excess(grants: readonly Grant[], largeSpans: readonly Span[], slack: number): number {
+  const asked = grants.toSorted(([a], [b]) => a - b);
+  const refill = refillUntil(largeSpans, asked[0]![0]);
+  let most = -Infinity;
+  const step = Math.max(1, Math.floor(asked.length / 300));
+  for (let i = 0; i < asked.length; i += step) {
+    const since = asked[i]![0];
+    const answers = asked.slice(i).map(([, answered]) => answered);
+    for (const [count, answered] of answers.toSorted((a, b) => a - b).entries()) {
+      most = Math.max(most, count + 1 - 50 - (refill(answered) - refill(since)) - slack);
+    }
+  }
+  return most;
+}
+
+async function race(
+  kind: StoreKind,
+  url: string,
+  plans: Plans,
+  change: (limiter: ReturnType<typeof limiterOf>, isUp: boolean) => Promise<unknown>,
+) {
+  const { store, close } = openStore(kind, url);
+  const limiter = limiterOf(store, plans);
+  const processes = Array.from({ length: PROCESSES }, () => start(kind, url, plans));
+  await Promise.all(processes.map(({ next }) => next()));
+  const spans: Span[] = [];
+  let upAt = 0;
+  for (let i = 0; i < CHANGES; i++) {
+    const isUp = i % 2 === 0;
+    if (isUp) upAt = now();
+    await change(limiter, isUp);
+    if (!isUp) spans.push([upAt, now()]);
+    for (const { tell } of processes) tell(isUp ? "large" : "small");
+    await setTimeout(10 + (i % 7) * 5);
+  }
+  for (const { tell } of processes) tell("end");
+  const printed = await Promise.all(processes.map(({ next }) => next()));
+  await close();
+  const grants = printed.flatMap((text) => JSON.parse(text) as Grant[]);
+  // A call can go by the plan that its process was told last.
+  for (const [asked, answered, isLarge] of grants) if (isLarge) spans.push([asked, answered]);
+  return { grants, spans };
+}
+
+function limiterOf(store: ReturnType<typeof openStore>["store"], { small: own, overrides }: Plans) {
+  return createRateLimiter({
+    store,
+    limits: { calls: own as typeof small },
+    timeout: 10_000,
+    ...(overrides && { overrides, overridesFor: 0 }),
+  });
+}
+
+const LEASE = 50;
+const leased = { lease: { ms: LEASE } } as const;
+const cases: [string, Plans][] = [
+  ["by changeConfig", { small, large, overrides: false }],
+  ["by overrides", { small, large, overrides: true }],
+  [
+    "by changeConfig, with shards",
+    { small: { ...small, shards: 2 }, large: { ...large, shards: 2 }, overrides: false },
+  ],
+  [
+    "by changeConfig, with a lease",
+    { small: { ...small, ...leased }, large: { ...large, ...leased }, overrides: false },
+  ],
+];
+
+/** Without an ORM, a process makes the most calls. */
+const databases = sharedDatabases.filter(({ kind }) => kind === "pg" || kind === "mysql2");
+
+describe.each(databases)("200 changes of plan on $name", ({ kind, create }) => {
+  it.each(cases)(
+    "%s, grant no more than the plans in force",
+    { timeout: 120_000 },
+    async (_, plans) => {
+      await using database = await create();
+      const { grants, spans } = await race(kind, database.url, plans, async (limiter, isUp) => {
+        const [from, to] = isUp ? [plans.small, plans.large] : [plans.large, plans.small];
+        if (!plans.overrides) return limiter.changeConfig("calls", { ...user, from, to });
+        if (isUp) return limiter.overrides.set("calls", { ...user, config: plans.large });
+        return limiter.overrides.clear("calls", user);
+      });
+      // Of a lease, what the faster plan adds in its ms.
+      const ms = CLOCKS + ("lease" in plans.small ? LEASE : 0);
+      expect(excess(grants, spans, (50 * ms) / SECOND)).toBeLessThanOrEqual(0);
+      expect(grants.length).toBeGreaterThan(50);
+    },
+  );
+
+  it(
+    "are found to grant more where each of them is a fresh start",
+    { timeout: 120_000 },
+    async () => {
+      await using database = await create();
+      const plans = { small, large, overrides: false };
+      const { grants, spans } = await race(kind, database.url, plans, (limiter) =>
+        limiter.reset("calls", user),
+      );
+      expect(excess(grants, spans, (50 * CLOCKS) / SECOND)).toBeGreaterThan(0);
+    },
+  );
+});
