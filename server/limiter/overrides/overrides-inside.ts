@@ -3,18 +3,17 @@
  * own rows are committed together, or rolled back. Until the commit, only calls of this transaction go
  * by what it has written.
  */
-import type { InsideTurn, JoinedStore, RowId } from "../../store/store.js";
+import type { InsideTurn, JoinedStore, RateLimitStore, RowId } from "../../store/store.js";
 import type { OverrideRow, OverrideTable } from "../../store/override-table.js";
 import type { KeyOptions } from "../call-options.js";
 import { ClaimDecision } from "../draft.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import { noOverridesInside } from "../unsupported.js";
 import { changedTable, limitsOf, moving, type OverrideChange } from "./change-override.js";
-import { createOverrideLimit } from "./override-limit.js";
-import { createOverrideOperations } from "./override-operations.js";
+import { createOverrideLimit, type OverrideLimitOptions } from "./override-limit.js";
+import { createOverrideOperations, type OverrideOperationsOptions } from "./override-operations.js";
 import type { RateLimitOverrides } from "./override-types.js";
 import { overridesByName, type OverridesOfLimit } from "./overrides-by-name.js";
-import type { OpenOverridesOptions } from "./open-overrides.js";
 
 /** The transaction, and who is told of what happens in it. */
 export interface OverridesJoined {
@@ -28,13 +27,11 @@ export interface OverridesJoined {
   changed(change: OverrideChange): void;
 }
 
-export interface OverridesInsideOptions extends Pick<
-  OpenOverridesOptions,
-  "store" | "configs" | "clock" | "rememberDenials" | "resolve"
-> {
+export interface OverridesInsideOptions extends OverrideLimitOptions, OverrideOperationsOptions {
+  store: RateLimitStore;
   table: OverrideTable;
   /** What the process knows: as long as the transaction has changed nothing, it goes by that. */
-  known: { of(name: string): OverridesOfLimit | undefined };
+  known: OverrideLimitOptions["known"];
 }
 
 export class OverridesInside {
