@@ -25,6 +25,10 @@ interface Lapsed extends DueLimit {
   readonly holds: readonly HeldLimit[];
   /** When the first of the other holds lapses, epoch ms. `undefined` where some were not found. */
   readonly next: number | undefined;
+  /** The other holds, by when they lapse. */
+  readonly others: readonly FoundHold[];
+  /** Whether no hold came or went since they were listed, as the last attempt has found. */
+  isSame: boolean;
 }
 
 /** A claim that says of a denial for which of its limits holds may have lapsed. */
@@ -121,8 +125,10 @@ export async function decideAgain<TAnswer>(
   readOnly: boolean = false,
 ): Promise<{ answer: TAnswer; decision: ClaimDecision<TAnswer> }> {
   const { apply, environment } = context;
+  let last: readonly Lapsed[] = [];
   for (let round = 1; ; round++) {
-    const lapsed = await Promise.all(due.map((each) => lapsedOf(context, each)));
+    const found = await Promise.all(due.map((each) => othersOf(each, last) ?? list(context, each)));
+    const lapsed = due.map((each, i) => lapsedAmong(context, each, found[i]!));
     const ending = claim.ending(lapsed);
     const decision = new ClaimDecision<TAnswer>(ending, environment.clock, readOnly);
     const [answer] = (await apply([decision])) as [TAnswer];
@@ -132,6 +138,7 @@ export async function decideAgain<TAnswer>(
     }
     if (!readOnly) for (const each of ending.ended) reportEnd(context, ...each);
     ({ due } = ending);
+    last = lapsed;
     const isDone = due.length === 0 || readOnly || round === MOST_ROUNDS;
     if (isDone || lapsed.every(findsNone)) return { answer, decision };
   }
@@ -140,15 +147,31 @@ export async function decideAgain<TAnswer>(
 /** Another round would find none either. */
 const findsNone = ({ holds, next }: Lapsed): boolean => holds.length === 0 && next === undefined;
 
-async function lapsedOf(context: Context, { limit, sum }: DueLimit): Promise<Lapsed> {
+/** What the decision before has left of its list, if the list is still all that there is. */
+function othersOf({ limit }: DueLimit, last: readonly Lapsed[]): readonly FoundHold[] | undefined {
+  const before = last.find((each) => each.limit === limit);
+  return before?.isSame ? before.others : undefined;
+}
+
+/** By when they lapse. */
+async function list(context: Context, { limit }: DueLimit): Promise<readonly FoundHold[]> {
   const found = await findHolds(context, limit);
-  const now = context.environment.clock();
-  const byEnd = found.toSorted((a, b) => a.hold.until - b.hold.until);
-  const count = byEnd.slice(0, MOST_AT_ONCE).findLastIndex(({ hold }) => hold.until <= now) + 1;
-  const holds = byEnd.slice(0, count).map(({ marker }) => ({ limit, marker }));
+  return found.toSorted((a, b) => a.hold.until - b.hold.until);
+}
+
+function lapsedAmong(
+  { environment }: Context,
+  { limit, sum }: DueLimit,
+  found: readonly FoundHold[],
+): Lapsed {
+  const now = environment.clock();
+  const isLapsedNow = ({ hold }: FoundHold) => hold.until <= now;
+  const count = found.slice(0, MOST_AT_ONCE).findLastIndex(isLapsedNow) + 1;
+  const holds = found.slice(0, count).map(({ marker }) => ({ limit, marker }));
+  const others = found.slice(count);
   // In a transaction of MySQL, those may be missing that came after its snapshot.
-  const next = areAll(found, sum) ? (byEnd[count]?.hold.until ?? Infinity) : undefined;
-  return { limit, sum, holds, next };
+  const next = areAll(found, sum) ? (others[0]?.hold.until ?? Infinity) : undefined;
+  return { limit, sum, holds, next, others, isSame: false };
 }
 
 /** Whether holds add up to their sum, but for what rounding has left of it. */
@@ -157,18 +180,15 @@ function areAll(found: readonly FoundHold[], { value }: RateLimitState): boolean
   return Math.abs(total - value) <= 1e-9 * Math.max(1, total);
 }
 
-function endAll(
-  draft: Draft,
-  { limit, sum: then, holds, next }: Lapsed,
-  now: number,
-): (readonly [HeldLimit, EndedHold])[] {
+function endAll(draft: Draft, lapsed: Lapsed, now: number): (readonly [HeldLimit, EndedHold])[] {
+  const { limit, sum: then, holds, next } = lapsed;
   const row = limit.held![1];
   const sum = draft.read(row);
   const ended = holds.map((each) => [each, endHold(draft, each, { kind: "lapse" }, now)] as const);
   const rest = draft.peek(row);
   // Where other holds came or went meanwhile, the next one to lapse is not known.
-  const isSame = sum?.value === then.value && sum.ts === then.ts;
-  if (next === undefined || !isSame || rest === null) return ended;
+  lapsed.isSame = sum?.value === then.value && sum.ts === then.ts;
+  if (next === undefined || !lapsed.isSame || rest === null) return ended;
   // Nothing is left of the sum of no holds but what rounding has left of it.
   draft.write(row, next === Infinity ? null : lapsingAt(rest, next));
   return ended;
