@@ -127,7 +127,7 @@ export async function decideAgain<TAnswer>(
   const { apply, environment } = context;
   let last: readonly Lapsed[] = [];
   for (let round = 1; ; round++) {
-    const found = await Promise.all(due.map((each) => othersOf(each, last) ?? list(context, each)));
+    const found = await Promise.all(due.map((each) => list(context, each, last)));
     const lapsed = due.map((each, i) => lapsedAmong(context, each, found[i]!));
     const ending = claim.ending(lapsed);
     const decision = new ClaimDecision<TAnswer>(ending, environment.clock, readOnly);
@@ -147,14 +147,17 @@ export async function decideAgain<TAnswer>(
 /** Another round would find none either. */
 const findsNone = ({ holds, next }: Lapsed): boolean => holds.length === 0 && next === undefined;
 
-/** What the decision before has left of its list, if the list is still all that there is. */
-function othersOf({ limit }: DueLimit, last: readonly Lapsed[]): readonly FoundHold[] | undefined {
+/**
+ * By when they lapse. What the decision before has left of its list, if the list is still all that there
+ * is.
+ */
+async function list(
+  context: Context,
+  { limit }: DueLimit,
+  last: readonly Lapsed[],
+): Promise<readonly FoundHold[]> {
   const before = last.find((each) => each.limit === limit);
-  return before?.isSame ? before.others : undefined;
-}
-
-/** By when they lapse. */
-async function list(context: Context, { limit }: DueLimit): Promise<readonly FoundHold[]> {
+  if (before?.isSame) return before.others;
   const found = await findHolds(context, limit);
   return found.toSorted((a, b) => a.hold.until - b.hold.until);
 }
