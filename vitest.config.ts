@@ -189,6 +189,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
         "test/server/limiter/{acquire,auto-prune,choose-shards.plain,forget,hash-key}.test.ts",
         "test/server/limiter/{limit-all,list,refund}.test.ts",
         "test/server/limiter/overrides/overrides-inside.test.ts",
+        "test/server/limiter/holds/settle-hold.transactions.test.ts",
       ],
       exclude: [...installed, "test/drivers/drizzle-pglite.test.ts"],
       env: { TEST_STORES: "drivers" },
