@@ -45,17 +45,27 @@ const LATEST = 3;
 export class HoldCaller {
   readonly #filled = new Set<string>();
   #takes = 0;
+  #last: { epoch: number; id: string } | undefined;
 
   constructor(readonly options: HoldCallerOptions) {}
 
   /** One call. Rejects where the store fails. */
   async call(): Promise<void> {
-    const { random, ids, clock, every, caller } = this.options;
-    const epoch = Math.max(0, Math.floor(clock.before() / every) - random.below(LATEST));
-    const name = HOLD_NAMES[epoch % HOLD_NAMES.length]!;
-    const key = `key ${epoch}`;
+    const { random, ids, clock, every } = this.options;
+    const newest = Math.floor(clock.before() / every);
+    const epoch = Math.max(0, newest - random.below(LATEST));
+    const any = { epoch, id: `id ${random.below(ids)}` };
+    // It often goes on with what it has used last.
+    const last = this.#last;
+    const isLast = last !== undefined && last.epoch > newest - LATEST && random.chance(0.4);
+    const of = isLast ? last : any;
+    this.#last = of;
+    await this.#callOn(HOLD_NAMES[of.epoch % HOLD_NAMES.length]!, `key ${of.epoch}`, of.id);
+  }
+
+  async #callOn(name: (typeof HOLD_NAMES)[number], key: string, id: string): Promise<void> {
+    const { random, caller } = this.options;
     if (name === "credits") await this.#fill(key);
-    const id = `id ${random.below(ids)}`;
     const dice = random.next();
     if (dice < 0.12) {
       const count = random.between(1, 3);
