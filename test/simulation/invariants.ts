@@ -4,13 +4,14 @@ import { findOrder } from "../histories/find-order.js";
 import { partsOf } from "../histories/parts.js";
 import { Tally } from "./faults.js";
 import { checkHolding } from "./hold-invariants.js";
-import { EPOCH } from "./process.js";
+import { EPOCH, type Process } from "./process.js";
 import { isCalm } from "./scenario.js";
 import type { World } from "./simulate.js";
 import { CAPACITY, CROWD, LIVE, type LiveName } from "./workloads/context.js";
 import { explains } from "./workloads/crowd.js";
 import { LEASED } from "./workloads/leases.js";
 import { problemOf } from "./workloads/retries.js";
+import * as metered from "./workloads/metered.js";
 import * as rivals from "./workloads/rivals.js";
 import * as slots from "./workloads/slots.js";
 import type { Grant } from "./workloads/live.js";
@@ -26,6 +27,7 @@ export function check(world: World): Tally<string> {
   checkRetries(world);
   checkRivals(world);
   checkHolding(world);
+  checkMetered(world);
   checkSlots(world);
   checkFreeSlots(world);
   checkRest(world);
@@ -148,6 +150,28 @@ function checkRetries({ retried, network, problems, hasLost }: World): void {
   const problem = problemOf(retried, left);
   if (problem !== undefined) problems.push(problem);
 }
+
+/**
+ * What was used is in the table, but for what a killed process has counted in the time between two writes
+ * and that of one write. Where nothing but kills happens, nothing is there twice.
+ */
+function checkMetered(world: World): void {
+  const { metered: calls, network, problems, hasLost, faults } = world;
+  if (hasLost || calls.length === 0) return;
+  const harmless = new Set(["killed process", "process clock set", "database clock set"]);
+  const isQuiet = [...faults.counts.keys()].every((fault) => harmless.has(fault));
+  const lastWritten = (process: Process) => {
+    const { from } = process.stops.find(({ to }) => to === Infinity) ?? { from: Infinity };
+    if (from === Infinity) return Infinity;
+    // While the store fails, sums are kept, and end with their process.
+    return isQuiet ? from - metered.FLUSH - WRITE : -Infinity;
+  };
+  const problem = metered.problemOf(calls, network.server.rows.all(), lastWritten, !isQuiet);
+  if (problem !== undefined) problems.push(problem);
+}
+
+/** How long a write may take where nothing fails: as long as a call, ms. */
+const WRITE = 2000;
 
 /** Of two calls at the same time, neither rests on a row that the other one has changed. */
 function checkRivals({ rivals: calls, problems, hasLost }: World): void {

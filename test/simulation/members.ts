@@ -13,6 +13,7 @@ import { createCrowd } from "./workloads/crowd.js";
 import { createHolds } from "./workloads/holds.js";
 import { createLeases } from "./workloads/leases.js";
 import { createLive, waits } from "./workloads/live.js";
+import { createMetered } from "./workloads/metered.js";
 import { months } from "./workloads/months.js";
 import { prunes } from "./workloads/prunes.js";
 import { createRetries } from "./workloads/retries.js";
@@ -61,6 +62,7 @@ export function createMembers(world: World, start: StartShipped, random: Random)
     [createSlots(world.held, scenario.seed), scenario.callers.slots],
     [createRivals(world.rivals), scenario.callers.rivals],
     [createHolds(world.holding, scenario), scenario.callers.holds],
+    [createMetered(world.metered), scenario.callers.metered],
   ];
   const members: Members = {
     running: [],
@@ -85,13 +87,14 @@ export function createMembers(world: World, start: StartShipped, random: Random)
           logger: false,
         }),
         live: shipped.createRateLimiter({ store, limits: LIVE, logger: false }),
-        limiter: (limits, clock, autoPrune) =>
+        limiter: (limits, clock, autoPrune, flushUsage) =>
           shipped.createRateLimiter({
             store,
             limits,
             logger: false,
             ...(clock && { clock }),
             ...(autoPrune && { autoPrune }),
+            ...(flushUsage && { flushUsage }),
           }),
         borrow: () =>
           borrow().catch((error: Error) => {

@@ -23,7 +23,7 @@ export interface Planted extends Edit {
   /** What is left out, where the defect is rare. */
   without?: readonly string[];
   /** The callers that meet it. Only simulations with some are looked at then. */
-  callers?: "leases" | "slots" | "rivals" | "holds";
+  callers?: "leases" | "slots" | "rivals" | "holds" | "metered";
   /** Whether it is a defect of pages. Other simulations have none then, which takes less time. */
   pages?: boolean;
   /** The database of its driver or dialect. @default any */
@@ -48,7 +48,12 @@ const SLOTS_ALONE = {
 /** What holds do not need. */
 const HOLDS_ALONE = {
   callers: "holds" as const,
-  without: [...SLOTS_ALONE.without, "slots"],
+  without: [...SLOTS_ALONE.without, "slots", "metered"],
+};
+/** What usage does not need. */
+const USAGE_ALONE = {
+  callers: "metered" as const,
+  without: [...SLOTS_ALONE.without, "slots", "holds"],
 };
 /** What pages do not need. */
 const PAGES_ALONE = { pages: true, without: ["shared", "alone", "live", "waits"] };
@@ -414,6 +419,20 @@ export const PLANTED: readonly Planted[] = [
     to: "found.length >= 0 ?",
     ...HOLDS_ALONE,
     database: "mysql",
+  },
+  {
+    defect: "usage that could not be written is forgotten",
+    file: "limiter/usage/usage-flush.ts",
+    from: "            this.#putBack([addition]);\n",
+    to: "",
+    ...USAGE_ALONE,
+  },
+  {
+    defect: "usage is written again, though it was written",
+    file: "limiter/usage/usage-flush.ts",
+    from: "const ended = () => --left === 0 && done(first);",
+    to: "const ended = () => { if (count > 5) this.#putBack([addition]); --left === 0 && done(first); };",
+    ...USAGE_ALONE,
   },
 ];
 

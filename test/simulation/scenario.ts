@@ -19,7 +19,8 @@ type WorkloadName =
   | "credits"
   | "slots"
   | "rivals"
-  | "holds";
+  | "holds"
+  | "metered";
 
 export interface Scenario {
   seed: number;
@@ -76,6 +77,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
       slots: 0,
       rivals: 0,
       holds: 0,
+      metered: 0,
     },
     pool: random.pick([2, 3, 5, 10]),
     delay: far ? { least: 20, most: 60 } : { least: 0.05, most: random.pick([0.5, 3]) },
@@ -92,6 +94,7 @@ export function scenarioOf(seed: number, cut: Cut = {}): Scenario {
   addSlots(scenario, createRandom(seed ^ 0x85ebca6b));
   addRivals(scenario, createRandom(seed ^ 0xc2b2ae35));
   addHolds(scenario, createRandom(seed ^ 0x9b05688c));
+  addMetered(scenario, createRandom(seed ^ 0x5be0cd19));
   const { duration = scenario.duration, without = [] } = cut;
   for (const fault of without) {
     for (const { perStatement, every } of [scenario.faults, scenario.pages.faults]) {
@@ -150,6 +153,11 @@ function addRivals({ callers, processes }: Scenario, random: Random): void {
 /** Nothing else changes in a scenario without them. */
 function addHolds(scenario: Scenario, random: Random): void {
   scenario.callers.holds = random.chance(0.2) ? random.between(1, 3) : 0;
+}
+
+/** Nothing else changes in a scenario without them. */
+function addMetered(scenario: Scenario, random: Random): void {
+  scenario.callers.metered = random.chance(0.2) ? random.between(1, 2) : 0;
 }
 
 /** Whether no call may fail. */

@@ -14,6 +14,7 @@ import { createMembers, type Members } from "./members.js";
 import { createPages, type Pages } from "./pages/pages.js";
 import type { Taken } from "./workloads/crowd.js";
 import type { Retried } from "./workloads/retries.js";
+import type { Metered } from "./workloads/metered.js";
 import { drainHolds, type Holding } from "./workloads/holds.js";
 import type { Rivals } from "./workloads/rivals.js";
 import type { Held } from "./workloads/slots.js";
@@ -49,6 +50,8 @@ export interface World {
   held: Held[];
   /** What has happened to holds. */
   holding: Holding;
+  /** What calls on a limit with usage were told. */
+  metered: Metered[];
   /** Calls that failed because of the store, by what they were. */
   failures: Map<string, unknown>;
   /** By how much the clock of the database was set, ms. */
@@ -107,6 +110,7 @@ export async function simulate(start: StartShipped, seed: number, cut?: Cut): Pr
     rivals: new Map(),
     held: [],
     holding: { calls: [], left: new Map() },
+    metered: [],
     failures: new Map(),
     databaseClockError: 0,
     hasLost: false,

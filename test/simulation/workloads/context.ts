@@ -47,7 +47,12 @@ export interface Member {
   /** It goes by the clock of the database. */
   live: RateLimiter<typeof LIVE>;
   /** Another limiter on the same store. Without a clock, it goes by that of the database. */
-  limiter(limits: LimitConfigs, clock?: () => number, autoPrune?: AutoPruneOptions): RateLimiter;
+  limiter(
+    limits: LimitConfigs,
+    clock?: () => number,
+    autoPrune?: AutoPruneOptions,
+    flushUsage?: number,
+  ): RateLimiter;
   /** Lends a connection to the application. */
   borrow(): Promise<Borrowed>;
   /** Waits, by a timer of the process. */
