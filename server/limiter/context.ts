@@ -45,6 +45,8 @@ export interface Context extends Answers, Telling {
   markerFor: MarkerFor;
   /** How long ids are remembered where a limit does not say it, ms. */
   onceFor: number;
+  /** How long a trip may take, ms. A call of several trips begins none after that time. */
+  timeout: number;
   /** Lists rows, in a transaction those that it sees. None where the store cannot. */
   list: NonNullable<RateLimitStore["list"]>;
   /** Reports what no caller is told, once in a while. */

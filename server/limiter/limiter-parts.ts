@@ -155,7 +155,7 @@ export function joinedContext(
 }
 
 function contextOf(
-  { resolve, markerFor, warn, settings: { onceFor } }: Parts,
+  { resolve, markerFor, warn, settings: { onceFor, timeout } }: Parts,
   answers: Answers,
   telling: Telling,
 ): Omit<Context, "list"> {
@@ -165,6 +165,7 @@ function contextOf(
     resolve,
     markerFor,
     onceFor,
+    timeout,
     warn,
     denials: undefined,
     leases: undefined,

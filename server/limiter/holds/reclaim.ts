@@ -124,7 +124,8 @@ export async function decideAgain<TAnswer>(
   due: readonly DueLimit[],
   readOnly: boolean = false,
 ): Promise<{ answer: TAnswer; decision: ClaimDecision<TAnswer> }> {
-  const { apply, environment } = context;
+  const { apply, environment, timeout } = context;
+  const until = performance.now() + timeout;
   let last: readonly Lapsed[] = [];
   for (let round = 1; ; round++) {
     const found = await Promise.all(due.map((each) => list(context, each, last)));
@@ -139,7 +140,8 @@ export async function decideAgain<TAnswer>(
     if (!readOnly) for (const each of ending.ended) reportEnd(context, ...each);
     ({ due } = ending);
     last = lapsed;
-    const isDone = due.length === 0 || readOnly || round === MOST_ROUNDS;
+    const isLate = round === MOST_ROUNDS || performance.now() >= until;
+    const isDone = due.length === 0 || readOnly || isLate;
     if (isDone || lapsed.every(findsNone)) return { answer, decision };
   }
 }
