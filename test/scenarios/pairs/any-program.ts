@@ -11,6 +11,7 @@ const ACTS: Partial<Record<Feature, readonly string[]>> = {
   "fail-open": ["outage"],
   transaction: ["transaction"],
   using: ["using"],
+  hold: ["hold", "hold", "end", "end"],
 };
 
 export interface Step {
@@ -27,6 +28,8 @@ export interface Program {
   variant: number;
   steps: Step[];
 }
+
+const hasIds = (pair: Pair) => pair.includes("id") || pair.includes("hold");
 
 export function anyProgram(pair: Pair): fc.Arbitrary<Program> {
   const acts = [
@@ -45,7 +48,7 @@ export function anyProgram(pair: Pair): fc.Arbitrary<Program> {
     call: fc.record({
       by: fc.constantFrom(0, 1),
       count: fc.constantFrom(1, 1, 2, 2.5).map((count) => count * unit),
-      id: pair.includes("id") ? fc.constantFrom(undefined, "x", "y") : fc.constant(undefined),
+      id: hasIds(pair) ? fc.constantFrom(undefined, "x", "y") : fc.constant(undefined),
     }),
     which: fc.nat(20),
     fails: fc.boolean(),

@@ -19,6 +19,7 @@ export const FEATURES = [
   "transaction",
   "using",
   "rolling deployment",
+  "hold",
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];
@@ -30,10 +31,13 @@ export const PAIRS: readonly Pair[] = FEATURES.flatMap((first, i) =>
   FEATURES.slice(i + 1).map((second): Pair => [first, second]),
 );
 
+/** How long ids are remembered, ms: of the limit, and of the limiter. */
+export const ONCE_FOR = 10 * MINUTE;
+
 /** What a feature adds to the config of the limit. Those of calls add nothing. */
 const PARTS: Partial<Record<Feature, readonly object[]>> = {
   lease: [{ rate: 6000, capacity: 6000, lease: { ms: 10 * SECOND } }],
-  id: [{ onceFor: 10 * MINUTE }],
+  id: [{ onceFor: ONCE_FOR }],
   shards: [{ shards: 2 }],
   calendar: [{ kind: "fixed window", period: "day", timeZone: "Europe/Berlin" }],
   closing: [{ blockFor: 5 * MINUTE }, { blockFor: [MINUTE, 10 * MINUTE] }],
@@ -41,6 +45,7 @@ const PARTS: Partial<Record<Feature, readonly object[]>> = {
   credits: [{ kind: "credits", rate: undefined, period: undefined, capacity: 20 }],
   shadow: [{ shadow: true }],
   "fail-open": [{ whenStoreFails: "allow" }],
+  hold: [{ holds: true }],
 };
 
 /** The config of a limit with both features. */
@@ -71,20 +76,23 @@ export const REFUSED: Readonly<Record<string, string>> = {
   "slot, id": "once is not an option of enter()",
   "slot, transaction": "which has slots and no tokens; use enter()",
   "slot, using": "which has slots and no tokens; use enter()",
+  "slot, hold": "once is not an option of enter()",
   "id, shards": "shards does not go with onceFor",
   "shards, closing": "blockFor must be left out of a limit with shards",
+  "shards, hold": "shards does not go with holds",
   "shards, credits": 'shards does not go with kind: "credits"',
   "calendar, credits": 'timeZone does not go with kind: "credits"',
   "closing, credits": 'blockFor does not go with kind: "credits"',
+  "closing, hold": "blockFor does not go with holds",
 };
 
 /** Blocks are only compared with what the limit allows in any span of time. */
 export const isLeased = (pair: Pair) => pair.includes("lease");
 
-/** Another process gives tokens, or has another config: a denial from memory is then too strict. */
+/** Another process gives tokens, also back, or has another config: a denial from memory is then too strict. */
 export const mayBeOld = (pair: Pair) =>
   pair.includes("remembered denial") &&
-  pair.some((each) => ["override", "credits", "rolling deployment"].includes(each));
+  pair.some((each) => ["override", "credits", "rolling deployment", "hold"].includes(each));
 
 export const nameOf = ([first, second]: Pair) => `${first}, ${second}`;
 

@@ -12,7 +12,9 @@ import { markerKey } from "../../../core/rows/marker.js";
 import { markerRow } from "../../../server/limiter/markers.js";
 import { rowKey } from "../../../server/store/store.js";
 import { allRows } from "../../../server/limiter/choose-shards.js";
+import type { Terms } from "../../server/limiter/holds/holds-model.js";
 import type { Tokens } from "./features.js";
+import { HeldTokens, repeatedAt } from "./held-tokens.js";
 import { type Rows, takeOnce, takeTokens, type Wanted } from "../../server/limiter/claims/turns.js";
 
 export const KEY = "k";
@@ -26,6 +28,8 @@ export interface Call {
   by: number;
   count: number;
   id: string | undefined;
+  /** How its tokens are held under the id. */
+  hold?: Terms;
 }
 
 export class Model {
@@ -34,8 +38,24 @@ export class Model {
   /** When the slots that are held are free, epoch ms, by their holders. */
   readonly holders = new Map<object, number>();
 
+  /** Of a limit with holds, which also knows its ids. */
+  readonly held: HeldTokens | undefined;
+
   /** @param configs of the limit, by process. */
-  constructor(readonly configs: readonly Tokens[]) {}
+  constructor(readonly configs: readonly Tokens[]) {
+    if (configs[0]!.holds) this.held = new HeldTokens(this, configs[0]!);
+  }
+
+  /** @returns a function that undoes what comes after this call. */
+  mark(): () => void {
+    const { rows } = this;
+    const undoHolds = this.held?.mark();
+    this.rows = new Map(rows);
+    return () => {
+      this.rows = new Map(rows);
+      undoHolds?.();
+    };
+  }
 
   limit(call: Call, now: number): RateLimitResult {
     return this.shown(this.decide(call, now), now);
@@ -45,12 +65,18 @@ export class Model {
   check({ by, count }: Call, now: number): RateLimitResult {
     const fixed = this.fixed(by, now);
     if (fixed !== undefined) return fixed;
+    if (this.held) return this.shown(this.held.check(by, count, now), now);
     const wanted = this.wanted({ by, count, id: undefined });
     return this.shown(takeTokens(new Map(this.rows), wanted, now, false), now);
   }
 
   /** The answer before `shadow`. */
   decide(call: Call, now: number): RateLimitResult {
+    if (this.held) {
+      const fixed = this.fixed(call.by, now);
+      if (fixed === undefined) return this.held.limit(call, now);
+      return this.held.isKnown(call.id, now) ? repeatedAt(now) : fixed;
+    }
     const wanted = this.wanted(call);
     const marked = wanted.marker && this.rows.get(rowKey(wanted.marker.row));
     const isKnown = marked && now < marked.ts + wanted.marker!.onceFor;
@@ -91,11 +117,12 @@ export class Model {
     return held.reduce((sum, value) => sum + value, 0);
   }
 
-  held(now: number): number {
+  /** How many slots are held. */
+  slots(now: number): number {
     return [...this.holders.values()].filter((end) => now < end).length;
   }
 
-  hold(slot: object, now: number): void {
+  enter(slot: object, now: number): void {
     this.holders.set(slot, now + SLOT_LEASE);
   }
 

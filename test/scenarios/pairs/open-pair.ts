@@ -5,19 +5,20 @@ import {
   type RateLimitStore,
   RateLimitStoreError,
 } from "../../../server/index.js";
-import { configOf, type Feature, limitsOf, nextVersion, type Pair } from "./features.js";
+import type { JoinedStore } from "../../../server/store/store.js";
+import { configOf, type Feature, limitsOf, nextVersion, ONCE_FOR, type Pair } from "./features.js";
 
 /** A store that fails while `isOut` says so, in the middle of a transaction, too. */
 function brittle(inner: RateLimitStore, isOut: () => boolean): RateLimitStore {
   const unlessOut = <TResult>(run: () => Promise<TResult>) =>
     isOut() ? Promise.reject(new RateLimitStoreError("away", { isOutage: true })) : run();
-  const rows = (of: Pick<RateLimitStore, "apply">): Pick<RateLimitStore, "apply"> => ({
+  const rows = (of: JoinedStore): JoinedStore => ({
     apply: (decisions, call) => unlessOut(() => of.apply(decisions, call)),
+    list: (...from) => of.list!(...from),
   });
   return {
     ...rows(inner),
     overrides: inner.overrides,
-    list: (...from) => inner.list!(...from),
     names: () => inner.names!(),
     using: (tx) => rows(inner.using!(tx)),
     transaction: (run, options) =>
@@ -38,9 +39,14 @@ export function openPair(pair: Pair, variant: number, inner: RateLimitStore, isO
       store,
       clock,
       limits: limitsOf(each, isRolling && by === 1 ? 3 : 2),
+      onceFor: ONCE_FOR,
       logger: false,
       ...(has("override") ? { overrides: true as const, overridesFor: 0 } : {}),
     }),
   );
   return { has, config, configs, clock, store, limiters };
 }
+
+type Opened = ReturnType<typeof openPair>["limiters"][number];
+/** What there is of a limiter inside a transaction, too. */
+export type Scope = Pick<Opened, "limit" | "settle" | "release">;

@@ -5,6 +5,7 @@
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { MINUTE } from "../../../core/durations.js";
 import { memoryStore } from "../../../server/index.js";
 import { cases } from "../../support/cases.js";
 import { anyProgram } from "./any-program.js";
@@ -20,7 +21,12 @@ const PAGE = new URL("../../../docs/guarantees.md", import.meta.url);
 async function useBoth(pair: Pair, variant: number): Promise<void> {
   const { has, limiters, store } = openPair(pair, variant, memoryStore());
   const [limiter] = limiters;
-  const options = { key: KEY, ...(has("id") && { once: "x" }) };
+  const hold = { for: MINUTE, then: "keep" } as const;
+  const options = {
+    key: KEY,
+    ...(has("id") && { once: "x" }),
+    ...(has("hold") && { once: "x", hold }),
+  };
   if (has("transaction")) await limiter!.transaction(({ limit }) => limit("work", options));
   else if (has("using")) {
     await store.transaction!((tx) => limiter!.using(tx).limit("work", options), {});

@@ -10,8 +10,9 @@ import {
 } from "../../../server/index.js";
 import type { Program, Step } from "./any-program.js";
 import { isLeased as leased, mayBeOld, type Pair } from "./features.js";
+import { holdActs } from "./hold-acts.js";
 import { type Call, KEY, Model } from "./model.js";
-import { openPair } from "./open-pair.js";
+import { openPair, type Scope } from "./open-pair.js";
 
 /** All fields that an answer can have. */
 type Answer = Partial<Omit<RateLimitResult & { ok: true }, "ok">> &
@@ -56,11 +57,10 @@ export async function runProgram(
       return;
     }
     if (isOut && !fixed) expect(answer.remembered).toBe(true);
-    const before = model.rows;
-    model.rows = new Map(before);
+    const undo = model.mark();
     const expected = model.limit(call, now);
     if (answer.shards !== undefined) {
-      model.rows = before;
+      undo();
       expect(answer.shards.reduce((sum, { count }) => sum + count, 0)).toBeCloseTo(call.count, 9);
       expect(model.takeFrom(answer.shards, call.by, now)).toBe(true);
     }
@@ -76,28 +76,34 @@ export async function runProgram(
     // Which of two shards gave the tokens changes what is rounded.
     const off = Math.abs(waitOf(answer) - waitOf(expected));
     expect(off).toBeLessThanOrEqual(has("shards") ? 1 : 0);
-    // What an override of the moment makes of the value of then is not compared.
-    const isComparable = !isLeased && !has("shards") && !(has("override") && answer.repeated);
+    // What an override or a hold of the moment makes of the value of then is not compared.
+    const isOfThen = answer.repeated && (has("override") || has("hold"));
+    const isComparable = !isLeased && !has("shards") && !isOfThen;
     if (isComparable) expect(answer.value).toBeCloseTo(expected.value, 6);
   }
 
-  const optionsOf = ({ count, id }: Call) => ({ key: KEY, count, ...(id && { once: id }) });
-  type Scope = Pick<(typeof limiters)[number], "limit">;
+  const optionsOf = ({ count, id, hold }: Call) => {
+    return { key: KEY, count, ...(id && { once: id }), ...(hold && { hold }) };
+  };
   async function limit(call: Call, scope: Scope = limiters[call.by]!): Promise<void> {
     agree(await scope.limit("limit", optionsOf(call)), call);
   }
 
+  const holding = holdActs({ model, limiters, clock, isLeased, isOut: () => isOut, limit });
+
   const undone = new Error("undone");
   /** Runs some calls in a transaction. Nothing is left of them in the rows if it fails. */
   async function inTransaction(
-    { call, which, fails }: Step,
+    step: Step,
     begin: (run: (scope: Scope) => Promise<void>) => Promise<unknown>,
   ): Promise<void> {
-    const [{ rows }, wasOut] = [model, isOut];
+    const { call, which, fails } = step;
+    const [undo, wasOut] = [model.mark(), isOut];
     const running = begin(async (scope) => {
       // It may be tried again.
-      model.rows = new Map(rows);
+      undo();
       for (let i = 0; i <= which % 3; i++) await limit(call, scope);
+      if (has("hold")) await holding.inside(step, scope);
       isOut = has("fail-open") && which > 10;
       if (isOut) await limit(call, scope);
       if (fails) throw undone;
@@ -106,7 +112,7 @@ export async function runProgram(
       () => undefined,
       (reason: unknown) => reason,
     );
-    if (error !== undefined) model.rows = rows;
+    if (error !== undefined) undo();
     if (isOut) expect(error).toBeInstanceOf(RateLimitStoreError);
     else expect(error).toBe(fails ? undone : undefined);
     isOut = wasOut;
@@ -123,7 +129,8 @@ export async function runProgram(
     },
     async value({ call: { by } }) {
       if (isOut || isLeased || model.fixed(by, clock()) !== undefined) return;
-      const { value } = await limiters[by]!.getValue("limit", { key: KEY });
+      const { value, held } = await limiters[by]!.getValue("limit", { key: KEY });
+      expect(held).toEqual(model.held?.sum());
       expect(value).toBeCloseTo(model.value(by, clock()), 6);
     },
     async override({ call: { by }, which }) {
@@ -148,7 +155,7 @@ export async function runProgram(
     },
     async enter({ call }) {
       const { by, count } = call;
-      const [now, held] = [clock(), model.held(clock())];
+      const [now, held] = [clock(), model.slots(clock())];
       const items = [{ name: "limit", key: KEY, count }];
       const entering = limiters[by]!.enter("work", { key: KEY, with: items });
       if (isOut) return expect(entering).rejects.toThrow(RateLimitStoreError);
@@ -156,17 +163,16 @@ export async function runProgram(
       if (entered.ok) {
         expect(held).toBeLessThan(has("rolling deployment") ? 3 : 2);
         agree(entered.results[0]!, call);
-        model.hold(entered, now);
+        model.enter(entered, now);
         slots.push(entered);
       } else if (entered.name === "limit") {
         agree(entered.results[0]!, call);
       } else {
         expect(held).toBeGreaterThanOrEqual(2);
         // Its tokens were there, and stay.
-        const { rows } = model;
-        model.rows = new Map(rows);
+        const undo = model.mark();
         if (!isLeased) expect(model.limit(call, now)).toMatchObject({ ok: true });
-        model.rows = rows;
+        undo();
       }
     },
     async release({ which }) {
@@ -175,6 +181,8 @@ export async function runProgram(
       await slot.release();
       model.holders.delete(slot);
     },
+    hold: (step) => holding.hold(step),
+    end: (step) => holding.end(step),
     transaction: (step) =>
       inTransaction(step, (run) =>
         limiters[step.call.by]!.transaction(({ tx, ...scope }) =>

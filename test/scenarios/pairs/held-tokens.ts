@@ -1,0 +1,81 @@
+/** The holds of the model, on its row: the contract of holds, as the two processes see it. */
+import type { RateLimitResult } from "../../../core/decide.js";
+import { bucketConfig } from "../../../core/rows/credits.js";
+import { rowKey } from "../../../server/store/store.js";
+import { copyOf, decide, type Ended, HoldsModel } from "../../server/limiter/holds/holds-model.js";
+import { ONCE_FOR, type Tokens } from "./features.js";
+import type { Call, Model } from "./model.js";
+
+export class HeldTokens {
+  readonly #holds: HoldsModel;
+
+  constructor(
+    private readonly model: Pick<Model, "rows" | "resolved">,
+    config: Tokens,
+  ) {
+    this.#holds = new HoldsModel(bucketConfig(config), ONCE_FOR);
+  }
+
+  /** @returns a function that undoes what comes after this call. */
+  mark(): () => void {
+    const before = copyOf(this.#holds);
+    return () => void Object.assign(this.#holds, copyOf(before));
+  }
+
+  limit({ by, count, id, hold }: Call, now: number): RateLimitResult {
+    return this.#onRow(by, (holds) =>
+      decide([holds], now, () => {
+        if (id !== undefined && holds.isCharged(id, now)) return repeatedAt(now);
+        const result = holds.take(now, count);
+        if (result.ok && id !== undefined) holds.note(id, now, count, hold);
+        return result;
+      }),
+    );
+  }
+
+  check(by: number, count: number, now: number): RateLimitResult {
+    return this.#onRow(by, (holds) => {
+      const copy = copyOf(holds);
+      return decide([copy], now, () => copy.take(now, count));
+    });
+  }
+
+  /** @param used of the tokens held, or more; `undefined` for all of them. */
+  end(by: number, id: string, used: number | undefined, now: number): Ended {
+    return this.#onRow(by, (holds) => {
+      return holds.end(id, now, used ?? holds.holds.get(id)?.taken.count ?? 0);
+    });
+  }
+
+  /** Whether an id is charged for a call that an override answers, which ends no hold. */
+  isKnown(id: string | undefined, now: number): boolean {
+    const known = id === undefined ? undefined : this.#holds.ids.get(id);
+    const isBack = known?.end === "released" || known?.end === "given back";
+    return known !== undefined && !isBack && now < known.at + ONCE_FOR;
+  }
+
+  /** The tokens of all holds that no call has ended. */
+  sum(): number {
+    return [...this.#holds.holds.values()].reduce((sum, { taken }) => sum + taken.count, 0);
+  }
+
+  /** With the config of one of the processes. */
+  #onRow<TResult>(by: number, run: (holds: HoldsModel) => TResult): TResult {
+    const { model } = this;
+    const { part, rows } = model.resolved(by);
+    const [id, holds] = [rowKey(rows[0]), this.#holds];
+    holds.row = model.rows.get(id) ?? null;
+    holds.config = part;
+    const result = run(holds);
+    if (holds.row !== null) model.rows.set(id, holds.row);
+    return result;
+  }
+}
+
+/** What it repeats is left to the tests of `once`. */
+export const repeatedAt = (now: number): RateLimitResult => ({
+  ok: true,
+  repeated: true,
+  value: 0,
+  ts: now,
+});
