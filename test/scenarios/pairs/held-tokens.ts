@@ -24,7 +24,7 @@ export class HeldTokens {
 
   limit({ by, count, id, hold }: Call, now: number): RateLimitResult {
     return this.#onRow(by, (holds) =>
-      decide([holds], now, () => {
+      decide([holds], now, id, () => {
         if (id !== undefined && holds.isCharged(id, now)) return repeatedAt(now);
         const result = holds.take(now, count);
         if (result.ok && id !== undefined) holds.note(id, now, count, hold);
@@ -36,7 +36,7 @@ export class HeldTokens {
   check(by: number, count: number, now: number): RateLimitResult {
     return this.#onRow(by, (holds) => {
       const copy = copyOf(holds);
-      return decide([copy], now, () => copy.take(now, count));
+      return decide([copy], now, undefined, () => copy.take(now, count));
     });
   }
 

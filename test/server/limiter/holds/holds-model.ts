@@ -108,10 +108,14 @@ export function copyOf(model: HoldsModel): HoldsModel {
   });
 }
 
-/** Decides on several buckets at once. If it is denied, it is decided again without what has lapsed. */
-export function decide<TAnswer extends { ok: boolean }>(
+/**
+ * Decides on several buckets at once. If it is denied, it is decided again without what has lapsed: in
+ * the buckets that deny it, first the hold of its own id, and then the oldest.
+ */
+export function decide<TAnswer extends { ok: boolean; results?: readonly { ok: boolean }[] }>(
   models: readonly HoldsModel[],
   now: number,
+  id: string | undefined,
   attempt: () => TAnswer,
 ): TAnswer {
   const before = models.map(copyOf);
@@ -119,7 +123,11 @@ export function decide<TAnswer extends { ok: boolean }>(
   const answer = attempt();
   if (answer.ok) return answer;
   goBack();
-  for (const model of new Set(models)) model.reclaim(now);
+  for (const model of new Set(models)) {
+    const isDenied = answer.results?.[models.indexOf(model)]?.ok !== true;
+    if (id !== undefined && isDenied) model.isCharged(id, now);
+    model.reclaim(now);
+  }
   models.forEach((model, i) => (before[i] = copyOf(model)));
   const again = attempt();
   if (!again.ok) goBack();

@@ -146,7 +146,7 @@ export class HoldsPrograms {
     const count = this.#count();
     const call = { ...this.#of(name), count, ...this.#held() };
     const reserve = "maxReserved" in LIMITS[name] && this.#pick(3) === 0;
-    const expected = decide([model], now, () => takeOnce(model, now, call, reserve));
+    const expected = decide([model], now, call.once, () => takeOnce(model, now, call, reserve));
     const acquires = ops === limiter && !reserve && name !== "credits" && this.#pick(4) === 0;
     const got = acquires
       ? await limiter.acquire(name, { ...call, maxWait: 0 }).catch(denialOf)
@@ -167,7 +167,7 @@ export class HoldsPrograms {
     const options = this.#held();
     const now = this.#clock();
     const models = names.map((name) => this.#model(name));
-    const expected = decide(models, now, () => {
+    const expected = decide(models, now, options.once, () => {
       const { once: id } = options;
       const known = models.map((model) => id !== undefined && model.isCharged(id, now));
       const results = items.map(({ count }, i) => {
@@ -190,7 +190,7 @@ export class HoldsPrograms {
     const options = this.#held();
     const now = this.#clock();
     const models = names.map((name) => this.#model(name));
-    const expected = decide(models, now, () => {
+    const expected = decide(models, now, options.once, () => {
       const { once: id } = options;
       const known = models.filter((model) => id !== undefined && model.isCharged(id, now));
       if (known.length > 0) return { ok: true, paid: [] };
@@ -301,7 +301,7 @@ export class HoldsPrograms {
     const copy = copyOf(this.#model(name));
     const now = this.#clock();
     const call = { ...this.#of(name), count, ...(once !== undefined && { once }) };
-    const expected = decide([copy], now, () => takeOnce(copy, now, call, false));
+    const expected = decide([copy], now, call.once, () => takeOnce(copy, now, call, false));
     this.#same("check", { name, ...call }, await ops.check(name, call), expected);
   }
 
