@@ -20,6 +20,7 @@ export const FEATURES = [
   "using",
   "rolling deployment",
   "hold",
+  "usage",
 ] as const;
 
 export type Feature = (typeof FEATURES)[number];
@@ -46,6 +47,7 @@ const PARTS: Partial<Record<Feature, readonly object[]>> = {
   shadow: [{ shadow: true }],
   "fail-open": [{ whenStoreFails: "allow" }],
   hold: [{ holds: true }],
+  usage: [{ usage: true }],
 };
 
 /** The config of a limit with both features. */

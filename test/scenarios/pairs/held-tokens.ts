@@ -1,19 +1,37 @@
 /** The holds of the model, on its row: the contract of holds, as the two processes see it. */
 import type { RateLimitResult } from "../../../core/decide.js";
 import { bucketConfig } from "../../../core/rows/credits.js";
+import type { Usage } from "../../../core/usage.js";
 import { rowKey } from "../../../server/store/store.js";
 import { copyOf, decide, type Ended, HoldsModel } from "../../server/limiter/holds/holds-model.js";
 import { ONCE_FOR, type Tokens } from "./features.js";
 import type { Call, Model } from "./model.js";
 
+/** Also adds up what came back, and what was charged beyond an estimate. */
+class CountedHolds extends HoldsModel {
+  used = { taken: 0, givenBack: 0 };
+
+  override end(id: string, now: number, used: number): Ended {
+    const hold = this.holds.get(id);
+    const ended = super.end(id, now, used);
+    if (hold === undefined) return ended;
+    const { count } = hold.taken;
+    const lapsed = hold.then === "keep" ? count : 0;
+    const more = (ended.ok ? used : lapsed) - count;
+    const { taken, givenBack } = this.used;
+    this.used = { taken: taken + Math.max(0, more), givenBack: givenBack + Math.max(0, -more) };
+    return ended;
+  }
+}
+
 export class HeldTokens {
-  readonly #holds: HoldsModel;
+  readonly #holds: CountedHolds;
 
   constructor(
     private readonly model: Pick<Model, "rows" | "resolved">,
     config: Tokens,
   ) {
-    this.#holds = new HoldsModel(bucketConfig(config), ONCE_FOR);
+    this.#holds = new CountedHolds(bucketConfig(config), ONCE_FOR);
   }
 
   /** @returns a function that undoes what comes after this call. */
@@ -57,6 +75,11 @@ export class HeldTokens {
   /** The tokens of all holds that no call has ended. */
   sum(): number {
     return [...this.#holds.holds.values()].reduce((sum, { taken }) => sum + taken.count, 0);
+  }
+
+  /** What the ends of holds have counted. */
+  get used(): Partial<Usage> {
+    return this.#holds.used;
   }
 
   /** With the config of one of the processes. */

@@ -47,6 +47,6 @@ export function openPair(pair: Pair, variant: number, inner: RateLimitStore, isO
   return { has, config, configs, clock, store, limiters };
 }
 
-type Opened = ReturnType<typeof openPair>["limiters"][number];
+export type Opened = ReturnType<typeof openPair>["limiters"][number];
 /** What there is of a limiter inside a transaction, too. */
 export type Scope = Pick<Opened, "limit" | "settle" | "release">;

@@ -1,7 +1,6 @@
 /** Runs programs that use two features of a limit, beside the model. */
 import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
-import type { RateLimitResult } from "../../../core/decide.js";
 import type { RateLimitConfig } from "../../../core/limit-config.js";
 import {
   type EnterGranted,
@@ -10,13 +9,11 @@ import {
 } from "../../../server/index.js";
 import type { Program, Step } from "./any-program.js";
 import { isLeased as leased, mayBeOld, type Pair } from "./features.js";
+import { CountedUsage, sameUsage } from "./counted-usage.js";
 import { holdActs } from "./hold-acts.js";
 import { type Call, KEY, Model } from "./model.js";
 import { openPair, type Scope } from "./open-pair.js";
-
-/** All fields that an answer can have. */
-type Answer = Partial<Omit<RateLimitResult & { ok: true }, "ok">> &
-  Partial<Omit<RateLimitResult & { ok: false }, "ok">> & { ok: boolean; value: number };
+import { type Answer, sameAnswer } from "./same-answer.js";
 
 const twice = (config: RateLimitConfig): RateLimitConfig => ({
   ...config,
@@ -42,11 +39,14 @@ export async function runProgram(
   const bound = has("override") && config.kind !== "credits" ? twice(config) : config;
   const model = new Model(isLeased ? [bound, bound] : configs);
   const slots: EnterGranted[] = [];
+  const counted = new CountedUsage();
+  const begun = clock();
   let granted = 0;
 
   /** Compares an answer with the model, and takes there what it has taken. */
   function agree(answer: Answer, call: Call): void {
     const now = clock();
+    counted.answered(answer, call);
     const fixed = model.fixed(call.by, now) !== undefined;
     if (answer.storeFailed) return expect([isOut, fixed]).toEqual([true, false]);
     if (answer.remembered && mayBeOld(pair)) return;
@@ -69,18 +69,7 @@ export async function runProgram(
     else same(answer, expected);
   }
 
-  function same(answer: Answer, expected: Answer): void {
-    const of = ({ ok, repeated, shadow }: Answer) => [ok, repeated, shadow?.ok];
-    expect(of(answer)).toEqual(of(expected));
-    const waitOf = ({ retryAfter, shadow }: Answer) => retryAfter ?? shadow?.retryAfter ?? 0;
-    // Which of two shards gave the tokens changes what is rounded.
-    const off = Math.abs(waitOf(answer) - waitOf(expected));
-    expect(off).toBeLessThanOrEqual(has("shards") ? 1 : 0);
-    // What an override or a hold of the moment makes of the value of then is not compared.
-    const isOfThen = answer.repeated && (has("override") || has("hold"));
-    const isComparable = !isLeased && !has("shards") && !isOfThen;
-    if (isComparable) expect(answer.value).toBeCloseTo(expected.value, 6);
-  }
+  const same = (answer: Answer, expected: Answer) => sameAnswer(pair, answer, expected);
 
   const optionsOf = ({ count, id, hold }: Call) => {
     return { key: KEY, count, ...(id && { once: id }), ...(hold && { hold }) };
@@ -95,6 +84,7 @@ export async function runProgram(
   /** Runs some calls in a transaction. Nothing is left of them in the rows if it fails. */
   async function inTransaction(
     step: Step,
+    uncounted: () => void,
     begin: (run: (scope: Scope) => Promise<void>) => Promise<unknown>,
   ): Promise<void> {
     const { call, which, fails } = step;
@@ -102,6 +92,7 @@ export async function runProgram(
     const running = begin(async (scope) => {
       // It may be tried again.
       undo();
+      uncounted();
       for (let i = 0; i <= which % 3; i++) await limit(call, scope);
       if (has("hold")) await holding.inside(step, scope);
       isOut = has("fail-open") && which > 10;
@@ -112,7 +103,10 @@ export async function runProgram(
       () => undefined,
       (reason: unknown) => reason,
     );
-    if (error !== undefined) undo();
+    if (error !== undefined) {
+      undo();
+      uncounted();
+    }
     if (isOut) expect(error).toBeInstanceOf(RateLimitStoreError);
     else expect(error).toBe(fails ? undone : undefined);
     isOut = wasOut;
@@ -184,14 +178,17 @@ export async function runProgram(
     hold: (step) => holding.hold(step),
     end: (step) => holding.end(step),
     transaction: (step) =>
-      inTransaction(step, (run) =>
+      inTransaction(step, counted.mark(), (run) =>
         limiters[step.call.by]!.transaction(({ tx, ...scope }) =>
           run(has("using") ? limiters[step.call.by]!.using(tx) : scope),
         ),
       ),
     using: (step) =>
-      inTransaction(step, (run) =>
-        store.transaction!((tx) => run(limiters[step.call.by]!.using(tx)), {}),
+      // It is counted when it is answered, whatever follows.
+      inTransaction(
+        step,
+        () => {},
+        (run) => store.transaction!((tx) => run(limiters[step.call.by]!.using(tx)), {}),
       ),
   };
 
@@ -208,5 +205,6 @@ export async function runProgram(
   }
   isOut = false;
   await Promise.all(slots.map((slot) => slot.release()));
+  if (has("usage")) await sameUsage(limiters, counted.with(model.held?.used), [begun, clock()]);
   return granted;
 }
