@@ -6,6 +6,7 @@ import { type Context, report } from "../context.js";
 import { ClaimDecision } from "../draft.js";
 import { namesOf, rejectUnknownOptions } from "../known-options.js";
 import { answerAll, claimAll, requestsOf } from "../limit-all.js";
+import { decideReclaiming } from "../holds/reclaim.js";
 import { EnterDenied, type EnterOptions, type EnterResult } from "./enter-options.js";
 import { HeldSlot, type SlotsContext } from "./hold.js";
 import { type LineContext, waitInLine } from "./line.js";
@@ -67,13 +68,14 @@ export async function enter(
   } else {
     const requests = requestsOf(limiter, items);
     const claim = slotAndTokens(slot, claimAll(requests, environment));
-    const both = new ClaimDecision(claim, environment.clock);
-    const [answers] = (await context.apply([both])) as [SlotAndTokens];
+    const limits = requests.map(({ limit: of }) => of);
+    const isDenied = (answers: SlotAndTokens) => !answers.tokens.ok;
+    const { answer: answers, decision } = await decideReclaiming(limiter, claim, limits, isDenied);
     entered = answers.slot;
     const answer = answers.tokens;
     // Tokens that are there are not taken without a slot.
     if (entered.kind === "entered" || !answer.ok) {
-      tokens = answerAll(limiter, requests, answer, both.now, { throws });
+      tokens = answerAll(limiter, requests, answer, decision.now, { throws });
     }
     if (!tokens.ok) return refused(tokens);
   }

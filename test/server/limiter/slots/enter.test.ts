@@ -7,6 +7,7 @@ const TTL = 10_000;
 const limits = {
   generations: { kind: "concurrency", slots: 2, ttl: TTL },
   tokens: { kind: "token bucket", rate: 10, period: MINUTE },
+  jobs: { kind: "fixed window", rate: 10, period: "month", start: 0, holds: true },
 } as const;
 
 describe.each(storesAndRedis)("slots on %s", (_name, open) => {
@@ -131,6 +132,17 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
     // The tokens stay taken, and can be settled.
     if (first.ok) await limiter.settle(first.results[0]!, 1);
     expect(await left()).toBeCloseTo(5);
+  });
+
+  it("takes tokens that a lapsed hold gives back, together with its slot", async () => {
+    const { limiter, other, clock } = await opened();
+    const hold = { for: MINUTE, then: "release" } as const;
+    await limiter.limit("jobs", { key, count: 10, once: "job", hold });
+    const enter = () => other.enter("generations", { key, with: [{ name: "jobs", key, count: 8 }] });
+    expect(await enter()).toMatchObject({ ok: false, name: "jobs" });
+    clock.advance(MINUTE);
+    expect(await enter()).toMatchObject({ ok: true });
+    expect(await limiter.getValue("jobs", { key })).toMatchObject({ value: 2, held: 0 });
   });
 
   it("hands a slot to those who wait, in the order in which they came", async () => {
