@@ -138,7 +138,8 @@ describe.each(storesAndRedis)("slots on %s", (_name, open) => {
     const { limiter, other, clock } = await opened();
     const hold = { for: MINUTE, then: "release" } as const;
     await limiter.limit("jobs", { key, count: 10, once: "job", hold });
-    const enter = () => other.enter("generations", { key, with: [{ name: "jobs", key, count: 8 }] });
+    const enter = () =>
+      other.enter("generations", { key, with: [{ name: "jobs", key, count: 8 }] });
     expect(await enter()).toMatchObject({ ok: false, name: "jobs" });
     clock.advance(MINUTE);
     expect(await enter()).toMatchObject({ ok: true });
