@@ -374,8 +374,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "holds are reclaimed before they lapse",
     file: "limiter/holds/reclaim.ts",
-    from: "hold.until <= now)",
-    to: "hold.until <= now + 600)",
+    from: "hold.until <= now;",
+    to: "hold.until <= now + 600;",
     also: [
       {
         file: "limiter/holds/end-hold.ts",
@@ -388,12 +388,13 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "a settle after a release gives back again",
     file: "limiter/holds/end-hold.ts",
-    from: "  if (state === null) return { ok: false, reason: reasonOf(mark) };\n",
+    from: "  if (state === null) return { ok: false, reason: reasonOf(mark, marker, now) };\n",
     to: `  if (state === null) {
-    const again = ending.kind === "settle" && mark !== null && reasonOf(mark) === "released";
+    const reason = reasonOf(mark, marker, now);
+    const again = ending.kind === "settle" && reason === "released";
     const taken = { count: 1, value: Infinity, ts: mark?.ts ?? now };
     if (again) refundRows(limit, [row], 1, [taken]).attempt(draft, now);
-    return { ok: false, reason: reasonOf(mark) };
+    return { ok: false, reason };
   }
 `,
     ...HOLDS_ALONE,
@@ -408,8 +409,8 @@ export const PLANTED: readonly Planted[] = [
   {
     defect: "the sum of holds is as it was where one has gone and another one has come",
     file: "core/rows/hold.ts",
-    from: "until) - EARLIER }",
-    to: "until) }",
+    from: "ts: first - part }",
+    to: "ts: first }",
     ...HOLDS_ALONE,
   },
   {

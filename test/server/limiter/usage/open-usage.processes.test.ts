@@ -6,11 +6,12 @@ import { describe, expect, it } from "vitest";
 import { createRateLimiter, HOUR } from "../../../../server/index.js";
 import { bundleProgram } from "../../../support/bundle-program.js";
 import { sharedDatabases } from "../../../support/database.js";
+import { isNightly } from "../../../support/nightly.js";
 import { openStore, type StoreKind } from "../../../support/open-store.js";
 import { USAGE_LIMITS } from "../../../support/usage-limits.js";
 
 const WORKER = await bundleProgram(new URL("../../../support/usage-worker.ts", import.meta.url));
-const KILLS = 20;
+const KILLS = isNightly ? 20 : 8;
 /** One client for each database. */
 const databases = sharedDatabases.filter(({ provider }, i, all) => {
   return all.findIndex((each) => each.provider === provider) === i;
