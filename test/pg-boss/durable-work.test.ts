@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../docs/pages.js";
+import { isNightly, NIGHTLY_ONLY } from "../support/nightly.js";
 import { fromHere, openDatabase, PG_BOSS, WHY, writeGuide } from "./guide.js";
 
 type Database = Awaited<ReturnType<typeof openDatabase>>;
@@ -97,7 +98,8 @@ if (WHY !== undefined) {
     it(
       "tokens, messages and jobs are as many, after kills at any time",
       { timeout: 120_000 },
-      async () => {
+      async ({ skip }) => {
+        if (!isNightly) skip(NIGHTLY_ONLY);
         const folder = await writeWithPg(slowly);
         for (const ms of [1, 7, 23]) {
           const { child, lines, exit } = at.start("sender.ts", folder, file, "1000");
