@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../../core/testing.js";
 import { createRateLimiter, memoryStore } from "../../../server/index.js";
+import { createRandom } from "../../support/seeded-random.js";
 
 const PROGRAMS = 100;
 const STEPS = 60;
@@ -104,14 +105,3 @@ describe.each(Object.entries(PLANS))("random programs of %s", (_, plans) => {
     expect(upgrades).toBeGreaterThan(PROGRAMS / 2);
   });
 });
-
-/** Mulberry32: numbers that are the same in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}

@@ -87,4 +87,15 @@ export function isStoreFailure(error: unknown): boolean {
   return (error as { kind?: unknown } | null)?.kind === "StoreFailure";
 }
 
+/** Whether the store has answered a call. Other errors are thrown. */
+export async function answers(call: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await call();
+    return true;
+  } catch (error) {
+    if (!isStoreFailure(error)) throw error;
+    return false;
+  }
+}
+
 export type Workload = (caller: Caller) => Promise<void>;

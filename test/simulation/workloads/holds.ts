@@ -9,7 +9,7 @@ import { holdLimits } from "../../histories/hold-limits.js";
 import type { HoldAnswer, HoldCall } from "../../histories/hold-model.js";
 import type { Scenario } from "../scenario.js";
 import type { World } from "../simulate.js";
-import { type Caller, isStoreFailure, type Workload } from "./context.js";
+import { answers, type Caller, isStoreFailure, type Workload } from "./context.js";
 import { ROLLED_BACK } from "./own-bucket.js";
 
 /** What has happened to holds. */
@@ -167,14 +167,4 @@ export function drainHolds({ members, holding, problems }: World): void {
 
 function limiterOf(member: Pick<Caller["member"], "limiter">): Limiter {
   return member.limiter(HOLD_LIMITS.configs as unknown as LimitConfigs) as unknown as Limiter;
-}
-
-async function answers(call: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await call();
-    return true;
-  } catch (error) {
-    if (!isStoreFailure(error)) throw error;
-    return false;
-  }
 }

@@ -10,7 +10,7 @@ import {
 } from "../../histories/lease-caller.js";
 import { createRandom } from "../random.js";
 import type { Scenario } from "../scenario.js";
-import { isStoreFailure, type Workload } from "./context.js";
+import { answers, type Workload } from "./context.js";
 
 const SECOND = 1000;
 
@@ -92,14 +92,4 @@ export function createLeases(
       },
     }).run();
   };
-}
-
-async function answers(call: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await call();
-    return true;
-  } catch (error) {
-    if (!isStoreFailure(error)) throw error;
-    return false;
-  }
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { storesAndRedis } from "../../../support/stores.js";
 import { HoldsPrograms } from "./holds-programs.js";
+import { createRandom } from "../../../support/seeded-random.js";
 
 /** Set it to a million for a night. */
 const IN_MEMORY = Number(process.env["HOLDS_PROGRAMS"] ?? 1000);
@@ -30,14 +31,3 @@ describe.each(storesAndRedis)("random programs with holds on %s", (kind, open) =
     expect(expected.filter((event) => counts[event] === undefined)).toEqual([]);
   });
 });
-
-/** Mulberry32: numbers that are the same in every run. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
