@@ -9,7 +9,7 @@ import { holdOf, isLapsed } from "../../core/rows/hold.js";
 import { answerAgain, markerOf, wasCharged } from "../../core/rows/marker.js";
 import type { RowId } from "../store/store.js";
 import type { Claim, Draft } from "./draft.js";
-import { endHold, rowsOfHold, writeHold } from "./holds/end-hold.js";
+import { endHold, LAPSE, rowsOfHold, writeHold } from "./holds/end-hold.js";
 import type { HoldRequest } from "./holds/hold-options.js";
 import type { Marker } from "./markers.js";
 import type { ResolvedLimit } from "./resolve-limit.js";
@@ -84,6 +84,6 @@ function endLapsed(draft: Draft, limit: ResolvedLimit, marker: Marker, now: numb
   if (marker.hold === undefined) return false;
   const stored = draft.readStored(marker.hold);
   if (!isLapsed(stored, now)) return false;
-  endHold(draft, { limit, marker }, { kind: "lapse" }, now);
+  endHold(draft, { limit, marker }, LAPSE, now);
   return holdOf(stored).atLapse === "release";
 }

@@ -41,6 +41,8 @@ export type Ending =
   | { readonly kind: "give back"; readonly count: number }
   | { readonly kind: "lapse" };
 
+export const LAPSE: Ending = { kind: "lapse" };
+
 export type EndedHold =
   /** `used` tokens stay charged, less those that did not come back. */
   | { ok: true; end: HoldEnd; count: number; used: number; value: number }
@@ -100,7 +102,7 @@ export function endHold(
   // Before its marker and its row are written.
   const taken = takenByHold(hold, mark, draft.peek(row), part, marker.onceFor);
   const end = hasLapsed ? lapseOf(hold) : endOf(hold, ending);
-  const used = end === "kept" ? hold.count : usedBy(hold, hasLapsed ? "nothing" : ending);
+  const used = end === "kept" ? hold.count : usedBy(hold, hasLapsed ? LAPSE : ending);
   const back = hold.count - used;
   if (back > 0) refundRows(limit, [row], back, [taken]).attempt(draft, now);
   if (back < 0) chargeMore(draft, limit, -back, now);
@@ -130,8 +132,8 @@ function endOf(hold: Hold, ending: Ending): HoldEnd {
   return usedBy(hold, ending) === 0 ? "released" : "settled";
 }
 
-function usedBy({ count }: Hold, ending: Ending | "nothing"): number {
-  if (ending === "nothing" || ending.kind === "lapse") return 0;
+function usedBy({ count }: Hold, ending: Ending): number {
+  if (ending.kind === "lapse") return 0;
   return ending.kind === "settle" ? ending.actual : Math.max(0, count - ending.count);
 }
 

@@ -20,7 +20,7 @@ export interface FoundHold {
 
 type Finding = Pick<Context, "apply" | "list" | "onceFor" | "environment">;
 
-/** The open holds of one key, in the order of the store. */
+/** The open holds of one key, those that lapse first before the others. */
 export async function findHolds(
   { apply, list, onceFor, environment }: Finding,
   limit: ResolvedLimit,
@@ -37,7 +37,7 @@ export async function findHolds(
       const marker = markerOfHold(limit, row, onceFor, environment.clock());
       found.push({ hold: holdOf(state), marker, id: row.key.slice(prefix.length) });
     }
-    if (page.length < PAGE) return found;
+    if (page.length < PAGE) return found.sort((a, b) => a.hold.until - b.hold.until);
     after = page.at(-1)!;
   }
 }

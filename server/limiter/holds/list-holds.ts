@@ -20,8 +20,7 @@ export async function listHolds(
   if (limit.held === undefined) throw unheld(name, options);
   if (store.list === undefined) throw unsupported(store, "list");
   const found = await findHolds(context, limit);
-  const byEnd = found.toSorted((a, b) => a.hold.until - b.hold.until);
-  return byEnd.map(({ hold: { count, atLapse, until }, id }) => ({
+  return found.map(({ hold: { count, atLapse, until }, id }) => ({
     once: id,
     count,
     then: atLapse,

@@ -9,7 +9,7 @@ import { beneathAnswer } from "../overrides/overridden-answer.js";
 import type { ResolvedLimit } from "../resolve-limit.js";
 import type { Context, Telling } from "../context.js";
 import type { RowId } from "../../store/store.js";
-import { type EndedHold, endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { type EndedHold, endHold, type HeldLimit, LAPSE, rowsToEnd } from "./end-hold.js";
 import { reportEnd } from "./report-end.js";
 import { markerOfHold, readEach } from "./find-holds.js";
 
@@ -64,7 +64,7 @@ function lapseClaim(held: HeldLimit): Claim<EndedHold> {
       const bucket = draft.peek(row);
       const isLarger = bucket !== null && bucket.value > capacityOf(limit.part);
       if (isLarger && holdOf(state).atLapse === "release") return LEFT;
-      return endHold(draft, held, { kind: "lapse" }, now);
+      return endHold(draft, held, LAPSE, now);
     },
   };
 }

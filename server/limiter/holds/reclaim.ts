@@ -9,7 +9,7 @@ import { isLapsed, lapsingAt } from "../../../core/rows/hold.js";
 import type { RowId } from "../../store/store.js";
 import type { Context } from "../context.js";
 import { type Claim, ClaimDecision, type Draft } from "../draft.js";
-import { type EndedHold, endHold, type HeldLimit, rowsToEnd } from "./end-hold.js";
+import { type EndedHold, endHold, type HeldLimit, LAPSE, rowsToEnd } from "./end-hold.js";
 import type { DueLimit } from "./due-limit.js";
 import { reportEnd } from "./report-end.js";
 import { findHolds, type FoundHold } from "./find-holds.js";
@@ -96,13 +96,7 @@ export async function decideReclaiming<TAnswer>(
   isDenied: (answer: TAnswer) => boolean,
 ): Promise<{ answer: TAnswer; decision: ClaimDecision<TAnswer> }> {
   const { apply, environment } = context;
-  const holding = limits.filter(({ held }) => held !== undefined);
-  if (holding.length === 0) {
-    const decision = new ClaimDecision(claim, environment.clock);
-    const [answer] = (await apply([decision])) as [TAnswer];
-    return { answer, decision };
-  }
-  const reclaiming = new ReclaimingClaim(claim, holding, isDenied);
+  const reclaiming = new ReclaimingClaim(claim, limits, isDenied);
   const decision = new ClaimDecision<TAnswer>(reclaiming, environment.clock);
   const [answer] = (await apply([decision])) as [TAnswer];
   const { due } = reclaiming;
@@ -159,9 +153,7 @@ async function list(
   last: readonly Lapsed[],
 ): Promise<readonly FoundHold[]> {
   const before = last.find((each) => each.limit === limit);
-  if (before?.isSame) return before.others;
-  const found = await findHolds(context, limit);
-  return found.toSorted((a, b) => a.hold.until - b.hold.until);
+  return before?.isSame ? before.others : findHolds(context, limit);
 }
 
 function lapsedAmong(
@@ -189,7 +181,7 @@ function endAll(draft: Draft, lapsed: Lapsed, now: number): (readonly [HeldLimit
   const { limit, sum: then, holds, next } = lapsed;
   const row = limit.held![1];
   const sum = draft.read(row);
-  const ended = holds.map((each) => [each, endHold(draft, each, { kind: "lapse" }, now)] as const);
+  const ended = holds.map((each) => [each, endHold(draft, each, LAPSE, now)] as const);
   const rest = draft.peek(row);
   // Where other holds came or went meanwhile, the next one to lapse is not known.
   lapsed.isSame = sum?.value === then.value && sum.ts === then.ts;
