@@ -80,7 +80,17 @@ export function openProject(root: string): Project {
   return {
     root,
     run,
-    install: (packages, options) => run("npm", ["install", ...packages], options),
+    async install(packages, options = {}) {
+      const install = (env = {}) =>
+        run("npm", ["install", ...packages], { ...options, env: { ...options.env, ...env } });
+      try {
+        return await install();
+      } catch (error) {
+        // A list of versions in the cache is older than a package that was published since.
+        if (!(error as Error).message.includes("code ETARGET")) throw error;
+        return install({ npm_config_prefer_offline: "false", npm_config_prefer_online: "true" });
+      }
+    },
     async typeErrors(compiler, args = []) {
       const output = await run(compiler, ["--pretty", "false", ...args]).catch(
         (error: Error) => error.message,
