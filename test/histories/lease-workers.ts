@@ -15,7 +15,22 @@ export interface LeaseWorkersOptions {
 
 export interface LeaseWorkers extends WorkerProcesses {
   events: RecordedEvent[];
+  /** How far a process whose own clock is wrong may have been from the clock of the database, ms. */
+  clockError(): number;
 }
+
+/** What a process prints: an event, or the largest error of its clock so far, ms. */
+type Line =
+  | number
+  | [
+      id: number,
+      name: RecordedEvent["name"],
+      key: RecordedEvent["key"],
+      kind: RecordedEvent["kind"],
+      count: number,
+      begun: number,
+      end: number | null,
+    ];
 
 export async function startLeaseWorkers({
   file,
@@ -25,6 +40,7 @@ export async function startLeaseWorkers({
   timeout = 2000,
 }: LeaseWorkersOptions): Promise<LeaseWorkers> {
   const events: RecordedEvent[] = [];
+  let clockError = 0;
   const workers = await startWorkerProcesses({
     file,
     processes,
@@ -34,15 +50,9 @@ export async function startLeaseWorkers({
     reader() {
       const known = new Map<number, RecordedEvent>();
       return (line) => {
-        const [id, name, key, kind, count, begun, end] = JSON.parse(line) as [
-          number,
-          RecordedEvent["name"],
-          RecordedEvent["key"],
-          RecordedEvent["kind"],
-          number,
-          number,
-          number | null,
-        ];
+        const written = JSON.parse(line) as Line;
+        if (typeof written === "number") return void (clockError = Math.max(clockError, written));
+        const [id, name, key, kind, count, begun, end] = written;
         const before = known.get(id);
         known.delete(id);
         if (before !== undefined) return void (before.end = end!);
@@ -52,5 +62,5 @@ export async function startLeaseWorkers({
       };
     },
   });
-  return { events, ...workers };
+  return { events, clockError: () => clockError, ...workers };
 }
