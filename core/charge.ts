@@ -40,17 +40,31 @@ export function validateChargeable(
  * left with the same value, so that every later call meets its part of a debt.
  *
  * @param config one shard's part, see `shardConfig`.
+ * @param keepsLevel whether a row that holds more than the capacity keeps it, because a larger config
+ * has given it more since.
  */
 export function chargeRows(
   rows: readonly (RateLimitState | null)[],
   config: Bucket,
   now: number,
   count: number,
+  keepsLevel = false,
 ): RateLimitState[] {
-  const held = rows.map((row) => heldAt(row, config, now));
+  const held = rows.map((row) => chargeableAt(row, config, now, keepsLevel));
   const total = held.reduce((sum, { value }) => sum + value, 0);
   // Reservations may owe more than a charge may leave. That debt stays.
   const floor = Math.min(chargeFloor(config), total / rows.length);
   const value = Math.max(floor, (total - count) / rows.length);
   return held.map(({ ts }) => ({ value, ts }));
+}
+
+/** What a row holds before it is charged; see `chargeRows`. */
+export function chargeableAt(
+  row: RateLimitState | null,
+  config: Bucket,
+  now: number,
+  keepsLevel: boolean,
+): RateLimitState {
+  const isAbove = keepsLevel && row !== null && row.value > capacityOf(config);
+  return heldAt(row, isAbove ? { ...config, capacity: row.value } : config, now);
 }

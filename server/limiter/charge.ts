@@ -1,6 +1,6 @@
 /** `charge`: takes tokens for what has happened already, also into debt. */
-import { heldAt, type RateLimitState } from "../../core/calculate.js";
-import { chargeFloor, chargeRows, validateChargeable } from "../../core/charge.js";
+import type { RateLimitState } from "../../core/calculate.js";
+import { chargeableAt, chargeFloor, chargeRows, validateChargeable } from "../../core/charge.js";
 import { countOf, validateCount } from "../../core/count.js";
 import { grantOf, type RateLimitResult } from "../../core/decide.js";
 import { answerAt } from "./overrides/overridden-answer.js";
@@ -30,7 +30,7 @@ export async function charge(
   const count = countOf(options);
   const limit = context.resolve(name, options);
   const marker = id === undefined ? undefined : context.markerFor(limit, id);
-  const charged = await chargeLimit(context, limit, count, marker);
+  const charged = await chargeLimit(context, limit, count, { marker });
   const { value, retryAfter } = charged;
   return {
     value,
@@ -39,16 +39,24 @@ export async function charge(
   };
 }
 
+export interface ChargeTerms {
+  /** Remembers the id of the call. */
+  marker?: Marker | undefined;
+  /** Whether a row keeps what it holds above the capacity, see `chargeRows`. */
+  keepsLevel?: boolean;
+}
+
 /** @throws RateLimitInputError for a count that is not valid, or would be a debt for ever. */
 export async function chargeLimit(
   context: Context,
   limit: ResolvedLimit,
   count: number,
-  marker?: Marker,
+  terms: ChargeTerms = {},
 ): Promise<RateLimitResult> {
   const { apply, environment } = context;
+  const { marker, keepsLevel = false } = terms;
   if (limit.answer !== undefined)
-    return chargeOverridden(context, limit, limit.answer, count, marker);
+    return chargeOverridden(context, limit, limit.answer, count, terms);
   validateChargeable(limit.name, limit.part, count, limit.config.shards);
   if (marker !== undefined) {
     const claim = once(chargeClaim(limit, limit.rows, count), limit, marker);
@@ -57,10 +65,13 @@ export async function chargeLimit(
     report(context, "charge", { limit, count }, charged!, decision.isChange);
     return charged!;
   }
-  const rows = chooseRows(limit, environment.random);
-  let [charged] = await apply([chargeDecision(limit, rows, count, environment)]);
+  const decision = (rows: readonly RowId[]) =>
+    keepsLevel
+      ? new ClaimDecision(chargeClaim(limit, rows, count, true), environment.clock)
+      : chargeDecision(limit, rows, count, environment);
+  let [charged] = await apply([decision(chooseRows(limit, environment.random))]);
   // A debt is spread over all shards, so that every call meets it.
-  charged ??= (await apply([chargeDecision(limit, allRows(limit), count, environment)]))[0];
+  charged ??= (await apply([decision(allRows(limit))]))[0];
   report(context, "charge", { limit, count }, charged!, count > 0);
   return charged!;
 }
@@ -71,9 +82,9 @@ async function chargeOverridden(
   limit: ResolvedLimit,
   answer: OverriddenAnswer,
   count: number,
-  marker: Marker | undefined,
+  terms: ChargeTerms,
 ): Promise<RateLimitResult> {
-  if (answer.kind === "blocked") return chargeLimit(context, answer.beneath, count, marker);
+  if (answer.kind === "blocked") return chargeLimit(context, answer.beneath, count, terms);
   validateCount(count);
   const result = answerAt(answer, limit.config, context.environment.clock());
   report(context, "charge", { limit, count }, result, false);
@@ -104,12 +115,13 @@ function chargeClaim(
   { part, config: { shards = 1 } }: ResolvedLimit,
   rows: readonly RowId[],
   count: number,
+  keepsLevel = false,
 ): Claim<RateLimitResult | undefined> {
   return {
     rows,
     attempt(draft, now) {
       const states = rows.map((row) => draft.read(row));
-      const next = chargeRows(states, part, now, count);
+      const next = chargeRows(states, part, now, count, keepsLevel);
       const [first] = next as [RateLimitState];
       if (rows.length < shards && first.value < 0) return undefined;
       // A charge of nothing must not write, because a closed bucket is recognised by its row. A
@@ -118,7 +130,7 @@ function chargeClaim(
       const result = grantOf(first, part, now);
       if (rows.length === 1) return result;
       const used = rows.map(({ shard }, i) => {
-        const held = heldAt(states[i], part, now);
+        const held = chargeableAt(states[i]!, part, now, keepsLevel);
         return { shard, count: held.value - next[i]!.value };
       });
       return { ...result, value: next.length * result.value, shards: used };
