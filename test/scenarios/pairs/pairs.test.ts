@@ -7,7 +7,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../../core/durations.js";
 import { memoryStore } from "../../../server/index.js";
-import { cases } from "../../support/cases.js";
 import { anyProgram } from "./any-program.js";
 import { isRefused, nameOf, type Pair, PAIRS, REFUSED, USED } from "./features.js";
 import { KEY } from "./model.js";
@@ -47,7 +46,8 @@ describe("two features of a limit", () => {
       fc.asyncProperty(anyProgram(pair), async (program) => {
         granted += await runProgram(pair, program, memoryStore());
       }),
-      { numRuns: cases(30) },
+      // Fewer might grant nothing.
+      { numRuns: 30 },
     );
     expect(granted).toBeGreaterThan(0);
   });

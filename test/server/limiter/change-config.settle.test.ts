@@ -78,16 +78,6 @@ describe.each(stores)("a result of the plan before, on %s", (_, open) => {
     await at.limiter.settle(result, 0);
     expect(await at.left(strict)).toBe(5);
   });
-
-  it("charges what was used beyond the estimate by the config of its call", async () => {
-    await using store = await open();
-    const at = opened(store.store as RateLimitStore<never>);
-    const result = await at.take(3, free);
-    await at.change(free, pro);
-    await at.limiter.settle(result, 4);
-    // It is an old request, which cuts the bucket to the old capacity.
-    expect(await at.left(pro)).toBe(4);
-  });
 });
 
 it("never holds more than the plan without what is kept, in random programs", async () => {
