@@ -9,8 +9,9 @@ import type { RateLimitStore, RowId } from "../store/store.js";
 import type { Answers } from "./answers/asked.js";
 import type { WaitingCall } from "./answers/block.js";
 import type { RememberedDenials } from "./answers/remembered-denials.js";
-import type { KeyOptions, LimitConfigs } from "./call-options.js";
-import type { DecisionEvent, RateLimiterOptions } from "./limiter-options.js";
+import type { KeyOptions } from "./call-options.js";
+import type { Decisions } from "./decisions.js";
+import type { DecisionEvent } from "./limiter-options.js";
 import type { CountedLimit } from "./usage/counters.js";
 import type { UsageCounter } from "./usage/open-usage.js";
 import { usageOfEvent } from "./usage/usage-of-event.js";
@@ -35,7 +36,9 @@ export interface Telling {
   environment: Environment;
   /** The row is about to be deleted, or was: what this process holds of it ends. */
   endLeases(row: RowId): void;
-  onDecision: RateLimiterOptions<LimitConfigs, never>["onDecision"];
+  decisions: Pick<Decisions, "heard">;
+  /** Takes a turn of `autoPrune` after a call, where there is no timer. */
+  turn: (() => void) | undefined;
   onChange(name: string, key: string | undefined): void;
   usage: UsageCounter;
 }
@@ -68,11 +71,11 @@ type ReportedLimit = Pick<ResolvedLimit, "name" | "key"> & (CountedLimit | { usa
 type Counting = "sum" | "in its row" | "none";
 
 /**
- * Tells `onDecision` about an answer, and the listeners of changes that a row has changed. Counts the
+ * Tells those who listen about an answer, and the listeners of changes that a row has changed. Counts the
  * usage of a limit that does so.
  */
 export function report(
-  { onDecision, onChange, usage }: Telling,
+  { decisions, turn, onChange, usage }: Telling,
   action: DecisionEvent["action"],
   { limit, count }: { limit: ReportedLimit; count: number },
   result: RateLimitResult,
@@ -85,7 +88,9 @@ export function report(
     const used = usageOfEvent(action, count, result);
     if (used !== undefined) usage.add(limit, used, counting === "in its row");
   }
-  if (onDecision !== undefined) notify(onDecision, { action, name, key, count, result });
+  if (turn !== undefined) notify(turn);
+  const { heard } = decisions;
+  if (heard !== undefined) notify(heard, { action, name, key, count, result });
 }
 
 /** Tokens that are held are counted in the decision that takes them. */

@@ -11,6 +11,7 @@ import { CLAIM, startAutoPrune } from "./auto-prune.js";
 import type { AcquireOptions, KeyOptions, LimitConfigs } from "./call-options.js";
 import { checkedOptions } from "./checked-options.js";
 import type { Context, Telling } from "./context.js";
+import { createDecisions, UNHEARD } from "./decisions.js";
 import { forget } from "./forget.js";
 import { KEY_OPTIONS, rejectUnknownOptions } from "./known-options.js";
 import { limit } from "./limit.js";
@@ -29,6 +30,7 @@ import { pruneHolds } from "./holds/prune-holds.js";
 import { list } from "./list.js";
 import { limitOf } from "./list-rows.js";
 import { createOperations } from "./operations.js";
+import { withInside } from "./inside.js";
 import { noOverrides } from "./overrides/override-operations.js";
 import type { OverridesInside } from "./overrides/overrides-inside.js";
 import { checkPrune, prune } from "./prune.js";
@@ -59,23 +61,25 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
     environment,
     endLeases,
     onChange: changes.tell,
-    onDecision: undefined,
+    decisions: UNHEARD,
+    turn: undefined,
     usage: usage.counter,
   };
   const runPrune = pruneOf(parts, limiterContext(parts, answers, telling));
   // Its claims are of no interest to `onDecision` and to the channel.
   const unheard = limiterContext(parts, answers, { ...telling, onChange() {} });
   const turn = startTurns(parts, unheard, runPrune);
-  const { onDecision } = settings;
-  const heard: Telling = { ...telling, onDecision: afterTurn(turn, onDecision) };
+  const decisions = createDecisions(settings.onDecision);
+  const heard: Telling = { ...telling, decisions, turn };
   const context = limiterContext(parts, answers, heard);
   const first = knownIn(parts);
   const operations = operationsOf(parts, context, first);
-  return {
+  const limiter: RateLimiter<TLimits, TTransaction> = {
     ...operations,
     ...othersOf(parts, context, first, operations.limitAll, usage),
     limits: options.limits,
     clock,
+    onDecision: decisions.listen,
     prune: (pruneOptions) => runPrune(pruneOptions, true),
     using(tx) {
       if (store.using === undefined) throw unsupported(store, "using");
@@ -97,8 +101,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
           outage: parts.outage,
           changed: parts.changed,
           turn,
-          // No turn is taken before the transaction has ended.
-          telling: { ...telling, onDecision },
+          telling: { ...telling, decisions },
           operations(tx, joined, changed, inTransaction) {
             const inside = overrides?.inside({
               tx,
@@ -119,6 +122,7 @@ export function createRateLimiter<const TLimits extends LimitConfigs, TTransacti
       );
     },
   };
+  return withInside(limiter, { parts, context, first, decisions });
 }
 
 /** With overrides, an operation waits for their table. */
@@ -245,16 +249,4 @@ function startTurns(
     names: [...configs.keys(), ...slotConfigs.keys()],
     random,
   });
-}
-
-/** Calls in a transaction that the caller owns take turns, too. */
-function afterTurn(
-  turn: (() => void) | undefined,
-  onDecision: Context["onDecision"],
-): Context["onDecision"] {
-  if (turn === undefined) return onDecision;
-  return (event) => {
-    turn();
-    return onDecision?.(event);
-  };
 }

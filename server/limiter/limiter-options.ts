@@ -29,19 +29,38 @@ export interface AutoPruneOptions extends PruneOptions {
 /** The argument of `onDecision`. */
 export interface DecisionEvent {
   /**
-   * `limit`: tokens were wanted. `check`: only an answer. `charge`: tokens were taken for use that
-   * has happened, by `charge` or by `settle`. `credit`: credits were added.
+   * - `limit`: tokens were wanted.
+   * - `check`: only an answer.
+   * - `charge`: tokens were taken for use that has happened, by `charge` or by `settle`.
+   * - `credit`: credits were added.
+   * - {@link OperatorAction}: somebody has changed the limit of a key by the admin router (`rl.admin`).
+   *   It is no call: usage does not count it.
    */
-  action: "limit" | "check" | "charge" | "credit";
+  action: "limit" | "check" | "charge" | "credit" | OperatorAction;
   /** The limit. */
   name: string;
-  /** The key of the bucket; `undefined` for the bucket that all callers share. */
+  /**
+   * The key of the bucket; `undefined` for the bucket that all callers share. Of an action of an
+   * operator on all keys, `undefined`; of one on a key that a list gave, the stored key, which is hashed
+   * where there is a `hashKey`.
+   */
   key: string | undefined;
-  /** Tokens wanted. */
+  /** Tokens wanted; 1 for the action of an operator. */
   count: number;
-  /** The answer that the caller got. */
+  /** The answer that the caller got. Of an operator's action: what a call for one token would get then. */
   result: RateLimitResult;
+  /** Who did it, as the option `admin.actor` has named them. Only of an operator's action. */
+  by?: string | undefined;
 }
+
+/**
+ * What an operator does to the limit of a key: denies all of its calls, lets all of them pass, raises its
+ * limit, ends any of these, or fills its bucket.
+ */
+export type OperatorAction = "ban" | "exempt" | "raise" | "clear" | "reset";
+
+/** Is told of decisions. Its errors and rejections are ignored. */
+export type DecisionListener = (event: DecisionEvent) => void | Promise<void>;
 
 /** What a limit with a `lease` must not have. */
 export type FitsLease<TConfig> = TConfig extends { kind: "concurrency" }
@@ -198,7 +217,7 @@ export interface RateLimiterOptions<TLimits extends LimitConfigs, TTransaction =
    */
   logger?: RateLimitLogger | false | undefined;
   /** Called after every decision, for metrics. Its errors and rejections are ignored. */
-  onDecision?: (event: DecisionEvent) => void | Promise<void>;
+  onDecision?: DecisionListener;
   /**
    * Called after each batch that the store has sent to its database, for metrics. Its errors and
    * rejections are ignored. The events are those of the store: limiters that share it get the same

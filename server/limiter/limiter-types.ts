@@ -39,7 +39,7 @@ import type {
   LimitFirstResult,
 } from "./limit-first-options.js";
 import type { HoldOptions, OpenHold, ReleaseResult, SettledHold } from "./holds/hold-options.js";
-import type { FitsOnce, PruneOptions } from "./limiter-options.js";
+import type { DecisionListener, FitsOnce, PruneOptions } from "./limiter-options.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./overrides/override-types.js";
 import type { EnterOptions, EnterResult } from "./slots/enter-options.js";
 import type { UsageName, UsageOptions, UsageReport } from "./usage/usage-types.js";
@@ -456,6 +456,12 @@ export interface RateLimiter<
    * a function that ends that.
    */
   onChange(listener: ChangeListener): () => void;
+
+  /**
+   * Calls `listener` after each decision of this process, as the option `onDecision` is called. Returns
+   * a function that ends that. Its errors and rejections are ignored.
+   */
+  onDecision(listener: DecisionListener): () => void;
 }
 
 /** A limiter with names that are only known at run time, for the package's own generic code. */

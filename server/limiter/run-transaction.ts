@@ -48,7 +48,9 @@ export async function runTransaction<TResult>(
     const noteTouched = (row: RowId) => void touched.push(row);
     const inside = operations(tx, transactionStore, noteTouched, {
       onChange: (...change) => void changes.push(change),
-      onDecision: telling.onDecision,
+      decisions: telling.decisions,
+      // No turn is taken before the transaction has ended.
+      turn: undefined,
       usage: counted,
       environment: { ...telling.environment, scope },
       endLeases(row) {

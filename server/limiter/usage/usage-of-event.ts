@@ -8,14 +8,15 @@ import type { DecisionEvent } from "../limiter-options.js";
  *   override that exempts its key, past a shadow, or in an outage. Its work is done for the caller.
  * - A call that is denied is counted as that, also from memory.
  * - A charge takes tokens, and is no call that was granted.
- * - A call with an id that was charged before counts nothing. Nor do `check` and `credit`.
+ * - A call with an id that was charged before counts nothing. Nor do `check`, `credit` and what an
+ *   operator does.
  */
 export function usageOfEvent(
   action: DecisionEvent["action"],
   count: number,
   result: RateLimitResult,
 ): Partial<Usage> | undefined {
-  if (action === "check" || action === "credit") return undefined;
+  if (action !== "limit" && action !== "charge") return undefined;
   if (!result.ok) return action === "limit" ? DENIED : undefined;
   if (result.repeated) return undefined;
   if (action === "charge") return { taken: count };

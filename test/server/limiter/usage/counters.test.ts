@@ -104,7 +104,7 @@ describe("usage in a decision", () => {
         done(undefined);
       },
     });
-    const telling = { usage: usage.counter, onChange() {}, onDecision: undefined };
+    const telling = { usage: usage.counter, onChange() {}, decisions: { heard: undefined } };
     const tell = (limit: ResolvedLimit) =>
       report(
         telling as unknown as Telling,
