@@ -15,6 +15,7 @@ import {
   readItems,
 } from "./list-rows.js";
 import type { LimitItem, LimitPage } from "./limiter-types.js";
+import type { ResolvedLimit } from "./resolve-limit.js";
 
 interface DeniedOptions {
   config: Bucket;
@@ -89,15 +90,18 @@ async function deniedItems(
   const limits = keys.map((key) => limitOf(context, name, key, options));
   const items = await readItems(context, limits);
   return items.flatMap((item, i) => {
-    const { answer } = limits[i]!;
-    const retryAfter =
-      answer === undefined
-        ? waitOf(item)
-        : answer.kind === "blocked"
-          ? waitUntil(answer.until, item.now)
-          : undefined;
+    const retryAfter = waitForOne(limits[i]!, item);
     return retryAfter === undefined ? [] : [{ ...item, retryAfter }];
   });
+}
+
+/** ms until a call for one token would pass; `undefined` where it passes now. */
+export function waitForOne(
+  { answer }: Pick<ResolvedLimit, "answer">,
+  item: LimitItem,
+): number | undefined {
+  if (answer === undefined) return waitOf(item);
+  return answer.kind === "blocked" ? waitUntil(answer.until, item.now) : undefined;
 }
 
 /** Of a limit that holds less than one token at most: until it is full. */

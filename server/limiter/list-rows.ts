@@ -69,7 +69,7 @@ export async function listKeys(
 }
 
 export async function readItems(
-  { clock, executor, leases }: ListContext,
+  { clock, executor, leases }: Pick<ListContext, "clock" | "executor" | "leases">,
   limits: readonly ResolvedLimit[],
 ): Promise<LimitItem[]> {
   const items: LimitItem[] = [];

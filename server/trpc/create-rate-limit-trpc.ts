@@ -3,6 +3,9 @@ import { RateLimitConfigError } from "../../core/errors.js";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { LimitConfigs } from "../limiter/call-options.js";
 import type { RateLimiter } from "../limiter/limiter-types.js";
+import { createAdminRouter } from "./admin/admin-router.js";
+import type { RateLimitAdminOptions } from "./admin/admin-types.js";
+import type { RateLimitAdminRouter } from "./admin/router-types.js";
 import { type ConfigResolver, createConfigFor } from "./config-for-caller.js";
 import type { KeyResolver } from "./key-for-caller.js";
 import { createRateLimited } from "./rate-limited.js";
@@ -69,6 +72,12 @@ export interface RateLimitTRPCOptions<
   authorize?: (
     options: AuthorizeOptions<TContext, keyof TLimits & string>,
   ) => boolean | Promise<boolean>;
+  /**
+   * Who may use `admin`, the router for operators. It is apart from `authorize` on purpose: what opens the
+   * router of pages must never open this one.
+   * @default no caller may use any of its procedures
+   */
+  admin?: RateLimitAdminOptions<TContext, keyof TLimits & string> | undefined;
   /** ms between two reads by `watch` for the changes of other processes, above 0. @default 1000 */
   interval?: number;
   /**
@@ -97,9 +106,15 @@ const OPTIONS = namesOf<AnyOptions>({
   config: true,
   expose: true,
   authorize: true,
+  admin: true,
   interval: true,
   maxStreams: true,
   keyInterval: true,
+});
+
+const ADMIN_OPTIONS = namesOf<RateLimitAdminOptions<object, string>>({
+  authorize: true,
+  actor: true,
 });
 
 /**
@@ -122,6 +137,12 @@ export function createRateLimitTRPC<
   rateLimited: RateLimited<TContext, TMeta, keyof TLimits & string, TTransaction>;
   /** The router through which clients read limits. Mount it as `rateLimit`. */
   router: RateLimitRouter<TContext, TMeta, TExposed>;
+  /**
+   * The router for operators: who is limited, and what can be done about it. It has all limits, not only
+   * those of `expose`. Mount it as `rateLimitAdmin`. Every procedure is `FORBIDDEN`, unless the option
+   * `admin` allows it. It is made when it is first read.
+   */
+  readonly admin: RateLimitAdminRouter<TContext, TMeta, keyof TLimits & string>;
 } {
   type TName = keyof TLimits & string;
   rejectUnknownOptions(options, OPTIONS, "createRateLimitTRPC()");
@@ -151,7 +172,10 @@ export function createRateLimitTRPC<
   if (!(maxStreams >= 1 && (Number.isInteger(maxStreams) || maxStreams === Infinity))) {
     throw new RateLimitConfigError("maxStreams", maxStreams, "a whole number of at least 1");
   }
+  const { admin } = options;
+  if (admin !== undefined) checkAdmin(admin);
   const configFor = createConfigFor(config, limiter.limits);
+  let adminRouter: RateLimitAdminRouter<TContext, TMeta, TName> | undefined;
   return {
     rateLimited: createRateLimited<TContext, TMeta, TName, TTransaction>(
       limiter,
@@ -169,5 +193,24 @@ export function createRateLimitTRPC<
       maxStreams,
       keyInterval,
     }),
+    get admin() {
+      return (adminRouter ??= createAdminRouter<TContext, TMeta, TName>(t as never, {
+        limiter,
+        names,
+        admin,
+      }));
+    },
   };
+}
+
+/** In plain JavaScript, what has to be there may be missing, and a misspelt option is ignored. */
+function checkAdmin(admin: RateLimitAdminOptions<never, never>): void {
+  rejectUnknownOptions(admin, ADMIN_OPTIONS, "createRateLimitTRPC({ admin })");
+  const { authorize, actor } = admin;
+  if (typeof authorize !== "function") {
+    throw new RateLimitConfigError("admin.authorize", authorize, "a function");
+  }
+  if (actor !== undefined && typeof actor !== "function") {
+    throw new RateLimitConfigError("admin.actor", actor, "a function");
+  }
 }

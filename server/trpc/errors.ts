@@ -11,7 +11,7 @@ import { withFewDenials } from "../http/header-fields.js";
 import type { DefaultErrorShape, TRPCErrorShape } from "./trpc-types.js";
 
 /** By name, as tRPC does: the class of an application in CommonJS is another copy. */
-function isTRPCError(error: unknown): error is TRPCError {
+export function isTRPCError(error: unknown): error is TRPCError {
   return error instanceof Error && error.name === "TRPCError";
 }
 

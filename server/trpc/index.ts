@@ -3,6 +3,36 @@ export {
   type RateLimitTRPCOptions,
   type TRPCRootLike,
 } from "./create-rate-limit-trpc.js";
+export type {
+  AdminAction,
+  AdminAuthorizeOptions,
+  AdminChange,
+  AdminDenial,
+  AdminDenials,
+  AdminHold,
+  AdminItem,
+  AdminKey,
+  AdminKeyLimit,
+  AdminLimit,
+  AdminLimits,
+  AdminOverride,
+  AdminPage,
+  AdminRow,
+  AdminSlots,
+  AdminUsage,
+  AdminUsageItem,
+  RateLimitAdminOptions,
+} from "./admin/admin-types.js";
+export type {
+  AdminDenialsInput,
+  AdminKeyInput,
+  AdminListInput,
+  AdminRaiseInput,
+  AdminTarget,
+  AdminTimedInput,
+  AdminUsageInput,
+  RateLimitAdminRouter,
+} from "./admin/router-types.js";
 export { formatRateLimitError, type RateLimitErrorShape } from "./errors.js";
 export type { ConfigResolver, ConfigResolverOptions } from "./config-for-caller.js";
 export { type KeyAnswer, SHARED_BUCKET, type SharedBucket } from "../limiter/key-answer.js";

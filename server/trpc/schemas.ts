@@ -6,7 +6,7 @@ import { validateKey } from "../../core/validate-key.js";
 const MAX_WATCHED = 100;
 
 /** A key that a client asks for; see `validateKey`. */
-const keySchema = z.string().superRefine((key, context) => {
+export const keySchema = z.string().superRefine((key, context) => {
   try {
     validateKey(key);
   } catch (error) {

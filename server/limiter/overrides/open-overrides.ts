@@ -10,7 +10,12 @@ import type { OverrideTable } from "../../store/override-table.js";
 import type { Call, RateLimitStore, RowId } from "../../store/store.js";
 import { KnownOverrides } from "./known-overrides.js";
 import { createOverrideLimit, ruleConfig } from "./override-limit.js";
-import { createOverrideOperations, forgetOverrides, ownAccess } from "./override-operations.js";
+import {
+  createOverrideOperations,
+  forgetOverrides,
+  type OverrideAccess,
+  ownAccess,
+} from "./override-operations.js";
 import type { RateLimitOverride, RateLimitOverrides } from "./override-types.js";
 import { OverridesInside, type OverridesJoined } from "./overrides-inside.js";
 
@@ -51,6 +56,7 @@ export class Overriding {
   /** A limit that was resolved without overrides, and with them. */
   readonly applied: ReturnType<typeof createOverrideLimit>;
   readonly operations: RateLimitOverrides;
+  readonly #access: OverrideAccess;
   readonly #options: OpenOverridesOptions;
   readonly #table: OverrideTable;
   readonly #known: KnownOverrides;
@@ -62,8 +68,13 @@ export class Overriding {
     this.#table = table;
     const known = (this.#known = new KnownOverrides({ ...options, table, overridesFor }));
     this.applied = createOverrideLimit({ ...options, known });
-    const access = ownAccess({ ...options, table, known });
-    this.operations = createOverrideOperations(options, access);
+    this.#access = ownAccess({ ...options, table, known });
+    this.operations = createOverrideOperations(options, this.#access);
+  }
+
+  /** The same operations for keys that are resolved in another way, such as stored ones. */
+  operationsBy(resolve: OpenOverridesOptions["resolve"]): RateLimitOverrides {
+    return createOverrideOperations({ ...this.#options, resolve }, this.#access);
   }
 
   resolve(name: string, of: KeyOptions): ResolvedLimit {

@@ -1,0 +1,65 @@
+/**
+ * A limiter as its operators use it: by stored keys, as `list` shows them, which are not hashed again.
+ * What operators read and change is no decision of a caller, so no listener of decisions hears of it.
+ */
+import { shownConfig } from "../../core/with-calendar.js";
+import type { ShownConfig } from "../../core/config.js";
+import { OVERRIDES_NAME } from "../changes/overrides-digest.js";
+import type { Context } from "./context.js";
+import { UNHEARD } from "./decisions.js";
+import { createStoredKey } from "./hash-key.js";
+import { insideOf } from "./inside.js";
+import { createOperations } from "./operations.js";
+import { noOverrides } from "./overrides/override-operations.js";
+import { createLimitResolver } from "./resolve-limit.js";
+import { createSlots } from "./slots/create-slots.js";
+
+export type Operator = ReturnType<typeof createOperator>;
+
+/** @throws RateLimitConfigError for what `createRateLimiter` has not made. */
+export function createOperator(limiter: object) {
+  const { parts, context, first, decisions } = insideOf(limiter);
+  const { settings, overriding, changes } = parts;
+  const { configs, slotConfigs, clock, rememberDenials } = settings;
+  const isHashed = settings.hashKey !== undefined;
+  // It only checks them.
+  const asStored = createStoredKey(undefined);
+  const slots = slotConfigs.size > 0 ? createSlots(slotConfigs, asStored) : undefined;
+  const resolveTokens = createLimitResolver(configs, asStored, rememberDenials);
+  const resolveOwn = slots?.refusing(resolveTokens) ?? resolveTokens;
+  const resolve: Context["resolve"] =
+    overriding === undefined
+      ? resolveOwn
+      : (name, of) => overriding.applied(resolveOwn(name, of), of.config);
+  const own: Context = {
+    ...context,
+    resolve,
+    // Pages ask for the caller's key. Where only its hash is known, each of them reads again.
+    onChange: isHashed ? () => changes.tell(OVERRIDES_NAME, undefined) : changes.tell,
+    decisions: UNHEARD,
+    turn: undefined,
+  };
+  const ofTokens = createOperations(own, first);
+  return {
+    operations: slots?.operations(ofTokens, own) ?? ofTokens,
+    overrides: overriding?.operationsBy(resolveOwn) ?? noOverrides(),
+    hasOverrides: overriding !== undefined,
+    context: own,
+    store: settings.store,
+    first,
+    resolve,
+    clock,
+    configs,
+    slotConfigs,
+    isHashed,
+    /** The key under which a caller's rows are stored. */
+    toStoredKey: parts.toStoredKey,
+    decisions,
+
+    /** The config that the limit itself has, without overrides. */
+    ownConfig(name: string): ShownConfig {
+      if (slots?.has(name)) return slots.configOf(name, {});
+      return shownConfig(resolveOwn(name, {}).config, 0, clock());
+    },
+  };
+}

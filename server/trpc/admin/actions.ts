@@ -1,0 +1,134 @@
+/** What operators change: the override of a key, or its bucket. */
+import { capacityOf } from "../../../core/config.js";
+import { HOUR } from "../../../core/durations.js";
+import { keyOption } from "../../../core/key-option.js";
+import { isCredits } from "../../../core/rows/credits.js";
+import type { OperatorAction } from "../../limiter/limiter-options.js";
+import type { Operator } from "../../limiter/operator.js";
+import type { OverrideRule } from "../../limiter/overrides/override-types.js";
+import { badRequest } from "./admin-errors.js";
+import type { AdminChange } from "./admin-types.js";
+import { readItem } from "./read-items.js";
+import { storedKeyOf } from "./stored-key-of.js";
+
+/** How long a ban is where the caller does not say it, ms. */
+const DEFAULT_BAN = HOUR;
+
+export interface ActionInput {
+  name: string;
+  key?: string | undefined;
+  stored?: boolean | undefined;
+  for?: number | undefined;
+  times?: number | undefined;
+}
+
+/**
+ * Does it, and tells those who listen to decisions.
+ *
+ * @param by who does it.
+ */
+export async function act(
+  operator: Operator,
+  action: OperatorAction,
+  input: ActionInput,
+  by: string | undefined,
+): Promise<AdminChange> {
+  const { name } = input;
+  demandFitting(operator, action, name);
+  const key = storedKeyOf(operator, input);
+  await change(operator, action, key, input);
+  await tell(operator, action, { ...input, storedKey: key }, by);
+  const [item, override] = await Promise.all([
+    readItem(operator, name, key),
+    overrideOf(operator, name, key),
+  ]);
+  return { now: operator.clock(), item, ...(override && { override }) };
+}
+
+async function tell(
+  operator: Operator,
+  action: OperatorAction,
+  { name, key, storedKey }: ActionInput & { storedKey: string | undefined },
+  by: string | undefined,
+): Promise<void> {
+  const { decisions, clock } = operator;
+  if (decisions.heard === undefined) return;
+  // It has been done, and whoever keeps a record has to know it, also if the store fails from now on.
+  const unknown = { ok: true, value: 0, ts: clock(), storeFailed: true } as const;
+  const result = await answerToOne(operator, name, storedKey).catch(() => unknown);
+  decisions.tell({
+    action,
+    name,
+    key,
+    count: 1,
+    result,
+    ...(by !== undefined && { by }),
+  });
+}
+
+async function change(
+  { operations, overrides, clock }: Operator,
+  action: OperatorAction,
+  key: string | undefined,
+  { name, times, for: ms = action === "ban" ? DEFAULT_BAN : undefined }: ActionInput,
+): Promise<void> {
+  const of = keyOption(key);
+  if (action === "reset") return operations.reset(name, of);
+  if (action === "clear") {
+    await overrides.clear(name, of);
+    return;
+  }
+  const rules: Record<typeof action, OverrideRule> = {
+    ban: { blocked: true },
+    exempt: { unlimited: true },
+    raise: { times: times! },
+  };
+  const until = ms === undefined ? {} : { until: clock() + ms };
+  await overrides.set(name, { ...rules[action], ...of, ...until });
+}
+
+/** @throws TRPCError `BAD_REQUEST` for what the limit cannot have. */
+function demandFitting(
+  { configs, slotConfigs, hasOverrides }: Operator,
+  action: OperatorAction,
+  name: string,
+): void {
+  if (action === "reset") {
+    const config = configs.get(name);
+    if (config === undefined || !isCredits(config)) return;
+    const message =
+      `"reset" fills a bucket, and "${name}" is a balance of credits, which holds what was bought; ` +
+      "add credits with limiter.credit()";
+    throw badRequest(message);
+  }
+  if (slotConfigs.has(name)) {
+    const message = `"${action}" changes a limit of tokens, and "${name}" has slots; "reset" frees all slots of a key`;
+    throw badRequest(message);
+  }
+  if (hasOverrides) return;
+  throw badRequest(
+    `"${action}" needs overrides, and this limiter has none: give createRateLimiter the option overrides: true`,
+  );
+}
+
+/** The override of exactly this key, or of all keys. */
+export async function overrideOf(
+  { overrides, hasOverrides, slotConfigs }: Operator,
+  name: string,
+  key: string | undefined,
+) {
+  if (!hasOverrides || slotConfigs.has(name)) return undefined;
+  return overrides.get(name, keyOption(key));
+}
+
+/** Less than one token where the bucket holds less. */
+function answerToOne(
+  { operations, resolve, slotConfigs }: Operator,
+  name: string,
+  key: string | undefined,
+) {
+  const of = keyOption(key);
+  if (slotConfigs.has(name)) return operations.check(name, of);
+  const count = Math.min(1, capacityOf(resolve(name, of).config));
+  return operations.check(name, { ...of, count });
+}

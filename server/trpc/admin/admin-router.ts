@@ -1,0 +1,128 @@
+/**
+ * The router for operators: who is limited, and what can be done about it. Every procedure asks
+ * `admin.authorize` first. All limits are there, not only those that pages may know.
+ */
+import type { TRPCBuilder } from "@trpc/server";
+import { usageTerms } from "../../../core/rows/usage.js";
+import type { OperatorAction } from "../../limiter/limiter-options.js";
+import type { LimitConfigs } from "../../limiter/call-options.js";
+import { createOperator } from "../../limiter/operator.js";
+import { act, type ActionInput } from "./actions.js";
+import { badRequest, throwingAdminErrors } from "./admin-errors.js";
+import type {
+  AdminAction,
+  AdminLimit,
+  AdminLimits,
+  AdminPage,
+  RateLimitAdminOptions,
+} from "./admin-types.js";
+import { createGuard } from "./guard.js";
+import { listItems, type Lists } from "./read-items.js";
+import type { RateLimitAdminRouter } from "./router-types.js";
+import { DEFAULT_ITEMS, schemas } from "./schemas.js";
+
+const ACTIONS: readonly AdminAction[] = ["view", "ban", "exempt", "raise", "clear", "reset"];
+
+export interface AdminRouterOptions<TContext extends object, TName extends string> {
+  limiter: Lists & { readonly limits: LimitConfigs };
+  names: readonly TName[];
+  /** `undefined` where nobody may do anything. */
+  admin: RateLimitAdminOptions<TContext, TName> | undefined;
+}
+
+export function createAdminRouter<
+  TContext extends object,
+  TMeta extends object,
+  TName extends string,
+>(
+  t: Pick<ReturnType<TRPCBuilder<TContext, TMeta>["create"]>, "procedure" | "router">,
+  { limiter, names, admin }: AdminRouterOptions<TContext, TName>,
+): RateLimitAdminRouter<TContext, TMeta, TName> {
+  const operator = createOperator(limiter);
+  const guard = createGuard(admin, names);
+
+  /** A procedure that only those get to whom `authorize` allows the action. */
+  const guarded = (action: AdminAction) =>
+    t.procedure.use(async (call) => {
+      await guard.demand(action, call);
+      return call.next();
+    });
+
+  function known(name: string): TName {
+    const found = names.find((each) => each === name);
+    if (found === undefined) throw badRequest("There is no such rate limit");
+    return found;
+  }
+
+  function toActing(action: OperatorAction) {
+    return ({ ctx, input }: { ctx: unknown; input: ActionInput }) =>
+      throwingAdminErrors(() => {
+        const by: unknown = admin?.actor?.({ ctx: ctx as TContext });
+        const actor = typeof by === "string" ? by : undefined;
+        return act(operator, action, { ...input, name: known(input.name) }, actor);
+      });
+  }
+
+  /** Those of a list that `allows` says yes to, in its order. */
+  async function allowed<TItem>(
+    all: readonly TItem[],
+    allows: (item: TItem) => Promise<boolean>,
+  ): Promise<TItem[]> {
+    const answers = await Promise.all(all.map(allows));
+    return all.filter((_, i) => answers[i]);
+  }
+
+  return t.router({
+    /** The limits that the caller may view, and what the caller may do. */
+    limits: guarded("view").query(({ ctx }) =>
+      throwingAdminErrors(async (): Promise<AdminLimits<TName>> => {
+        const [actions, shown] = await Promise.all([
+          allowed(ACTIONS, (action) => guard.allows(ctx, action)),
+          allowed(names, (name) => guard.allows(ctx, "view", name)),
+        ]);
+        const { isHashed: hashed, clock } = operator;
+        return { now: clock(), hashed, actions, limits: shown.map(shownLimit) };
+      }),
+    ),
+
+    /** The keys of a limit, page by page. */
+    list: guarded("view")
+      .input(schemas.list)
+      .query(({ input: { name, denied = true, after, count = DEFAULT_ITEMS } }) =>
+        throwingAdminErrors(async (): Promise<AdminPage> => {
+          const page = await listItems(operator, limiter, known(name), { denied, after, count });
+          return { now: operator.clock(), ...page };
+        }),
+      ),
+
+    /** Denies every call, for an hour if the caller does not say how long. */
+    ban: guarded("ban").input(schemas.timed).mutation(toActing("ban")),
+
+    /** Lets every call pass. */
+    exempt: guarded("exempt").input(schemas.timed).mutation(toActing("exempt")),
+
+    /** Gives so many times what counts without it. */
+    raise: guarded("raise").input(schemas.raise).mutation(toActing("raise")),
+
+    /** Ends a ban, an exemption or a raise. */
+    clear: guarded("clear").input(schemas.target).mutation(toActing("clear")),
+
+    /** Fills a bucket, and frees all slots. */
+    reset: guarded("reset").input(schemas.target).mutation(toActing("reset")),
+  }) as unknown as RateLimitAdminRouter<TContext, TMeta, TName>;
+
+  function shownLimit(name: TName): AdminLimit<TName> {
+    const own = limiter.limits[name]!;
+    const isSlots = own.kind === "concurrency";
+    const usage = isSlots ? undefined : own.usage;
+    return {
+      name,
+      kind: own.kind,
+      config: operator.ownConfig(name),
+      usage: Boolean(usage),
+      ...(usage && { usageEvery: usageTerms(usage).every }),
+      holds: !isSlots && own.holds === true,
+      overrides: operator.hasOverrides && !isSlots,
+    };
+  }
+}

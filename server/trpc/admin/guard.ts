@@ -1,0 +1,56 @@
+/**
+ * Asks the application whether a caller may use a procedure of the admin router. It is asked before the
+ * input is checked: an error about the input could tell names of limits.
+ */
+import { TRPCError } from "@trpc/server";
+import { isTRPCError } from "../errors.js";
+import type { AdminAction, RateLimitAdminOptions } from "./admin-types.js";
+
+/** A call, as middleware gets it. */
+interface GuardedCall {
+  ctx: unknown;
+  getRawInput: () => Promise<unknown>;
+}
+
+export interface Guard<TName extends string> {
+  /** Rejects with `FORBIDDEN`, unless the caller may do it. */
+  demand(action: AdminAction, call: GuardedCall): Promise<void>;
+  /** Whether the caller may do it. */
+  allows(ctx: unknown, action: AdminAction, name?: TName, key?: string): Promise<boolean>;
+}
+
+/** @param options `undefined` where nobody may do anything. */
+export function createGuard<TContext extends object, TName extends string>(
+  options: RateLimitAdminOptions<TContext, TName> | undefined,
+  names: readonly TName[],
+): Guard<TName> {
+  const allows: Guard<TName>["allows"] = async (ctx, action, name, key) => {
+    if (options === undefined) return false;
+    try {
+      const answer: unknown = await options.authorize({ ctx: ctx as TContext, action, name, key });
+      // Plain JavaScript may answer with an object, such as that of an error.
+      return answer === true;
+    } catch (error) {
+      if (isTRPCError(error)) throw error;
+      const message = "Whether this caller may do it cannot be checked right now";
+      throw new TRPCError({ code: "INTERNAL_SERVER_ERROR", message, cause: error });
+    }
+  };
+  return {
+    allows,
+    async demand(action, { ctx, getRawInput }) {
+      // An input that cannot be read is an error of its own, for those who may know of it.
+      const input: unknown =
+        options === undefined ? undefined : await getRawInput().catch(() => {});
+      const { name, key } = Object(input) as { name?: unknown; key?: unknown };
+      const isAllowed = await allows(
+        ctx,
+        action,
+        names.find((each) => each === name),
+        typeof key === "string" ? key : undefined,
+      );
+      if (isAllowed) return;
+      throw new TRPCError({ code: "FORBIDDEN", message: `This caller may not use "${action}"` });
+    },
+  };
+}

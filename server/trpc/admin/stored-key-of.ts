@@ -1,0 +1,13 @@
+/** The key of the rows that a caller of the admin router means. */
+import type { Operator } from "../../limiter/operator.js";
+
+/**
+ * @returns the stored key; `undefined` for the shared bucket.
+ * @throws RateLimitConfigError where `hashKey` does not give one.
+ */
+export function storedKeyOf(
+  { toStoredKey }: Pick<Operator, "toStoredKey">,
+  { key, stored = false }: { key?: string | undefined; stored?: boolean | undefined } = {},
+): string | undefined {
+  return stored ? key : toStoredKey(key);
+}
