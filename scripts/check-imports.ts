@@ -150,7 +150,14 @@ const RULES: readonly Rule[] = [
   },
   {
     folder: "client",
-    may: ["core", "@trpc/client", "@trpc/server/observable", "@tanstack/react-query", "react"],
+    may: [
+      "core",
+      "@trpc/client",
+      "@trpc/server/observable",
+      "@tanstack/react-query",
+      "react",
+      "uplot",
+    ],
     mayType: ["server", "@trpc/server"],
   },
   {

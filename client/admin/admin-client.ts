@@ -1,0 +1,78 @@
+/** The procedures of `rl.admin`, called through the application's tRPC client. */
+import { type TRPCClientLike, untypedOf } from "../trpc-clients.js";
+import type {
+  AdminVerb,
+  AdminChange,
+  AdminDenials,
+  AdminKey,
+  AdminLimits,
+  AdminPage,
+  AdminUsage,
+  KeyInput,
+} from "./admin-types.js";
+
+export interface AdminClient {
+  limits(signal: AbortSignal): Promise<AdminLimits>;
+  list(
+    input: { name: string; after?: string; count: number },
+    signal: AbortSignal,
+  ): Promise<AdminPage>;
+  key(input: KeyInput, signal: AbortSignal): Promise<AdminKey>;
+  usage(
+    input: { name: string; from: number; to: number; every: number },
+    signal: AbortSignal,
+  ): Promise<AdminUsage>;
+  denials(input: { name?: string; count: number }, signal: AbortSignal): Promise<AdminDenials>;
+  change(action: AdminVerb, input: ChangeInput): Promise<AdminChange>;
+}
+
+export interface ChangeInput extends KeyInput {
+  name: string;
+  /** Without a key: what has no key is meant, and not by accident. */
+  all?: true;
+  /** How long it counts, ms. */
+  for?: number;
+  times?: number;
+}
+
+export function createAdminClient(client: TRPCClientLike, path: string): AdminClient {
+  const untyped = untypedOf(client);
+  // What a router answers is known by its contract alone: the client is not typed here.
+  const ask = async <T>(name: string, input: unknown, signal: AbortSignal): Promise<T> =>
+    (await untyped.query(`${path}.${name}`, input, { signal })) as T;
+  return {
+    limits: (signal) => ask("limits", undefined, signal),
+    list: (input, signal) => ask("list", input, signal),
+    key: (input, signal) => ask("key", input, signal),
+    usage: (input, signal) => ask("usage", input, signal),
+    denials: (input, signal) => ask("denials", input, signal),
+    change: (action, input) => untyped.mutation(`${path}.${action}`, input) as Promise<AdminChange>,
+  };
+}
+
+/**
+ * Why a question was not answered: the caller may not ask (`refused`), there is no such router
+ * (`missing`), the question itself is wrong (`wrong`), or the server cannot be reached or has failed
+ * (`offline`).
+ */
+export type Trouble = "refused" | "missing" | "wrong" | "offline";
+
+export function troubleOf(error: unknown): Trouble {
+  const { data } = Object(error) as { data?: { httpStatus?: unknown } | null };
+  switch (data?.httpStatus) {
+    case 401:
+    case 403:
+      return "refused";
+    case 404:
+      return "missing";
+    case 400:
+    case 422:
+      return "wrong";
+    default:
+      return "offline";
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,87 @@
+/** The latest denials of a limit, newest first. */
+"use client";
+import { type ReactElement, useId } from "react";
+import { isNever } from "../../core/config.js";
+import { useAdmin } from "./admin-context.js";
+import { Loading, Nothing } from "./notes.js";
+import { keyText } from "./pieces.js";
+import { usePoll } from "./use-poll.js";
+
+const SHOWN = 50;
+
+export function Denials({ name }: { name: string }): ReactElement {
+  const { client, formats, interval, openKey } = useAdmin();
+  const id = useId();
+  const { data, error } = usePoll(
+    name,
+    (signal) => client.denials({ name, count: SHOWN }, signal),
+    interval,
+  );
+  return (
+    <section className="rla-card rla-denials" aria-labelledby={id}>
+      <div className="rla-card-head">
+        <h3 id={id}>Latest denials</h3>
+        {data && (
+          <p className="rla-quiet">{`of this process, since ${formats.time(data.since)}`}</p>
+        )}
+      </div>
+      {!data && error === undefined && <Loading>Asking for the latest denials…</Loading>}
+      {!data && error !== undefined && (
+        <Nothing>Not known: the server has not answered yet.</Nothing>
+      )}
+      {data?.items.length === 0 && <Nothing>None so far.</Nothing>}
+      {data && data.items.length > 0 && (
+        <div className="rla-table-frame" tabIndex={0} role="region" aria-labelledby={id}>
+          <table className="rla-table">
+            <thead>
+              <tr>
+                <th scope="col">At</th>
+                <th scope="col">Key</th>
+                <th scope="col" className="rla-number">
+                  Wanted
+                </th>
+                <th scope="col" className="rla-number">
+                  Wait
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {numbered(data.items).map(({ id: row, at, key, count, retryAfter }) => (
+                <tr key={row}>
+                  <td>{formats.exactTime(at)}</td>
+                  <td>
+                    <button
+                      type="button"
+                      className="rla-key"
+                      translate={key === undefined ? "yes" : "no"}
+                      onClick={() => openKey(key === undefined ? {} : { key, stored: true })}
+                    >
+                      {keyText(key)}
+                    </button>
+                  </td>
+                  <td className="rla-number">{formats.number(count)}</td>
+                  <td className="rla-number">
+                    {isNever(retryAfter) ? "no end" : formats.duration(retryAfter)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Several calls of a key may be denied in one ms. They are numbered from the oldest, since new ones come first. */
+function numbered<T extends { at: number; key?: string | undefined }>(items: readonly T[]) {
+  const times = new Map<string, number>();
+  const rows: (T & { id: string })[] = [];
+  for (const item of [...items].reverse()) {
+    const same = `${item.at} ${item.key ?? ""}`;
+    const time = (times.get(same) ?? 0) + 1;
+    times.set(same, time);
+    rows.push({ ...item, id: `${same} ${time}` });
+  }
+  return rows.reverse();
+}

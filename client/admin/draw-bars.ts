@@ -1,0 +1,141 @@
+/** Draws granted and denied calls as bars on a canvas, with uPlot. Loaded when there is something to draw. */
+import type { UsageSpan } from "./admin-types.js";
+
+export interface Bars {
+  /** @param tick the text below a bar, of the start of its span. */
+  draw(spans: readonly UsageSpan[], tick: (at: number) => string): void;
+  destroy(): void;
+}
+
+const FONT = "12px system-ui, sans-serif";
+/** The variables of admin.css. */
+const COLOURS = {
+  granted: "--rla-granted",
+  denied: "--rla-denied",
+  text: "--rla-quiet",
+  line: "--rla-line",
+};
+type Colours = Record<keyof typeof COLOURS, string>;
+/** They change the colours of the page. */
+const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"];
+/** Room above the highest bar. */
+const HEAD_ROOM = 1.08;
+
+/**
+ * @param onPoint the index of the span under the pointer.
+ * @throws if the package uplot is not there.
+ */
+export async function drawBars(
+  host: HTMLElement,
+  onPoint: (index: number | undefined) => void,
+): Promise<Bars> {
+  const { default: UPlot } = await import("uplot");
+  let colours = readColours(host);
+  let spans: readonly UsageSpan[] = [];
+  let tick: (at: number) => string = () => "";
+  const colour = (name: keyof Colours) => () => colours[name];
+  const sizeOf = () => ({ width: host.clientWidth, height: host.clientHeight });
+  const paths = UPlot.paths.bars!({ size: [0.82, 40], radius: 0.12 });
+  const axis = { stroke: colour("text"), font: FONT, ticks: { show: false } };
+  const highest = () => Math.max(1, ...spans.map(({ granted, denied }) => granted + denied));
+
+  const plot = new UPlot(
+    {
+      ...sizeOf(),
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      scales: {
+        x: { time: false, range: () => [-0.5, Math.max(1, spans.length) - 0.5] },
+        y: { range: () => [0, HEAD_ROOM * highest()] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 26,
+          space: 64,
+          // Whole bars only.
+          incrs: [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 24, 30, 48],
+          values: (_, ticks) =>
+            ticks.map((index) => (spans[index] ? tick(spans[index].start) : "")),
+        },
+        {
+          ...axis,
+          grid: { stroke: colour("line"), width: 1 },
+          size: 44,
+          space: 32,
+          // Calls are whole.
+          incrs: [1, 2, 5]
+            .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((e) => step * 10 ** e))
+            .sort((a, b) => a - b),
+        },
+      ],
+      series: [
+        {},
+        // All calls, and before them those that were granted: what is seen above is denied.
+        {
+          fill: colour("denied"),
+          stroke: colour("denied"),
+          width: 0,
+          paths,
+          points: { show: false },
+        },
+        {
+          fill: colour("granted"),
+          stroke: colour("granted"),
+          width: 0,
+          paths,
+          points: { show: false },
+        },
+      ],
+      hooks: {
+        setCursor: [
+          ({ cursor: { idx, left = -1 } }) => onPoint(left < 0 ? undefined : (idx ?? undefined)),
+        ],
+      },
+    },
+    [[], [], []],
+    host,
+  );
+
+  function recolour(): void {
+    colours = readColours(host);
+    plot.redraw();
+  }
+  const onResize = new ResizeObserver(() => plot.setSize(sizeOf()));
+  onResize.observe(host);
+  const schemes = SCHEMES.map((query) => matchMedia(query));
+  for (const scheme of schemes) scheme.addEventListener("change", recolour);
+
+  return {
+    draw(nextSpans, nextTick) {
+      spans = nextSpans;
+      tick = nextTick;
+      // The application may have changed its colours without a media query.
+      colours = readColours(host);
+      plot.setData([
+        spans.map((_, index) => index),
+        spans.map(({ granted, denied }) => granted + denied),
+        spans.map(({ granted }) => granted),
+      ]);
+    },
+    destroy() {
+      onResize.disconnect();
+      for (const scheme of schemes) scheme.removeEventListener("change", recolour);
+      plot.destroy();
+    },
+  };
+}
+
+/** A canvas knows no `var()` and no `light-dark()`, so read what they come to. */
+function readColours(host: HTMLElement): Colours {
+  const probe = document.createElement("span");
+  host.append(probe);
+  const entries = Object.entries(COLOURS).map(([name, variable]) => {
+    probe.style.color = `var(${variable})`;
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return Object.fromEntries(entries) as Colours;
+}

@@ -1,0 +1,3 @@
+"use client";
+export type { TRPCClientLike } from "../trpc-clients.js";
+export { RateLimitAdmin, type RateLimitAdminProps } from "./rate-limit-admin.js";

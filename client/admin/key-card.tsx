@@ -1,0 +1,128 @@
+/** One limit of one key: its state in words, its rows, holds and slots, and the actions. */
+"use client";
+import { type ReactElement, useId, useRef } from "react";
+import { useAdmin } from "./admin-context.js";
+import { KeyActions } from "./key-actions.js";
+import type { AdminChange, AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
+import { Bar, capacityOfItem, leftText, OverrideBadge, Wait } from "./pieces.js";
+
+export function KeyCard({
+  limit,
+  of: state,
+  target,
+  onChanged,
+}: {
+  limit: AdminLimit;
+  of: AdminKeyLimit;
+  target: KeyInput;
+  onChanged: (changed: AdminChange) => void;
+}): ReactElement {
+  const { formats } = useAdmin();
+  const id = useId();
+  const title = useRef<HTMLHeadingElement>(null);
+  const { item } = state;
+  const override = state.override ?? item?.override;
+  const isLimited = (item?.retryAfter ?? 0) > 0;
+  return (
+    <section className="rla-card rla-key-card" aria-labelledby={id} data-limited={isLimited}>
+      <div className="rla-card-head">
+        <h3 ref={title} id={id} tabIndex={-1} translate="no">
+          {limit.name}
+        </h3>
+        <OverrideBadge override={override} />
+      </div>
+      <p className="rla-quiet">{formats.config(item?.config ?? limit.config, limit.kind)}</p>
+      {item ? (
+        <>
+          <div className="rla-line rla-state">
+            <strong>{`${leftText(item, formats)} ${limit.kind === "concurrency" ? "free" : "left"}`}</strong>
+            {isLimited && (
+              <span className="rla-until">
+                <span>may go on in </span>
+                <Wait item={item} over="now" />
+              </span>
+            )}
+          </div>
+          <Bar value={item.value} capacity={capacityOfItem(item)} />
+        </>
+      ) : (
+        <p className="rla-state">No call yet: all of it is left.</p>
+      )}
+      <Facts limit={limit} state={state} />
+      <KeyActions
+        limit={limit}
+        target={target}
+        override={override}
+        onChanged={onChanged}
+        onGone={() => title.current?.focus()}
+      />
+    </section>
+  );
+}
+
+function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {
+  const { formats } = useAdmin();
+  const { item, rows, holds = [], slots, usage } = state;
+  const { number, exactTime, time } = formats;
+  const granted = usage?.reduce((sum, span) => sum + span.granted, 0) ?? 0;
+  const denied = usage?.reduce((sum, span) => sum + span.denied, 0) ?? 0;
+  const facts: [string, string][] = [];
+  if (item?.since !== undefined) facts.push(["Limited since", exactTime(item.since)]);
+  if (usage) facts.push(["Last day", `${number(granted)} granted, ${number(denied)} denied`]);
+  if (item?.held) facts.push(["Held", number(item.held)]);
+  for (const { once, count, then, until } of holds) {
+    facts.push([`Hold ${once}`, `${number(count)}, until ${time(until)}, then ${then}`]);
+  }
+  if (slots) {
+    const { holders, waiting } = slots;
+    facts.push(["In the slots", `${number(holders.length)} of ${number(slots.slots)}`]);
+    facts.push(["In line", number(waiting)]);
+  }
+  if (facts.length === 0 && rows.length === 0) return null;
+  return (
+    <>
+      {facts.length > 0 && (
+        <dl className="rla-facts">
+          {facts.map(([term, text]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {rows.length > 0 && (
+        <details className="rla-details">
+          <summary>{rows.length === 1 ? "1 row" : `${number(rows.length)} rows`}</summary>
+          <div
+            className="rla-table-frame"
+            tabIndex={0}
+            role="region"
+            aria-label={`Rows of ${limit.name}`}
+          >
+            <table className="rla-table">
+              <thead>
+                <tr>
+                  <th scope="col">Shard</th>
+                  <th scope="col" className="rla-number">
+                    Value
+                  </th>
+                  <th scope="col">At</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ shard, value, ts }) => (
+                  <tr key={shard}>
+                    <td>{shard}</td>
+                    <td className="rla-number">{number(value)}</td>
+                    <td>{exactTime(ts)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,185 @@
+/**
+ * The keys that are limited now. Only the rows on the screen are there, however many keys there are.
+ * One row can have the focus; the arrow keys, Page Up and Down, Home and End move it.
+ */
+"use client";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactElement,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { useAdmin } from "./admin-context.js";
+import type { AdminItem, AdminLimit } from "./admin-types.js";
+import { Bar, capacityOfItem, keyText, leftText, OverrideBadge, Wait } from "./pieces.js";
+import type { Limited } from "./use-limited.js";
+import { useWindow } from "./use-window.js";
+
+/** px. As in admin.css. */
+const ROW = 56;
+
+export function LimitedList({
+  limit,
+  limited,
+}: {
+  limit: AdminLimit;
+  limited: Limited;
+}): ReactElement {
+  const { items, next } = limited.data;
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
+  const shown = useWindow(scroller, items.length, ROW);
+  const [wanted, setWanted] = useState(0);
+  const active = Math.min(wanted, items.length - 1);
+  const hasFocus = useRef(false);
+
+  const { show } = limited;
+  useEffect(() => show(shown.first, shown.end - 1), [show, shown.first, shown.end]);
+
+  const focusActive = useCallback(
+    () => scroller?.querySelector<HTMLElement>('button[tabindex="0"]')?.focus(),
+    [scroller],
+  );
+  // The row that had the focus is gone: its key is not limited any more.
+  useLayoutEffect(() => {
+    if (hasFocus.current && document.activeElement === document.body) focusActive();
+  });
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const element = scroller!;
+    const page = Math.max(1, Math.floor(element.clientHeight / ROW) - 1);
+    const to = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: items.length - 1,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const row = Math.max(0, Math.min(items.length - 1, to));
+    const top = row * ROW;
+    const below = top + ROW - element.clientHeight;
+    const { scrollTop } = element;
+    if (top < scrollTop || below > scrollTop) {
+      element.scrollTo({ top: top < scrollTop ? top : below });
+    }
+    hasFocus.current = true;
+    setWanted(row);
+  }
+  // The row is there after the render.
+  useEffect(() => {
+    if (hasFocus.current) focusActive();
+  }, [active, focusActive]);
+
+  const rows: number[] = [];
+  for (let index = shown.first; index < shown.end; index++) rows.push(index);
+  // It stays, so that Tab finds it and the focus is not lost.
+  if (active < shown.first) rows.unshift(active);
+  if (active >= shown.end) rows.push(active);
+  return (
+    <div
+      role="grid"
+      aria-label={`Keys that ${limit.name} limits now`}
+      aria-readonly="true"
+      // How many there are is known only at the end.
+      aria-rowcount={next === undefined ? items.length + 1 : -1}
+      aria-colcount={3}
+      className="rla-grid"
+      onKeyDown={onKeyDown}
+    >
+      <div role="rowgroup" className="rla-grid-head">
+        <div role="row" aria-rowindex={1} className="rla-row-head">
+          <span role="columnheader">Key</span>
+          <span role="columnheader">{limit.kind === "concurrency" ? "Free" : "Left"}</span>
+          <span role="columnheader">May go on in</span>
+        </div>
+      </div>
+      <div ref={setScroller} role="rowgroup" className="rla-scroller">
+        <div
+          className="rla-rows"
+          style={{ height: items.length * ROW }}
+          onFocus={() => (hasFocus.current = true)}
+          onBlur={({ target, relatedTarget }) => {
+            // A row that is taken away loses the focus, too, and is not left.
+            if (relatedTarget !== null || target.isConnected) hasFocus.current = false;
+          }}
+        >
+          {rows.map((index) => (
+            <Row
+              key={keyOf(items[index]!)}
+              item={items[index]!}
+              index={index}
+              isActive={index === active}
+              onActive={setWanted}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** No key is empty. */
+const keyOf = ({ key }: AdminItem) => key ?? "";
+
+const Row = memo(function Row({
+  item,
+  index,
+  isActive,
+  onActive,
+}: {
+  item: AdminItem;
+  index: number;
+  isActive: boolean;
+  onActive: (index: number) => void;
+}): ReactElement {
+  const { formats, openKey } = useAdmin();
+  const { key, since, held } = item;
+  const open = () => openKey(key === undefined ? {} : { key, stored: true });
+  const notes = [
+    since !== undefined && `since ${formats.exactTime(since)}`,
+    held !== undefined && held > 0 && `${formats.number(held)} held`,
+  ].filter((note) => note !== false);
+  return (
+    // The button in it is what the keyboard and screen readers use.
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className="rla-row"
+      style={{ top: index * ROW }}
+      onClick={open}
+    >
+      <div role="gridcell" className="rla-who">
+        <button
+          type="button"
+          tabIndex={isActive ? 0 : -1}
+          className="rla-key"
+          translate={key === undefined ? "yes" : "no"}
+          onFocus={() => onActive(index)}
+          onClick={(event) => {
+            event.stopPropagation();
+            open();
+          }}
+        >
+          {keyText(key)}
+        </button>
+        <div className="rla-notes">
+          <OverrideBadge override={item.override} />
+          {notes.length > 0 && <span>{notes.join(" · ")}</span>}
+        </div>
+      </div>
+      <div role="gridcell" className="rla-left">
+        <span>{leftText(item, formats)}</span>
+        <Bar value={item.value} capacity={capacityOfItem(item)} />
+      </div>
+      <div role="gridcell" className="rla-wait">
+        <Wait item={item} over="now" />
+      </div>
+    </div>
+  );
+});

@@ -1,0 +1,73 @@
+/** What several parts of a control room show: a bar, a countdown, and an override in a word. */
+"use client";
+import type { ReactElement } from "react";
+import { capacityOf, isNever } from "../../core/config.js";
+import { useAdmin } from "./admin-context.js";
+import type { AdminItem, AdminOverride } from "./admin-types.js";
+import { type Formats } from "./formats.js";
+import { useSecondsUntil } from "./ticker.js";
+
+/** What is left of what fits, as a picture. The words stand beside it. */
+export function Bar({ value, capacity }: { value: number; capacity: number }): ReactElement {
+  const part = capacity > 0 ? Math.min(1, Math.max(0, value / capacity)) : 0;
+  // An attribute, not a style: a page may allow no inline styles.
+  return (
+    <svg className="rla-bar" aria-hidden="true" width="100%" height="6">
+      <rect className="rla-bar-track" width="100%" height="6" rx="3" />
+      {part > 0 && (
+        <rect className="rla-bar-fill" width={`${(part * 100).toFixed(2)}%`} height="6" rx="3" />
+      )}
+    </svg>
+  );
+}
+
+export function capacityOfItem({ config }: AdminItem): number {
+  return config.slots ?? capacityOf(config);
+}
+
+/** Such as `0 of 10`. */
+export function leftText(item: AdminItem, formats: Formats): string {
+  return `${formats.number(item.value)} of ${formats.number(capacityOfItem(item))}`;
+}
+
+/**
+ * The time until a key may go on. The text is alone in its element, so that a translator of the browser
+ * can move it.
+ */
+export function Wait({ item, over }: { item: AdminItem; over: string }): ReactElement {
+  const { formats } = useAdmin();
+  const { now, retryAfter = 0 } = item;
+  const never = isNever(retryAfter);
+  const seconds = useSecondsUntil(never || retryAfter === 0 ? undefined : now + retryAfter);
+  return (
+    <span className="rla-countdown" role="timer" aria-live="off">
+      {never ? formats.wait(retryAfter) : seconds === 0 ? over : formats.wait(seconds * 1000)}
+    </span>
+  );
+}
+
+/** The override that counts, in a few words; nothing where there is none. */
+export function OverrideBadge({ override }: { override: AdminOverride | undefined }) {
+  const { formats } = useAdmin();
+  if (!override) return null;
+  const kind = override.blocked ? "banned" : override.unlimited ? "exempt" : "raised";
+  return (
+    <span className="rla-badge" data-kind={kind}>
+      {overrideText(override, formats)}
+    </span>
+  );
+}
+
+export function overrideText(override: AdminOverride, formats: Formats): string {
+  const { until, times } = override;
+  const end = until === undefined || isNever(until) ? "" : ` until ${formats.time(until)}`;
+  if (override.blocked) return `banned${end}`;
+  if (override.unlimited) return `exempt${end}`;
+  if (times !== undefined) return `${formats.number(times)} times${end}`;
+  return `own config${end}`;
+}
+
+/** The key as it is read aloud and shown. */
+export function keyText(key: string | undefined): string {
+  return key ?? "shared bucket";
+}

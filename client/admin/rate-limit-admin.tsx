@@ -1,0 +1,132 @@
+/** The control room: who is limited now, what was granted and denied, and one key with what can be done. */
+"use client";
+import { type ReactElement, useEffect, useId, useMemo, useRef, useState } from "react";
+import type { TRPCClientLike } from "../trpc-clients.js";
+import { createAdminClient } from "./admin-client.js";
+import { type Admin, AdminContext } from "./admin-context.js";
+import type { KeyInput } from "./admin-types.js";
+import { createFormats } from "./formats.js";
+import { withHealth } from "./health.js";
+import { KeySearch } from "./key-search.js";
+import { KeyView } from "./key-view.js";
+import { LimitView } from "./limit-view.js";
+import { Connection, Loading, Nothing, TroubleNote } from "./notes.js";
+import { Tabs } from "./tabs.js";
+import { createTicker, TickerContext } from "./ticker.js";
+import { usePoll } from "./use-poll.js";
+
+/** The properties of `RateLimitAdmin`. */
+export interface RateLimitAdminProps {
+  /** The application's client, from `createTRPCClient`. Keep it: another object asks for all of it anew. */
+  client: TRPCClientLike;
+  /**
+   * Where `rl.admin` stands in the application's router.
+   * @default "rateLimitAdmin"
+   */
+  path?: string | undefined;
+  /**
+   * The language of numbers and times, as `Intl` takes it.
+   * @default the browser's
+   */
+  locale?: string | undefined;
+  /**
+   * ms between an answer and the next question, 250 to 60,000. Nothing is asked while the page is hidden.
+   * @default 2000
+   */
+  refreshInterval?: number | undefined;
+  /** A CSS class beside the component's own. @default none */
+  className?: string | undefined;
+}
+
+/**
+ * A page for the people who help users: who is limited now, what was granted and denied, and one key
+ * under all limits, with what this caller may do about it. Needs the style sheet
+ * `trpc-rate-limit/admin.css`, and `admin` in the options of `createRateLimitTRPC`. Whoever `authorize`
+ * does not allow sees that, and no name of a limit.
+ */
+export function RateLimitAdmin({
+  client: trpcClient,
+  path = "rateLimitAdmin",
+  locale,
+  refreshInterval = 2000,
+  className,
+}: RateLimitAdminProps): ReactElement {
+  const { client, health } = useMemo(
+    () => withHealth(createAdminClient(trpcClient, path)),
+    [trpcClient, path],
+  );
+  const formats = useMemo(() => createFormats(locale), [locale]);
+  const [ticker] = useState(createTicker);
+  const interval = Math.min(60_000, Math.max(250, refreshInterval));
+  const [input, setInput] = useState<KeyInput>();
+  const [chosen, setChosen] = useState<string>();
+  const id = useId();
+  const panel = useRef<HTMLDivElement>(null);
+  // Limits come with a deployment, and rights with a person: both change seldom.
+  const { data: limits, error, refresh } = usePoll(path, (signal) => client.limits(signal), 60_000);
+
+  const admin = useMemo(
+    (): Admin | undefined =>
+      limits && { client, formats, interval, limits, openKey: (key) => setInput(key) },
+    [client, formats, interval, limits],
+  );
+  // What has opened a key is gone then, and so would be the focus.
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (wasOpen.current && !input) panel.current?.focus({ preventScroll: true });
+    wasOpen.current = input !== undefined;
+  }, [input]);
+
+  const shown = limits?.limits.find(({ name }) => name === chosen) ?? limits?.limits[0];
+  return (
+    <section
+      className={className === undefined ? "rate-limit-admin" : `rate-limit-admin ${className}`}
+      aria-label="Rate limits"
+    >
+      {!admin && error === undefined && <Loading>Asking for the limits…</Loading>}
+      {!admin && error !== undefined && <TroubleNote error={error} path={path} onRetry={refresh} />}
+      {admin && limits && (
+        <TickerContext.Provider value={ticker}>
+          <AdminContext.Provider value={admin}>
+            <div className="rla-top">
+              <KeySearch />
+              <Connection health={health} path={path} />
+            </div>
+            {!shown && <Nothing>This limiter has no limits.</Nothing>}
+            {shown && (
+              <div className="rla-body">
+                <Tabs
+                  id={id}
+                  chosen={shown.name}
+                  onChoose={(name) => {
+                    setChosen(name);
+                    setInput(undefined);
+                  }}
+                />
+                <div
+                  ref={panel}
+                  id={`${id}-panel`}
+                  role="tabpanel"
+                  aria-labelledby={`${id}-${limits.limits.indexOf(shown)}`}
+                  tabIndex={-1}
+                  className="rla-panel"
+                >
+                  {input ? (
+                    <KeyView
+                      key={JSON.stringify(input)}
+                      input={input}
+                      first={shown.name}
+                      onBack={() => setInput(undefined)}
+                    />
+                  ) : (
+                    <LimitView key={shown.name} limit={shown} />
+                  )}
+                </div>
+              </div>
+            )}
+          </AdminContext.Provider>
+        </TickerContext.Provider>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,55 @@
+/** The ranges of the chart, and the spans into which each is cut. */
+import { DAY, HOUR, MINUTE } from "../../core/durations.js";
+import type { AdminLimit, UsageSpan } from "./admin-types.js";
+
+export interface UsageRange {
+  id: "hour" | "day" | "week";
+  label: string;
+  /** As in "in the last hour". */
+  last: string;
+  length: number;
+  /** The length of a bar that reads well, ms. */
+  bar: number;
+}
+
+export const RANGES: readonly UsageRange[] = [
+  { id: "hour", label: "Hour", last: "hour", length: HOUR, bar: MINUTE },
+  { id: "day", label: "Day", last: "day", length: DAY, bar: 30 * MINUTE },
+  { id: "week", label: "Week", last: "week", length: 7 * DAY, bar: 4 * HOUR },
+];
+
+/** Fewer bars say nothing. */
+const FEWEST = 4;
+
+/** The ranges that say something of a limit: usage by the day has no hour. */
+export function rangesOf({ usageEvery = MINUTE }: AdminLimit): readonly UsageRange[] {
+  const fine = RANGES.filter(({ length }) => length / usageEvery >= FEWEST);
+  return fine.length > 0 ? fine : RANGES.slice(-1);
+}
+
+/** What to ask: whole spans, the last of which is the one of now. */
+export function askedOf(
+  { usageEvery = MINUTE }: AdminLimit,
+  { length, bar }: UsageRange,
+  now: number,
+): { from: number; to: number; every: number } {
+  // A whole number of the limit's own spans, and a day is a whole number of it.
+  let spans = Math.max(1, Math.ceil(bar / usageEvery));
+  while (DAY % (spans * usageEvery) !== 0 && spans * usageEvery < DAY) spans++;
+  const every = spans * usageEvery;
+  const to = (Math.floor(now / every) + 1) * every;
+  return { from: to - Math.ceil(length / every) * every, to, every };
+}
+
+/** Every span of a range, also those that have no item: nothing was counted in them. */
+export function allSpans(
+  items: readonly UsageSpan[],
+  { from, to, every }: { from: number; to: number; every: number },
+): UsageSpan[] {
+  const known = new Map(items.map((item) => [Math.floor((item.start - from) / every), item]));
+  return Array.from({ length: Math.round((to - from) / every) }, (_, index) => {
+    const start = from + index * every;
+    const { granted = 0, denied = 0 } = known.get(index) ?? {};
+    return { start, end: start + every, granted, denied };
+  });
+}

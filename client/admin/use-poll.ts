@@ -1,0 +1,112 @@
+/** Asks the server now, and again and again while the page is visible. Keeps what it knew when it fails. */
+"use client";
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { type Trouble, troubleOf } from "./admin-client.js";
+import { TickerContext } from "./ticker.js";
+
+export interface Poll<T> {
+  /** The last answer; `undefined` before the first one. */
+  data: T | undefined;
+  /** Why the last question had no answer; `undefined` if it had one. */
+  error: unknown;
+  trouble: Trouble | undefined;
+  /** Whether `data` is about what is asked now, rather than about what was asked before. */
+  isCurrent: boolean;
+  /** Asks at once. What is on its way is not waited for: it may be older than a change. */
+  refresh(): void;
+  /** Changes what is shown, until the next answer. */
+  patch(change: (data: T) => T): void;
+}
+
+interface State<T> {
+  question: string;
+  data: T | undefined;
+  error: unknown;
+}
+
+/**
+ * @param question what `ask` depends on. Another one asks at once.
+ * @param every ms between an answer and the next question; `undefined`: asks once.
+ */
+export function usePoll<T extends object>(
+  question: string,
+  ask: (signal: AbortSignal) => Promise<T>,
+  every: number | undefined,
+): Poll<T> {
+  const ticker = useContext(TickerContext);
+  const [state, setState] = useState<State<T>>({ question, data: undefined, error: undefined });
+  const [round, setRound] = useState(0);
+  const latest = useRef(ask);
+  useEffect(() => {
+    latest.current = ask;
+  });
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let controller: AbortController | undefined;
+    let isOver = false;
+
+    async function run(): Promise<void> {
+      clearTimeout(timer);
+      timer = undefined;
+      controller?.abort();
+      const own = (controller = new AbortController());
+      try {
+        const data = await latest.current(own.signal);
+        if (own.signal.aborted) return;
+        // Most answers say what time it is on the server.
+        const { now } = data as { now?: number };
+        if (now !== undefined) ticker?.hear(now);
+        setState({ question, data, error: undefined });
+      } catch (error) {
+        if (own.signal.aborted) return;
+        setState((before) => ({ ...before, question, data: keep(before), error }));
+      }
+      controller = undefined;
+      if (!isOver && every !== undefined && !document.hidden) {
+        timer = setTimeout(() => void run(), every);
+      }
+    }
+    const keep = (before: State<T>) => (before.question === question ? before.data : undefined);
+    /** A page that nobody sees asks nothing. */
+    function wake(): void {
+      if (!document.hidden && timer === undefined && !controller) void run();
+    }
+
+    const onLine = () => void run();
+
+    void run();
+    if (every !== undefined) {
+      document.addEventListener("visibilitychange", wake);
+      window.addEventListener("online", onLine);
+    }
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+      controller?.abort();
+      document.removeEventListener("visibilitychange", wake);
+      window.removeEventListener("online", onLine);
+    };
+  }, [question, every, round, ticker]);
+
+  const refresh = useCallback(() => setRound((before) => before + 1), []);
+  const patch = useCallback(
+    (change: (data: T) => T) =>
+      setState((before) =>
+        before.data === undefined ? before : { ...before, data: change(before.data) },
+      ),
+    [],
+  );
+  const isCurrent = state.question === question;
+  return useMemo(() => {
+    const { error } = isCurrent ? state : { error: undefined };
+    return {
+      data: isCurrent ? state.data : undefined,
+      error,
+      trouble: error === undefined ? undefined : troubleOf(error),
+      isCurrent,
+      refresh,
+      patch,
+    };
+  }, [state, isCurrent, refresh, patch]);
+}

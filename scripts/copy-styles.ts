@@ -1,0 +1,16 @@
+/**
+ * Puts the stylesheets beside the code in `dist`, each with a declaration: TypeScript then knows
+ * `import "trpc-rate-limit/styles.css"` in applications without types for stylesheets, too.
+ */
+import { copyFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+for (const file of await readdir(join(ROOT, "client"), { recursive: true })) {
+  if (!file.endsWith(".css")) continue;
+  const target = join(ROOT, "dist/client", file);
+  await copyFile(join(ROOT, "client", file), target);
+  await writeFile(`${target}.d.ts`, "export {};\n");
+}
