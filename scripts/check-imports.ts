@@ -44,6 +44,7 @@ const EXAMPLE_PACKAGES = [
 const EXAMPLE_PARTS = [
   "behind",
   "chat",
+  "control-room",
   "log-in",
   "model",
   "overview",

@@ -18,6 +18,7 @@ const PARTS = [
   "The race",
   "Playground",
   "Two visitors",
+  "Control room",
   "Behind it",
 ] as const;
 /** The first part has a sentence for a title. */

@@ -31,6 +31,11 @@ const PARTS: readonly { id: string; title: string; content: ReactNode }[] = [
     title: "Two visitors",
     content: part(() => import("../../side-by-side/page.js")),
   },
+  {
+    id: "control-room",
+    title: "Control room",
+    content: part(() => import("../../control-room/page.js")),
+  },
   { id: "behind", title: "Behind it", content: part(() => import("../../behind/page.js")) },
 ];
 

@@ -9,6 +9,7 @@ import {
   type RateLimiterOptions,
 } from "trpc-rate-limit/server";
 import { chatLimits } from "../../chat/limits.js";
+import { controlRoomLimits } from "../../control-room/limits.js";
 import { logInLimits } from "../../log-in/limits.js";
 import { modelLimits, PAID } from "../../model/limits.js";
 import { overviewLimits } from "../../overview/limits.js";
@@ -24,6 +25,7 @@ export const LIMITS = {
   ...modelLimits,
   ...signUpLimits,
   ...raceLimits,
+  ...controlRoomLimits,
   ...playgroundLimits,
 };
 
@@ -35,6 +37,8 @@ export function createLimiter(
     store: prismaStore(prisma),
     limits: LIMITS,
     // A row goes when it is full on both tiers.
+    // The control room bans, exempts and raises.
+    overrides: true,
     autoPrune: { every: HOUR, alsoConfigs: { llmTokens: [PAID] } },
     ...hooks,
   });

@@ -1,6 +1,7 @@
 /** The API: one router for each part of the page, and the package's own. */
 import { behindRouter } from "../../behind/server.js";
 import { chatRouter } from "../../chat/server.js";
+import { controlRoomRouter } from "../../control-room/server.js";
 import { logInRouter } from "../../log-in/server.js";
 import { modelRouter } from "../../model/server.js";
 import { overviewRouter } from "../../overview/server.js";
@@ -15,6 +16,8 @@ export function createAppRouter(prisma: PrismaClient) {
   return app.t.router({
     // Limit: what the page's hooks read.
     rateLimit: app.rl.router,
+    // Limit: what the control room asks and does. It asks who may.
+    rateLimitAdmin: app.rl.admin,
     overview: overviewRouter(app),
     chat: chatRouter(app),
     logIn: logInRouter(app),
@@ -22,6 +25,7 @@ export function createAppRouter(prisma: PrismaClient) {
     signUps: signUpsRouter(app),
     race: raceRouter(app),
     playground: playgroundRouter(app),
+    controlRoom: controlRoomRouter(app),
     behind: behindRouter(app),
   });
 }

@@ -3,6 +3,7 @@ import { initTRPC } from "@trpc/server";
 import { type RateLimitConfig } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 import { createStatistics } from "../../behind/statistics.js";
+import { keepOperators } from "../../control-room/operators.js";
 import { ACCOUNT, logInKey, requestedLogInKey } from "../../log-in/limits.js";
 import { configOfTier } from "../../model/limits.js";
 import { playgroundConfig } from "../../playground/chosen-config.js";
@@ -21,6 +22,7 @@ export type App = ReturnType<typeof createTRPC>;
 export function createTRPC(prisma: PrismaClient) {
   const statistics = createStatistics();
   const limiter = createLimiter(prisma, statistics);
+  const operators = keepOperators(prisma);
   const playgroundConfigs = keepInPrisma(prisma);
   const t = initTRPC.context<Context>().create({
     // Limit: a denial says its limit and the wait, and the hooks read them.
@@ -53,8 +55,13 @@ export function createTRPC(prisma: PrismaClient) {
     config: ({ ctx, name }) => configOf(ctx.visitor, name),
     // The demo is all about changes that are seen at once.
     keyInterval: 5_000,
+    // Limit: who may look into the control room, and act there.
+    admin: {
+      authorize: ({ ctx }) => operators.has(ctx.visitor),
+      actor: ({ ctx }) => ctx.visitor,
+    },
   });
-  return { prisma, limiter, t, rl, statistics, configOf, playgroundConfigs };
+  return { prisma, limiter, t, rl, statistics, operators, configOf, playgroundConfigs };
 }
 
 /** The config by what a visitor has chosen. `undefined`: the limit's own. */

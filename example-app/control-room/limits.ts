@@ -1,0 +1,12 @@
+/** The limits of the pretended customers, which count who used how much. */
+import { DAY, MINUTE, SECOND, type RateLimitConfig } from "trpc-rate-limit";
+
+/** By the minute, so that the chart has bars soon. */
+const usage = { every: MINUTE, keep: 7 * DAY };
+
+export const controlRoomLimits = {
+  /** Five at once, then one every three seconds. */
+  apiCalls: { kind: "token bucket", rate: 20, period: MINUTE, capacity: 5, usage },
+  /** Each customer exports a few files, and then waits for the next window. */
+  exports: { kind: "fixed window", rate: 3, period: 90 * SECOND, usage },
+} as const satisfies Record<string, RateLimitConfig>;

@@ -1,0 +1,86 @@
+/** The control room, for those who have put on the hat of the people who help users. */
+import code from "code:./minimal.tsx";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useSubscription } from "@trpc/tanstack-react-query";
+import { RateLimitAdmin } from "trpc-rate-limit/admin";
+import "trpc-rate-limit/admin.css";
+import "../shared/page/choice.css";
+import { Part } from "../shared/page/pieces.js";
+import { client, useTRPC } from "../shared/page/trpc.js";
+import "./page.css";
+
+export default function ControlRoom() {
+  const trpc = useTRPC();
+  const { data: me } = useQuery(trpc.controlRoom.me.queryOptions());
+  return (
+    <Part
+      title="Control room"
+      code={code}
+      lead="Who is limited now, and what the people who help them can do about it. What is done here shows on the customer's open page at once."
+    >
+      <div className="control-room">
+        {me && <Hat own={me.key} isOperator={me.isOperator} isOpen={me.isOpen} />}
+        {/* The refusal and the room are two sights of one component: the server decides. */}
+        {me && <RateLimitAdmin key={String(me.isOperator)} client={client} locale="en-GB" />}
+        {me?.isOperator && <Customers />}
+      </div>
+    </Part>
+  );
+}
+
+const HATS = [
+  { isOperator: false, title: "A visitor", about: "may not see it" },
+  { isOperator: true, title: "Support", about: "sees all, and acts" },
+];
+
+function Hat({ own, isOperator, isOpen }: { own: string; isOperator: boolean; isOpen: boolean }) {
+  const trpc = useTRPC();
+  const queries = useQueryClient();
+  const become = useMutation(
+    trpc.controlRoom.become.mutationOptions({
+      onSuccess: () => queries.invalidateQueries({ queryKey: trpc.controlRoom.me.queryKey() }),
+    }),
+  );
+  return (
+    <div className="hat">
+      <fieldset className="choice">
+        <legend>You are</legend>
+        {HATS.map((hat) => (
+          <label key={hat.title}>
+            <input
+              type="radio"
+              name="hat"
+              checked={hat.isOperator === isOperator}
+              disabled={hat.isOperator && !isOpen}
+              onChange={() => become.mutate({ isOperator: hat.isOperator })}
+            />
+            <span>
+              {hat.title}
+              <small>{hat.about}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <dl className="own">
+        <dt>Your own key, to look up</dt>
+        <dd>
+          <code>{own}</code>
+        </dd>
+      </dl>
+      <p role="status" className="quiet">
+        {!isOpen && "In production, visitors must not ban each other."}
+        {become.isError && "The server does not answer. Try again."}
+      </p>
+    </div>
+  );
+}
+
+/** Lets customers call while this page is open, so that there is something to see. */
+function Customers() {
+  useSubscription(useTRPC().controlRoom.customers.subscriptionOptions());
+  return (
+    <p className="quiet">
+      Forty customers call while this page is open. A few of them call too much.
+    </p>
+  );
+}

@@ -1,0 +1,42 @@
+/** Who may look into the control room, and the customers whose calls are seen there. */
+import { TRPCError } from "@trpc/server";
+import { z } from "zod";
+import type { App } from "../shared/server/trpc.js";
+import { callAsCustomers } from "./traffic.js";
+
+export function controlRoomRouter(app: App) {
+  const { t, operators } = app;
+  /** However many pages look, the customers call once. */
+  let looking = 0;
+  let ending: AbortController | undefined;
+
+  return t.router({
+    me: t.procedure.query(async ({ ctx }) => ({
+      key: ctx.visitor,
+      isOperator: await operators.has(ctx.visitor),
+      isOpen: operators.isOpen,
+    })),
+
+    become: t.procedure
+      .input(z.object({ isOperator: z.boolean() }))
+      .mutation(async ({ ctx, input: { isOperator } }) => {
+        if (isOperator && !operators.isOpen) throw new TRPCError({ code: "FORBIDDEN" });
+        await operators.set(ctx.visitor, isOperator);
+        return { isOperator };
+      }),
+
+    /** Lets customers call while somebody looks. */
+    customers: t.procedure.subscription(async function* ({ signal }) {
+      if (looking++ === 0) {
+        ending = new AbortController();
+        callAsCustomers(app, ending.signal).catch(() => {});
+      }
+      try {
+        yield { areCalling: true };
+        await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      } finally {
+        if (--looking === 0) ending?.abort();
+      }
+    }),
+  });
+}

@@ -1,0 +1,10 @@
+-- CreateTable
+CREATE TABLE "RateLimitOverride" (
+    "name" TEXT NOT NULL,
+    "key" TEXT NOT NULL DEFAULT '',
+    "rule" TEXT NOT NULL,
+    "until" REAL NOT NULL,
+    "setAt" REAL NOT NULL,
+
+    PRIMARY KEY ("name", "key")
+);
