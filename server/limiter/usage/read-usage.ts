@@ -40,11 +40,7 @@ export async function readUsage(
   if (terms === undefined) throw uncounted(name);
   const { every } = terms;
   const [first, end] = spansOf(terms, from, to);
-  const each = ofItem ?? every;
-  if (!Number.isSafeInteger(each) || each < every || each % every !== 0) {
-    const problem = `a multiple of the limit's usage.every, ${every}`;
-    throw new RateLimitConfigError("every", ofItem, problem);
-  }
+  const each = lengthOfItem(terms, ofItem);
   const items: UsageItem[] = [];
   const all = noCounts();
   let ofNext = noCounts();
@@ -63,6 +59,14 @@ export async function readUsage(
     }
   }
   return { items, total: usageIn(all) };
+}
+
+/** @throws RateLimitConfigError for a length that is no multiple of a span. */
+export function lengthOfItem({ every }: Pick<UsageTerms, "every">, option?: number): number {
+  const each = option ?? every;
+  if (Number.isSafeInteger(each) && each >= every && each % every === 0) return each;
+  const problem = `a multiple of the limit's usage.every, ${every}`;
+  throw new RateLimitConfigError("every", option, problem);
 }
 
 function addAll(sums: Counts, counts: Counts): void {
@@ -89,8 +93,16 @@ function spansFrom(start: number, end: number, every: number): number[] {
   return Array.from({ length: (end - start) / every }, (_, i) => start + i * every);
 }
 
-/** The start of the first span, and the end of the last one. */
-function spansOf({ every }: UsageTerms, from: number, to: number): [first: number, end: number] {
+/**
+ * The start of the first span, and the end of the last one.
+ *
+ * @throws RateLimitConfigError for instants that are none, or too far apart.
+ */
+export function spansOf(
+  { every }: Pick<UsageTerms, "every">,
+  from: number,
+  to: number,
+): [first: number, end: number] {
   for (const [option, value] of Object.entries({ from, to })) {
     if (Number.isSafeInteger(value)) continue;
     throw new RateLimitConfigError(option, value, "an instant, a whole number of epoch ms");

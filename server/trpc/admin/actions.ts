@@ -9,6 +9,8 @@ import type { OverrideRule } from "../../limiter/overrides/override-types.js";
 import { badRequest } from "./admin-errors.js";
 import type { AdminChange } from "./admin-types.js";
 import { readItem } from "./read-items.js";
+import type { DecisionRecorder } from "./recorder.js";
+import { withSince } from "./since.js";
 import { storedKeyOf } from "./stored-key-of.js";
 
 /** How long a ban is where the caller does not say it, ms. */
@@ -28,7 +30,7 @@ export interface ActionInput {
  * @param by who does it.
  */
 export async function act(
-  operator: Operator,
+  { operator, recorder }: { operator: Operator; recorder: DecisionRecorder },
   action: OperatorAction,
   input: ActionInput,
   by: string | undefined,
@@ -38,11 +40,12 @@ export async function act(
   const key = storedKeyOf(operator, input);
   await change(operator, action, key, input);
   await tell(operator, action, { ...input, storedKey: key }, by);
-  const [item, override] = await Promise.all([
+  const [read, override] = await Promise.all([
     readItem(operator, name, key),
     overrideOf(operator, name, key),
   ]);
-  return { now: operator.clock(), item, ...(override && { override }) };
+  const [item] = await withSince(operator, recorder, name, [read]);
+  return { now: operator.clock(), item: item!, ...(override && { override }) };
 }
 
 async function tell(
@@ -112,7 +115,7 @@ function demandFitting(
 }
 
 /** The override of exactly this key, or of all keys. */
-export async function overrideOf(
+async function overrideOf(
   { overrides, hasOverrides, slotConfigs }: Operator,
   name: string,
   key: string | undefined,

@@ -3,6 +3,7 @@
  * `admin.authorize` first. All limits are there, not only those that pages may know.
  */
 import type { TRPCBuilder } from "@trpc/server";
+import { keyOption } from "../../../core/key-option.js";
 import { usageTerms } from "../../../core/rows/usage.js";
 import type { OperatorAction } from "../../limiter/limiter-options.js";
 import type { LimitConfigs } from "../../limiter/call-options.js";
@@ -11,6 +12,9 @@ import { act, type ActionInput } from "./actions.js";
 import { badRequest, throwingAdminErrors } from "./admin-errors.js";
 import type {
   AdminAction,
+  AdminDenial,
+  AdminDenials,
+  AdminKey,
   AdminLimit,
   AdminLimits,
   AdminPage,
@@ -18,13 +22,18 @@ import type {
 } from "./admin-types.js";
 import { createGuard } from "./guard.js";
 import { listItems, type Lists } from "./read-items.js";
+import { type Denial, DecisionRecorder, recorderOf } from "./recorder.js";
 import type { RateLimitAdminRouter } from "./router-types.js";
-import { DEFAULT_ITEMS, schemas } from "./schemas.js";
+import { createAdminSchemas, DEFAULT_ITEMS } from "./schemas.js";
+import { showKey } from "./show-key.js";
+import { showUsage, type Uses } from "./show-usage.js";
+import { withSince } from "./since.js";
+import { storedKeyOf } from "./stored-key-of.js";
 
 const ACTIONS: readonly AdminAction[] = ["view", "ban", "exempt", "raise", "clear", "reset"];
 
 export interface AdminRouterOptions<TContext extends object, TName extends string> {
-  limiter: Lists & { readonly limits: LimitConfigs };
+  limiter: Lists & Uses & { readonly limits: LimitConfigs };
   names: readonly TName[];
   /** `undefined` where nobody may do anything. */
   admin: RateLimitAdminOptions<TContext, TName> | undefined;
@@ -40,6 +49,12 @@ export function createAdminRouter<
 ): RateLimitAdminRouter<TContext, TMeta, TName> {
   const operator = createOperator(limiter);
   const guard = createGuard(admin, names);
+  const schemas = createAdminSchemas<TName>();
+  // Where nobody may look, nothing is recorded.
+  const recorder =
+    admin === undefined
+      ? new DecisionRecorder([], operator.clock)
+      : recorderOf(operator.decisions, names, operator.clock);
 
   /** A procedure that only those get to whom `authorize` allows the action. */
   const guarded = (action: AdminAction) =>
@@ -59,7 +74,7 @@ export function createAdminRouter<
       throwingAdminErrors(() => {
         const by: unknown = admin?.actor?.({ ctx: ctx as TContext });
         const actor = typeof by === "string" ? by : undefined;
-        return act(operator, action, { ...input, name: known(input.name) }, actor);
+        return act({ operator, recorder }, action, { ...input, name: known(input.name) }, actor);
       });
   }
 
@@ -91,7 +106,41 @@ export function createAdminRouter<
       .query(({ input: { name, denied = true, after, count = DEFAULT_ITEMS } }) =>
         throwingAdminErrors(async (): Promise<AdminPage> => {
           const page = await listItems(operator, limiter, known(name), { denied, after, count });
-          return { now: operator.clock(), ...page };
+          const items = await withSince(operator, recorder, name, page.items);
+          return { now: operator.clock(), ...page, items };
+        }),
+      ),
+
+    /** One key under all limits that the caller may view for it. */
+    key: guarded("view")
+      .input(schemas.key)
+      .query(({ ctx, input }) =>
+        throwingAdminErrors(async (): Promise<AdminKey<TName>> => {
+          const shown = await allowed(names, (name) => guard.allows(ctx, "view", name, input?.key));
+          const key = storedKeyOf(operator, input);
+          const limits = await showKey({ operator, limiter, recorder }, shown, key);
+          return { now: operator.clock(), ...keyOption(key), limits };
+        }),
+      ),
+
+    /** How much of a limit was granted and denied over time, of all keys together. */
+    usage: guarded("view")
+      .input(schemas.usage)
+      .query(({ input: { name, ...span } }) =>
+        throwingAdminErrors(() => showUsage(operator, limiter, recorder, known(name), span)),
+      ),
+
+    /** The newest denials of this process. */
+    denials: guarded("view")
+      .input(schemas.denials)
+      .query(({ ctx, input: { name, count = DEFAULT_ITEMS } = {} }) =>
+        throwingAdminErrors(async (): Promise<AdminDenials<TName>> => {
+          const shown =
+            name === undefined
+              ? await allowed(names, (each) => guard.allows(ctx, "view", each))
+              : [known(name)];
+          const { since, items } = recorder.denials(shown, count);
+          return { now: operator.clock(), since, items: items.map(shownDenial) };
         }),
       ),
 
@@ -109,7 +158,12 @@ export function createAdminRouter<
 
     /** Fills a bucket, and frees all slots. */
     reset: guarded("reset").input(schemas.target).mutation(toActing("reset")),
-  }) as unknown as RateLimitAdminRouter<TContext, TMeta, TName>;
+  });
+
+  function shownDenial({ key, ...denial }: Denial): AdminDenial<TName> {
+    const stored = keyOption(operator.toStoredKey(key));
+    return { ...denial, name: denial.name as TName, ...stored };
+  }
 
   function shownLimit(name: TName): AdminLimit<TName> {
     const own = limiter.limits[name]!;

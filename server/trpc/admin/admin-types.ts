@@ -87,8 +87,8 @@ export interface AdminItem {
   /** Whole ms until a call for one token would pass; 8e15 for never. Absent where it passes now. */
   retryAfter?: number | undefined;
   /**
-   * Since when calls are denied, epoch ms, where that is known: when the ban was set, when the bucket was
-   * last written, or when this process has first denied a call in this window.
+   * Since when calls are denied, epoch ms, where that is known: when a ban was set; when a token bucket of
+   * one row was last written; of a window, the oldest denial in it that this process still knows.
    */
   since?: number | undefined;
   /** Tokens that calls hold, of a limit with holds. They are not in `value`. */

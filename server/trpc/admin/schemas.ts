@@ -16,7 +16,6 @@ export const DEFAULT_ITEMS = 100;
 /** Of a cursor: a key of the most characters, each of them escaped. */
 const LONGEST_CURSOR = 2000;
 
-const name = z.string().max(191);
 const count = z.int().min(1).max(MOST_ITEMS).optional();
 const instant = z.int().min(0);
 const stored = z.boolean().optional();
@@ -26,26 +25,30 @@ function isOne({ key, all = false }: { key?: string | undefined; all?: boolean |
   return (key === undefined) === all;
 }
 
-const target = z.strictObject({
-  name,
-  key: keySchema.optional(),
-  stored,
-  all: z.boolean().optional(),
-});
-const timed = target.extend({ for: z.int().min(1).max(LONGEST).optional() });
 const TARGET = { error: "give a key, or all: true in place of it for all keys" };
 
-export const schemas = {
-  list: z.strictObject({
+export function createAdminSchemas<TName extends string>() {
+  // It is looked up afterwards.
+  const name = z.string().max(191) as unknown as z.ZodType<TName, TName>;
+  const target = z.strictObject({
     name,
-    denied: z.boolean().optional(),
-    after: z.string().max(LONGEST_CURSOR).optional(),
-    count,
-  }),
-  key: z.strictObject({ key: keySchema.optional(), stored }).optional(),
-  usage: z.strictObject({ name, from: instant, to: instant, every: z.int().min(1).optional() }),
-  denials: z.strictObject({ name: name.optional(), count }).optional(),
-  target: target.refine(isOne, TARGET),
-  timed: timed.refine(isOne, TARGET),
-  raise: timed.extend({ times: z.number().gt(0).max(MOST_TIMES) }).refine(isOne, TARGET),
-};
+    key: keySchema.optional(),
+    stored,
+    all: z.boolean().optional(),
+  });
+  const timed = target.extend({ for: z.int().min(1).max(LONGEST).optional() });
+  return {
+    list: z.strictObject({
+      name,
+      denied: z.boolean().optional(),
+      after: z.string().max(LONGEST_CURSOR).optional(),
+      count,
+    }),
+    key: z.strictObject({ key: keySchema.optional(), stored }).optional(),
+    usage: z.strictObject({ name, from: instant, to: instant, every: z.int().min(1).optional() }),
+    denials: z.strictObject({ name: name.optional(), count }).optional(),
+    target: target.refine(isOne, TARGET),
+    timed: timed.refine(isOne, TARGET),
+    raise: timed.extend({ times: z.number().gt(0).max(MOST_TIMES) }).refine(isOne, TARGET),
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * What this process has decided lately, for operators: the newest denials, and how much was granted and
+ * denied in each minute of a day. It is bounded whatever the number of keys and calls: by the number of
+ * limits that the limiter names.
+ */
+import { MINUTE } from "../../../core/durations.js";
+import type { Usage } from "../../../core/usage.js";
+import type { DecisionEvent } from "../../limiter/limiter-options.js";
+import { usageOfEvent } from "../../limiter/usage/usage-of-event.js";
+
+/** Denials of each limit that are kept: as many as one answer can have. */
+export const KEPT_DENIALS = 200;
+/** Minutes that are kept: a day of them. */
+export const KEPT_MINUTES = 1440;
+
+/** A denial, with the key as the caller gave it. */
+export interface Denial {
+  readonly at: number;
+  readonly name: string;
+  readonly key: string | undefined;
+  readonly count: number;
+  readonly retryAfter: number;
+}
+
+interface Numbered extends Denial {
+  /** Denials of one ms have an order, too. */
+  readonly number: number;
+}
+
+/** What is kept of one limit. */
+class Record {
+  /** The place of the next denial, which is that of the oldest one once the ring is full. */
+  #next = 0;
+  readonly #ring: Numbered[] = [];
+  /** By the start of the minute, the oldest first. */
+  readonly #minutes = new Map<number, Usage>();
+
+  denied(denial: Numbered): void {
+    this.#ring[this.#next] = denial;
+    this.#next = (this.#next + 1) % KEPT_DENIALS;
+  }
+
+  used(at: number, usage: Partial<Usage>): void {
+    const minute = Math.floor(at / MINUTE) * MINUTE;
+    let counts = this.#minutes.get(minute);
+    if (counts === undefined) {
+      this.#minutes.set(minute, (counts = { granted: 0, denied: 0, taken: 0, givenBack: 0 }));
+      if (this.#minutes.size > KEPT_MINUTES)
+        this.#minutes.delete(this.#minutes.keys().next().value!);
+    }
+    counts.granted += usage.granted ?? 0;
+    counts.denied += usage.denied ?? 0;
+    counts.taken += usage.taken ?? 0;
+  }
+
+  get denials(): readonly Numbered[] {
+    return this.#ring;
+  }
+
+  /** The oldest denial that is kept, if older ones were dropped. */
+  get oldest(): Denial | undefined {
+    return this.#ring.length < KEPT_DENIALS ? undefined : this.#ring[this.#next];
+  }
+
+  minute(start: number): Usage | undefined {
+    return this.#minutes.get(start);
+  }
+}
+
+export class DecisionRecorder {
+  /** When it began to listen, epoch ms. */
+  readonly since: number;
+  readonly #byName: ReadonlyMap<string, Record>;
+  #number = 0;
+
+  constructor(
+    names: readonly string[],
+    private readonly clock: () => number,
+  ) {
+    this.since = clock();
+    this.#byName = new Map(names.map((name) => [name, new Record()]));
+  }
+
+  record({ action, name, key, count, result }: DecisionEvent): void {
+    // Calls with a config can have any names, and any number of them.
+    const record = this.#byName.get(name);
+    const usage = record && usageOfEvent(action, count, result);
+    if (usage === undefined) return;
+    const at = this.clock();
+    record!.used(at, usage);
+    if (result.ok) return;
+    const { retryAfter } = result;
+    record!.denied({ at, name, key, count, retryAfter, number: this.#number++ });
+  }
+
+  /** The newest denials first, of one limit or of several, and from when on the list is complete. */
+  denials(names: readonly string[], count: number): { since: number; items: Denial[] } {
+    const records = names.flatMap((name) => this.#byName.get(name) ?? []);
+    const all = records.flatMap(({ denials }) => denials);
+    all.sort((a, b) => b.number - a.number);
+    const since = Math.max(this.since, ...records.map(({ oldest }) => oldest?.at ?? 0));
+    return { since, items: all.slice(0, count).map(({ number: _, ...denial }) => denial) };
+  }
+
+  /** What was counted in a minute, by its start. Givings-back are told to nobody, and so they are 0. */
+  minute(name: string, start: number): Usage | undefined {
+    return this.#byName.get(name)?.minute(start);
+  }
+
+  /** From when on the minutes are complete, epoch ms. */
+  get minutesSince(): number {
+    const first = (Math.floor(this.clock() / MINUTE) - KEPT_MINUTES + 1) * MINUTE;
+    return Math.max(this.since, first);
+  }
+}
+
+const recorders = new WeakMap<object, DecisionRecorder>();
+
+/**
+ * The recorder of a limiter: one, however many routers there are. It listens from the first call on.
+ *
+ * @param decisions the same object for all routers of a limiter.
+ */
+export function recorderOf(
+  decisions: { listen(listener: (event: DecisionEvent) => void): unknown },
+  names: readonly string[],
+  clock: () => number,
+): DecisionRecorder {
+  let recorder = recorders.get(decisions);
+  if (recorder === undefined) {
+    const made = new DecisionRecorder(names, clock);
+    recorders.set(decisions, (recorder = made));
+    decisions.listen((event) => made.record(event));
+  }
+  return recorder;
+}

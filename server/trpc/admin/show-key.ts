@@ -1,0 +1,124 @@
+/** One key under all limits: what its buckets hold, its rows, holds, slots, overrides and usage. */
+import { DAY } from "../../../core/durations.js";
+import { keyOption } from "../../../core/key-option.js";
+import type { ConcurrencyConfig } from "../../../core/limit-config.js";
+import { waits } from "../../../core/rows/seat.js";
+import { allRows } from "../../limiter/choose-shards.js";
+import { readEach } from "../../limiter/holds/find-holds.js";
+import { listHolds } from "../../limiter/holds/list-holds.js";
+import type { Operator } from "../../limiter/operator.js";
+import { beneathAnswer } from "../../limiter/overrides/overridden-answer.js";
+import { resolve as resolveSlots } from "../../limiter/slots/slots-limit.js";
+import { readUsage } from "../../limiter/usage/read-usage.js";
+import type { RowId } from "../../store/store.js";
+import type {
+  AdminItem,
+  AdminKeyLimit,
+  AdminOverride,
+  AdminRow,
+  AdminSlots,
+} from "./admin-types.js";
+import { readItem } from "./read-items.js";
+import type { DecisionRecorder } from "./recorder.js";
+import type { Uses } from "./show-usage.js";
+import { withSince } from "./since.js";
+
+/** Holds that are shown of one limit. */
+const MOST_HOLDS = 200;
+
+export interface KeyParts {
+  operator: Operator;
+  limiter: Pick<Uses, "flushUsage">;
+  recorder: DecisionRecorder;
+}
+
+/**
+ * The reads of all limits go out at the same time, so a store sends them together.
+ *
+ * @param key the stored one; `undefined` for the shared bucket.
+ */
+export async function showKey<TName extends string>(
+  parts: KeyParts,
+  names: readonly TName[],
+  key: string | undefined,
+): Promise<AdminKeyLimit<TName>[]> {
+  const { operator, limiter } = parts;
+  // What this process has counted is then there, too.
+  await limiter.flushUsage();
+  const overrides = operator.hasOverrides ? await operator.overrides.list() : [];
+  const shown = names.map(async (name) => {
+    const override = overrides.find((each) => each.name === name && each.key === key);
+    const limit = await showLimit(parts, name, key);
+    return limit && { name, ...limit, ...(override && { override: override as AdminOverride }) };
+  });
+  return (await Promise.all(shown)).flatMap((limit) => limit ?? []);
+}
+
+type Shown = Omit<AdminKeyLimit, "name" | "override">;
+
+/** `undefined` for a limit that cannot have the key. */
+async function showLimit(
+  { operator, recorder }: KeyParts,
+  name: string,
+  key: string | undefined,
+): Promise<Shown | undefined> {
+  if (!mayHave(operator, name, key)) return undefined;
+  const slots = operator.slotConfigs.get(name);
+  const item = readItem(operator, name, key).then(async (read) => {
+    const [only] = await withSince(operator, recorder, name, [read]);
+    return only!;
+  });
+  if (slots !== undefined) return showSlots(operator, name, key, slots, await item);
+  const { configs, context, store, resolve, clock } = operator;
+  const of = keyOption(key);
+  const { holds, usage } = configs.get(name)!;
+  const now = clock();
+  const rows = rowsOf(operator, allRows(beneathAnswer(resolve(name, of))));
+  const held = holds && store.list ? listHolds(context, store, name, of) : undefined;
+  const used = usage ? readUsage(context, name, { ...of, from: now - DAY, to: now }) : undefined;
+  const read = await Promise.all([item, rows, held, used]);
+  return {
+    item: read[0],
+    rows: read[1],
+    ...(read[2] && { holds: read[2].slice(0, MOST_HOLDS) }),
+    ...(read[3] && { usage: read[3].items }),
+  };
+}
+
+/** The keys of a limit with usage are shorter than others. */
+function mayHave({ resolve, slotConfigs }: Operator, name: string, key: string | undefined) {
+  if (slotConfigs.has(name)) return true;
+  try {
+    resolve(name, keyOption(key));
+    return true;
+  } catch (error) {
+    if ((error as Error).name === "RateLimitInputError") return false;
+    throw error;
+  }
+}
+
+async function showSlots(
+  operator: Operator,
+  name: string,
+  key: string | undefined,
+  config: ConcurrencyConfig,
+  item: AdminItem,
+): Promise<Shown> {
+  const limit = resolveSlots(name, key, key, config);
+  const [rows, seats] = await Promise.all([
+    rowsOf(operator, limit.rows),
+    readEach(operator.context.apply, limit.seats()),
+  ]);
+  const { starts = [] } = item.config as { starts?: readonly number[] };
+  const slots: AdminSlots = {
+    slots: config.slots,
+    holders: [...starts],
+    waiting: seats.filter(({ state }) => waits(state, limit.seatTtl, item.now)).length,
+  };
+  return { item, rows, slots };
+}
+
+async function rowsOf({ context }: Operator, ids: readonly RowId[]): Promise<AdminRow[]> {
+  const found = await readEach(context.apply, ids);
+  return found.map(({ row: { shard }, state: { value, ts } }) => ({ shard, value, ts }));
+}

@@ -1,0 +1,64 @@
+/** How much of a limit was used over time: from the rows of usage, or from what this process has seen. */
+import { MINUTE } from "../../../core/durations.js";
+import { spanAt, usageTerms } from "../../../core/rows/usage.js";
+import type { Operator } from "../../limiter/operator.js";
+import { lengthOfItem, spansOf } from "../../limiter/usage/read-usage.js";
+import type { UsageOptions, UsageReport } from "../../limiter/usage/usage-types.js";
+import type { AdminUsage, AdminUsageItem } from "./admin-types.js";
+import type { DecisionRecorder } from "./recorder.js";
+
+/** The part of a limiter that knows what was used. */
+export interface Uses {
+  usage(name: string, options: UsageOptions): Promise<UsageReport>;
+  flushUsage(): Promise<void>;
+}
+
+interface Span {
+  from: number;
+  to: number;
+  every?: number | undefined;
+}
+
+/** @throws RateLimitConfigError for spans that cannot be read, quoting the option. */
+export async function showUsage(
+  { configs, clock }: Pick<Operator, "configs" | "clock">,
+  limiter: Uses,
+  recorder: DecisionRecorder,
+  name: string,
+  span: Span,
+): Promise<AdminUsage> {
+  const { usage } = configs.get(name) ?? {};
+  if (!usage) {
+    return {
+      items: ofProcess(recorder, name, span),
+      source: "process",
+      since: recorder.minutesSince,
+    };
+  }
+  const { every, keep } = usageTerms(usage);
+  const { items } = await limiter.usage(name, span);
+  return { items, source: "usage", since: Math.max(0, spanAt(every, clock() - keep)) };
+}
+
+function ofProcess(
+  recorder: DecisionRecorder,
+  name: string,
+  { from, to, every }: Span,
+): AdminUsageItem[] {
+  const [first, end] = spansOf({ every: MINUTE }, from, to);
+  const each = lengthOfItem({ every: MINUTE }, every);
+  const items: AdminUsageItem[] = [];
+  for (let start = first; start < end; start += each) {
+    const item = { start, end: Math.min(start + each, end), ...NOTHING };
+    for (let minute = start; minute < item.end; minute += MINUTE) {
+      const counted = recorder.minute(name, minute) ?? NOTHING;
+      item.granted += counted.granted;
+      item.denied += counted.denied;
+      item.taken += counted.taken;
+    }
+    items.push(item);
+  }
+  return items;
+}
+
+const NOTHING = { granted: 0, denied: 0, taken: 0, givenBack: 0 };

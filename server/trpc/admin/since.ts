@@ -1,0 +1,69 @@
+/** Since when keys are limited, as far as that is known. */
+import { rowId } from "../../store/store.js";
+import { readEach } from "../../limiter/holds/find-holds.js";
+import type { Operator } from "../../limiter/operator.js";
+import type { AdminItem } from "./admin-types.js";
+import type { DecisionRecorder } from "./recorder.js";
+
+/**
+ * Adds `since` to the items that are denied:
+ *
+ * - a ban, since it was set;
+ * - a token bucket of one row, since that was last written: it has only refilled from then on;
+ * - any other bucket, since the oldest denial in its window that this process still knows.
+ */
+export async function withSince(
+  operator: Pick<Operator, "context" | "toStoredKey">,
+  recorder: DecisionRecorder,
+  name: string,
+  items: readonly AdminItem[],
+): Promise<AdminItem[]> {
+  const written = await lastWrites(operator, name, items.filter(isOneBucket));
+  const firstDenials = oldestDenials(operator, recorder, name);
+  return items.map((item) => {
+    const since = sinceOf(item);
+    return since === undefined ? item : { ...item, since };
+  });
+
+  function sinceOf(item: AdminItem): number | undefined {
+    if (item.retryAfter === undefined) return undefined;
+    if (item.override?.blocked) return item.override.setAt;
+    if (isOneBucket(item)) return written.get(item.key ?? "");
+    return firstDenials(item);
+  }
+}
+
+function isOneBucket({ retryAfter, override, config }: AdminItem): boolean {
+  const { kind, shards = 1 } = config;
+  return retryAfter !== undefined && !override?.blocked && kind === "token bucket" && shards === 1;
+}
+
+/** By stored key. */
+async function lastWrites(
+  { context }: Pick<Operator, "context">,
+  name: string,
+  items: readonly AdminItem[],
+): Promise<Map<string, number>> {
+  const rows = items.map(({ key = "" }) => rowId(name, key, 0));
+  const found = await readEach(context.apply, rows);
+  return new Map(found.map(({ row, state }) => [row.key, state.ts]));
+}
+
+function oldestDenials(
+  { toStoredKey }: Pick<Operator, "toStoredKey">,
+  recorder: DecisionRecorder,
+  name: string,
+): (item: AdminItem) => number | undefined {
+  let byKey: Map<string, number[]> | undefined;
+  return ({ key = "", ts, config }) => {
+    if (config.kind !== "fixed window" || "slots" in config) return undefined;
+    if (byKey === undefined) {
+      byKey = new Map();
+      for (const denial of recorder.denials([name], Infinity).items) {
+        const stored = toStoredKey(denial.key) ?? "";
+        byKey.set(stored, [denial.at, ...(byKey.get(stored) ?? [])]);
+      }
+    }
+    return byKey.get(key)?.find((at) => at >= ts);
+  };
+}

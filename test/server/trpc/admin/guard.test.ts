@@ -1,0 +1,244 @@
+/** Who may use the admin router, over HTTP as callers meet it. */
+import { initTRPC, TRPCError } from "@trpc/server";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { describe, expect, it } from "vitest";
+import { createRateLimiter, memoryStore, MINUTE } from "../../../../server/index.js";
+import {
+  type AdminAuthorizeOptions,
+  createRateLimitTRPC,
+  formatRateLimitError,
+  type RateLimitAdminOptions,
+} from "../../../../server/trpc/index.js";
+
+interface Context {
+  user: string;
+}
+
+type Name = "hiddenOne" | "hiddenTwo";
+type Authorize = RateLimitAdminOptions<Context, Name>["authorize"];
+
+function serve(authorize: Authorize | undefined) {
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    clock: () => 0,
+    overrides: true,
+    limits: {
+      hiddenOne: { kind: "token bucket", rate: 1, period: MINUTE, usage: true },
+      hiddenTwo: { kind: "concurrency", slots: 1 },
+    },
+  });
+  const t = initTRPC.context<Context>().create({
+    isDev: false,
+    errorFormatter: ({ shape, error }) => ({
+      ...formatRateLimitError(shape, error, limiter),
+      // What applications send of Zod's errors.
+      issues: (error.cause as { issues?: unknown } | undefined)?.issues,
+    }),
+  });
+  // What opens the router of pages does not open this one.
+  const others = { t, limiter, authorize: () => true, key: () => "ada" };
+  const rl = createRateLimitTRPC(
+    authorize === undefined ? others : { ...others, admin: { authorize } },
+  );
+  const router = t.router({ rateLimitAdmin: rl.admin });
+  const call = async (path: string, type: string, body: string) => {
+    const query = type === "query" ? `?input=${encodeURIComponent(body)}` : "";
+    const response = await fetchRequestHandler({
+      endpoint: "",
+      router,
+      createContext: () => ({ user: "eve" }),
+      req: new Request(`http://localhost/rateLimitAdmin.${path}${query}`, {
+        method: type === "query" ? "GET" : "POST",
+        headers: { "content-type": "application/json" },
+        ...(type !== "query" && { body }),
+      }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const all = Object.entries(rl.admin._def.procedures).map(([path, procedure]) => ({
+    path,
+    type: (procedure as { _def: { type: string } })._def.type,
+  }));
+  return { limiter, call, all };
+}
+
+const valid = { name: "hiddenOne", key: "ada", times: 2, from: 0, to: MINUTE, count: 1 };
+/** Right, of a name that does not exist, of no name, wrong in every field, no object, and no JSON. */
+const BODIES = [
+  JSON.stringify(valid),
+  ...Object.keys(valid).map((field) => JSON.stringify({ name: "hiddenOne", [field]: {} })),
+  JSON.stringify({ name: "hiddenOne" }),
+  JSON.stringify({ name: "other", key: "ada" }),
+  JSON.stringify({ name: 7, key: [], times: -1, from: "x", count: 1e9, extra: true }),
+  "{}",
+  "null",
+  '"hiddenOne"',
+  "{",
+];
+
+const REFUSALS: [title: string, authorize: Authorize | undefined][] = [
+  ["without the option admin", undefined],
+  ["where authorize says no", () => false],
+  ["where authorize says no later", async () => false],
+  ["where authorize returns what is not true itself", () => ({ allowed: false }) as never],
+];
+
+describe.each(REFUSALS)("a caller %s", (_, authorize) => {
+  it("is FORBIDDEN to use each procedure, whatever the input, and learns no name", async () => {
+    const { call, all } = serve(authorize);
+    expect(all.map(({ path }) => path).toSorted()).toEqual(
+      "ban clear denials exempt key limits list raise reset usage".split(" "),
+    );
+    for (const { path, type } of all) {
+      for (const body of BODIES) {
+        const { status, text } = await call(path, type, body);
+        expect([path, body, status]).toEqual([path, body, 403]);
+        expect(text).toContain("FORBIDDEN");
+        expect(text).not.toMatch(/hidden|issues|other/);
+      }
+    }
+  });
+
+  it("changes nothing", async () => {
+    const { limiter, call, all } = serve(authorize);
+    await limiter.limit("hiddenOne", { key: "ada" });
+    for (const { path, type } of all) await call(path, type, JSON.stringify(valid));
+    expect(await limiter.overrides.list()).toEqual([]);
+    expect(await limiter.getValue("hiddenOne", { key: "ada" })).toMatchObject({ value: 0 });
+  });
+});
+
+describe("authorize", () => {
+  it("is asked for each action by its name, with the limit and the key", async () => {
+    const asked: Omit<AdminAuthorizeOptions<Context, Name>, "ctx">[] = [];
+    const { call, all } = serve(({ ctx, ...of }) => {
+      expect(ctx).toEqual({ user: "eve" });
+      asked.push(of);
+      return false;
+    });
+    for (const { path, type } of all) await call(path, type, JSON.stringify(valid));
+    const views = ["limits", "list", "key", "usage", "denials"];
+    expect(asked).toEqual(
+      all.map(({ path }) => ({
+        action: views.includes(path) ? "view" : path,
+        name: "hiddenOne",
+        key: "ada",
+      })),
+    );
+  });
+
+  it("is asked without a name that no limit has, and without a key that is none", async () => {
+    const asked: unknown[] = [];
+    const { call } = serve(({ name, key }) => {
+      asked.push([name, key]);
+      return false;
+    });
+    await call("ban", "mutation", JSON.stringify({ name: "toString", key: { a: 1 } }));
+    expect(asked).toEqual([[undefined, undefined]]);
+  });
+
+  it("tells a caller who may use the router what is wrong, and no name of another limit", async () => {
+    const { call } = serve(() => true);
+    const unknown = await call("ban", "mutation", JSON.stringify({ name: "wrong", key: "ada" }));
+    expect(unknown).toMatchObject({ status: 400 });
+    expect(unknown.text).toContain("There is no such rate limit");
+    const wrong = await call("list", "query", JSON.stringify({ name: "hiddenOne", count: 201 }));
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain("count");
+    for (const { text } of [unknown, wrong]) expect(text).not.toContain("hidden");
+  });
+
+  it("lets a caller view who may not change anything, and shows only these actions", async () => {
+    const { call, all } = serve(({ action }) => action === "view");
+    for (const { path, type } of all) {
+      const { status } = await call(path, type, JSON.stringify(valid));
+      // The other inputs have fields too many here.
+      expect([path, status]).toEqual([
+        path,
+        type === "mutation" ? 403 : path === "limits" ? 200 : 400,
+      ]);
+    }
+    const { text } = await call("limits", "query", "null");
+    expect(JSON.parse(text)).toMatchObject({ result: { data: { actions: ["view"] } } });
+  });
+
+  it("shows a caller the limits alone that this caller may view", async () => {
+    const { limiter, call } = serve(({ name }) => name === undefined || name === "hiddenTwo");
+    await limiter.limit("hiddenOne", { key: "ada" });
+    await limiter.limit("hiddenOne", { key: "ada" });
+    for (const [path, body] of [
+      ["limits", "null"],
+      ["key", '{"key":"ada"}'],
+      ["denials", "{}"],
+    ] as const) {
+      const { status, text } = await call(path, "query", body);
+      expect(status).toBe(200);
+      expect(text).not.toContain("hiddenOne");
+    }
+  });
+
+  it("that throws or rejects lets nobody in, and tells nothing of its error", async () => {
+    for (const authorize of [
+      () => {
+        throw new Error("no connection to hiddenOne");
+      },
+      () => Promise.reject(new Error("no connection to hiddenOne")),
+    ] satisfies Authorize[]) {
+      const { limiter, call, all } = serve(authorize);
+      for (const { path, type } of all) {
+        const { status, text } = await call(path, type, JSON.stringify(valid));
+        expect([path, status]).toEqual([path, 500]);
+        expect(text).not.toContain("hidden");
+      }
+      expect(await limiter.overrides.list()).toEqual([]);
+    }
+  });
+
+  it("may throw an error of tRPC, which the caller gets", async () => {
+    const { call } = serve(() => {
+      throw new TRPCError({ code: "UNAUTHORIZED", message: "Log in first" });
+    });
+    const { status, text } = await call("limits", "query", "null");
+    expect(status).toBe(401);
+    expect(text).toContain("Log in first");
+  });
+});
+
+describe("the option admin", () => {
+  const limits = { one: { kind: "token bucket", rate: 1, period: MINUTE } } as const;
+  const t = initTRPC.create();
+
+  it.each([
+    ["without authorize", { actor: () => "ada" }, "admin.authorize must be a function"],
+    ["with an actor that is no function", { authorize: () => true, actor: "ada" }, "admin.actor"],
+    ["with an option that does not exist", { authorize: () => true, who: 1 }, "who"],
+  ])("%s throws, before any request", (_, admin, message) => {
+    const limiter = createRateLimiter({ store: memoryStore(), limits });
+    expect(() => createRateLimitTRPC({ t, limiter, admin: admin as never })).toThrow(message);
+  });
+
+  it("costs nothing before the router is read, and nothing where nobody may look", async () => {
+    const limiter = createRateLimiter({ store: memoryStore(), limits });
+    const listens: unknown[] = [];
+    const inside = Symbol.for("trpc-rate-limit.inside");
+    const { decisions } = (limiter as unknown as Record<symbol, { decisions: { heard: unknown } }>)[
+      inside
+    ]!;
+    const rl = createRateLimitTRPC({ t, limiter, admin: { authorize: () => true } });
+    listens.push(decisions.heard);
+    expect(createRateLimitTRPC({ t, limiter }).admin).toBeDefined();
+    listens.push(decisions.heard);
+    expect(rl.admin).toBe(rl.admin);
+    listens.push(typeof decisions.heard);
+    expect(listens).toEqual([undefined, undefined, "function"]);
+  });
+
+  it("works with a limiter that was spread, and names what is wrong with another object", () => {
+    const limiter = createRateLimiter({ store: memoryStore(), limits });
+    const admin = { authorize: () => true };
+    expect(createRateLimitTRPC({ t, limiter: { ...limiter }, admin }).admin).toBeDefined();
+    const { limits: own, clock } = limiter;
+    const other = createRateLimitTRPC({ t, limiter: { limits: own, clock } as never, admin });
+    expect(() => other.admin).toThrow("needs the limiter that createRateLimiter() has returned");
+  });
+});
