@@ -14,7 +14,7 @@ import type {
 export interface AdminClient {
   limits(signal: AbortSignal): Promise<AdminLimits>;
   list(
-    input: { name: string; after?: string; count: number },
+    input: { name: string; denied: boolean; after?: string; count: number },
     signal: AbortSignal,
   ): Promise<AdminPage>;
   key(input: KeyInput, signal: AbortSignal): Promise<AdminKey>;

@@ -31,7 +31,7 @@ export function Denials({ name }: { name: string }): ReactElement {
       )}
       {data?.items.length === 0 && <Nothing>None so far.</Nothing>}
       {data && data.items.length > 0 && (
-        <div className="rla-table-frame" tabIndex={0} role="region" aria-labelledby={id}>
+        <div className="rla-table-frame" tabIndex={0} role="group" aria-labelledby={id}>
           <table className="rla-table">
             <thead>
               <tr>

@@ -1,4 +1,5 @@
 /** Draws granted and denied calls as bars on a canvas, with uPlot. Loaded when there is something to draw. */
+import { MINUTE } from "../../core/durations.js";
 import type { UsageSpan } from "./admin-types.js";
 
 export interface Bars {
@@ -55,8 +56,7 @@ export async function drawBars(
           grid: { show: false },
           size: 26,
           space: 64,
-          // Whole bars only.
-          incrs: [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 24, 30, 48],
+          splits: ({ width }) => roundTimes(spans, Math.max(2, Math.floor(width / 72))),
           values: (_, ticks) =>
             ticks.map((index) => (spans[index] ? tick(spans[index].start) : "")),
         },
@@ -126,6 +126,20 @@ export async function drawBars(
       plot.destroy();
     },
   };
+}
+
+/** Steps between two texts below the bars, ms. */
+const STEPS = [1, 5, 10, 15, 30, 60, 180, 360, 720, 1440].map((minutes) => minutes * MINUTE);
+
+/** The spans that begin at a full hour, or another round time of the reader's clock: at most `most`. */
+export function roundTimes(spans: readonly UsageSpan[], most: number): number[] {
+  const [first] = spans;
+  if (!first) return [];
+  const zone = new Date(first.start).getTimezoneOffset() * MINUTE;
+  const found = STEPS.map((step) =>
+    spans.flatMap(({ start }, index) => ((start - zone) % step === 0 ? [index] : [])),
+  );
+  return found.find(({ length }) => length > 0 && length <= most) ?? [0];
 }
 
 /** A canvas knows no `var()` and no `light-dark()`, so read what they come to. */

@@ -97,7 +97,7 @@ function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {
           <div
             className="rla-table-frame"
             tabIndex={0}
-            role="region"
+            role="group"
             aria-label={`Rows of ${limit.name}`}
           >
             <table className="rla-table">

@@ -1,19 +1,26 @@
 /** One limit: who is limited now, what was granted and denied, and the latest denials. */
 "use client";
-import { type ReactElement, useId } from "react";
+import { type ReactElement, useId, useState } from "react";
 import { useAdmin } from "./admin-context.js";
 import type { AdminLimit } from "./admin-types.js";
 import { Denials } from "./denials.js";
 import { LimitedList } from "./limited-list.js";
 import { Loading, Nothing } from "./notes.js";
+import { type Choice, RadioRow } from "./radio-row.js";
 import { UsageChart } from "./usage-chart.js";
 import { useLimited } from "./use-limited.js";
 
+type Which = "limited" | "all";
+
+const WHICH: readonly Choice<Which>[] = [
+  { id: "limited", label: "Limited now" },
+  { id: "all", label: "All" },
+];
+
 export function LimitView({ limit }: { limit: AdminLimit }): ReactElement {
-  const { client, formats, interval } = useAdmin();
-  const limited = useLimited(client, limit.name, interval);
+  const { formats } = useAdmin();
+  const [which, setWhich] = useState<Which>("limited");
   const id = useId();
-  const { items, next } = limited.data;
   return (
     <div className="rla-limit">
       <header className="rla-head">
@@ -22,25 +29,10 @@ export function LimitView({ limit }: { limit: AdminLimit }): ReactElement {
       </header>
       <section className="rla-card rla-limited" aria-labelledby={id}>
         <div className="rla-card-head">
-          <h3 id={id}>Limited now</h3>
-          {limited.isThere && items.length > 0 && (
-            <p className="rla-quiet">
-              {countText(items.length, next !== undefined, formats.number)}
-            </p>
-          )}
+          <h3 id={id}>Keys</h3>
+          <RadioRow legend="Which keys" choices={WHICH} chosen={which} onChoose={setWhich} />
         </div>
-        {!limited.isThere && limited.error === undefined && (
-          <Loading>Asking who is limited…</Loading>
-        )}
-        {!limited.isThere && limited.error !== undefined && (
-          <Nothing>Not known: the server has not answered yet.</Nothing>
-        )}
-        {limited.isThere && items.length === 0 && (
-          <Nothing>
-            {limit.kind === "concurrency" ? "Every key has a free slot." : "Nobody is limited now."}
-          </Nothing>
-        )}
-        {items.length > 0 && <LimitedList limit={limit} limited={limited} />}
+        <Keys key={which} limit={limit} which={which} />
       </section>
       <UsageChart limit={limit} />
       <Denials name={limit.name} />
@@ -48,7 +40,36 @@ export function LimitView({ limit }: { limit: AdminLimit }): ReactElement {
   );
 }
 
-function countText(count: number, hasMore: boolean, number: (value: number) => string): string {
-  if (hasMore) return `the first ${number(count)} keys`;
-  return count === 1 ? "1 key" : `${number(count)} keys`;
+function Keys({ limit, which }: { limit: AdminLimit; which: Which }) {
+  const { client, formats, interval } = useAdmin();
+  const limited = useLimited(client, limit.name, which === "limited", interval);
+  const { data, isThere, error } = limited;
+  const { items, next } = data;
+  if (!isThere && error === undefined) return <Loading>Asking the server…</Loading>;
+  if (!isThere) return <Nothing>Not known: the server has not answered yet.</Nothing>;
+  if (items.length === 0) return <Nothing>{nothingText(limit, which)}</Nothing>;
+  return (
+    <>
+      <LimitedList limit={limit} limited={limited} isAll={which === "all"} />
+      <p className="rla-quiet">
+        {countText(items.length, next !== undefined, which, formats.number)}
+      </p>
+    </>
+  );
+}
+
+function nothingText({ kind }: AdminLimit, which: Which): string {
+  if (which === "all") return "No key has used it yet.";
+  return kind === "concurrency" ? "Every key has a free slot." : "Nobody is limited now.";
+}
+
+function countText(
+  count: number,
+  hasMore: boolean,
+  which: Which,
+  number: (value: number) => string,
+): string {
+  const keys = count === 1 ? "1 key" : `${number(count)} keys`;
+  const known = which === "all" ? keys : `${keys} limited`;
+  return hasMore ? `${known} so far, more as you scroll` : known;
 }

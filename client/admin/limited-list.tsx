@@ -25,9 +25,12 @@ const ROW = 56;
 export function LimitedList({
   limit,
   limited,
+  isAll,
 }: {
   limit: AdminLimit;
   limited: Limited;
+  /** Whether those are there, too, that are not limited. */
+  isAll: boolean;
 }): ReactElement {
   const { items, next } = limited.data;
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
@@ -84,7 +87,7 @@ export function LimitedList({
   return (
     <div
       role="grid"
-      aria-label={`Keys that ${limit.name} limits now`}
+      aria-label={isAll ? `Keys of ${limit.name}` : `Keys that ${limit.name} limits now`}
       aria-readonly="true"
       // How many there are is known only at the end.
       aria-rowcount={next === undefined ? items.length + 1 : -1}
@@ -178,7 +181,7 @@ const Row = memo(function Row({
         <Bar value={item.value} capacity={capacityOfItem(item)} />
       </div>
       <div role="gridcell" className="rla-wait">
-        <Wait item={item} over="now" />
+        <Wait item={item} over={item.retryAfter === undefined ? "ok" : "now"} />
       </div>
     </div>
   );

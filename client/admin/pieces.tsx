@@ -25,9 +25,11 @@ export function capacityOfItem({ config }: AdminItem): number {
   return config.slots ?? capacityOf(config);
 }
 
-/** Such as `0 of 10`. */
-export function leftText(item: AdminItem, formats: Formats): string {
-  return `${formats.number(item.value)} of ${formats.number(capacityOfItem(item))}`;
+/** Such as `0 of 10`. Whole tokens where there are any: a part of one lets no call pass. */
+export function leftText(item: AdminItem, { number }: Formats): string {
+  const capacity = capacityOfItem(item);
+  const value = capacity < 1 ? item.value : Math.floor(item.value + 1e-6);
+  return `${number(value)} of ${number(capacity)}`;
 }
 
 /**

@@ -102,7 +102,7 @@ async function countAll(
 ): Promise<Record<string, string>> {
   const counts = await Promise.all(
     names.map(async (name): Promise<[string, string]> => {
-      const { items, next } = await client.list({ name, count: COUNTED }, signal);
+      const { items, next } = await client.list({ name, denied: true, count: COUNTED }, signal);
       return [name, next === undefined ? String(items.length) : `${items.length}+`];
     }),
   );

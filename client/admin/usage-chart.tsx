@@ -7,6 +7,7 @@ import type { AdminLimit, AdminUsage, UsageSpan } from "./admin-types.js";
 import type { Bars } from "./draw-bars.js";
 import type { Formats } from "./formats.js";
 import { Loading, Nothing } from "./notes.js";
+import { RadioRow } from "./radio-row.js";
 import { allSpans, askedOf, rangesOf, type UsageRange } from "./usage-ranges.js";
 import { usePoll } from "./use-poll.js";
 
@@ -31,20 +32,7 @@ export function UsageChart({ limit }: { limit: AdminLimit }): ReactElement {
     <section className="rla-card rla-usage" aria-labelledby={id}>
       <div className="rla-card-head">
         <h3 id={id}>Granted and denied</h3>
-        <fieldset className="rla-ranges">
-          <legend className="rla-hidden">The last</legend>
-          {ranges.map((each) => (
-            <label key={each.id}>
-              <input
-                type="radio"
-                name={id}
-                checked={each === range}
-                onChange={() => setChosen(each.id)}
-              />
-              <span>{each.label}</span>
-            </label>
-          ))}
-        </fieldset>
+        <RadioRow legend="The last" choices={ranges} chosen={range.id} onChoose={setChosen} />
       </div>
       {!data && error === undefined && <Loading>Asking what was granted and denied…</Loading>}
       {!data && error !== undefined && (
@@ -154,7 +142,7 @@ function Table({ spans }: { spans: readonly UsageSpan[] }) {
     <details className="rla-details" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>As a table</summary>
       {isOpen && (
-        <div className="rla-table-frame" tabIndex={0} role="region" aria-label="Granted and denied">
+        <div className="rla-table-frame" tabIndex={0} role="group" aria-label="Granted and denied">
           <table className="rla-table">
             <thead>
               <tr>

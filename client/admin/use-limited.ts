@@ -25,8 +25,16 @@ export interface Limited {
   patch(item: AdminItem, now: number): void;
 }
 
-/** @param every ms between an answer and the next question. */
-export function useLimited(client: AdminClient, name: string, every: number): Limited {
+/**
+ * @param denied only the keys that are limited now, or all that have rows.
+ * @param every ms between an answer and the next question.
+ */
+export function useLimited(
+  client: AdminClient,
+  name: string,
+  denied: boolean,
+  every: number,
+): Limited {
   const ticker = useContext(TickerContext);
   const [state, setState] = useState({
     name,
@@ -46,7 +54,7 @@ export function useLimited(client: AdminClient, name: string, every: number): Li
     async function read(index: number, signal: AbortSignal): Promise<boolean> {
       const after = startOf(current.current.data, index);
       try {
-        const input = { name, count: COUNT, ...(after !== undefined && { after }) };
+        const input = { name, denied, count: COUNT, ...(after !== undefined && { after }) };
         const page = await client.list(input, signal);
         if (signal.aborted) return false;
         ticker?.hear(page.now);
@@ -118,7 +126,7 @@ export function useLimited(client: AdminClient, name: string, every: number): Li
       document.removeEventListener("visibilitychange", wake);
       window.removeEventListener("online", onLine);
     };
-  }, [client, name, every, ticker]);
+  }, [client, name, denied, every, ticker]);
 
   const show = useCallback((first: number, last: number) => {
     Object.assign(current.current, { first, last });

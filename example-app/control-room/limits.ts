@@ -5,8 +5,8 @@ import { DAY, MINUTE, SECOND, type RateLimitConfig } from "trpc-rate-limit";
 const usage = { every: MINUTE, keep: 7 * DAY };
 
 export const controlRoomLimits = {
-  /** Five at once, then one every three seconds. */
-  apiCalls: { kind: "token bucket", rate: 20, period: MINUTE, capacity: 5, usage },
+  /** Ten at once, then one every six seconds. */
+  apiCalls: { kind: "token bucket", rate: 10, period: MINUTE, usage },
   /** Each customer exports a few files, and then waits for the next window. */
   exports: { kind: "fixed window", rate: 3, period: 90 * SECOND, usage },
 } as const satisfies Record<string, RateLimitConfig>;

@@ -30,7 +30,7 @@ export default function ControlRoom() {
 
 const HATS = [
   { isOperator: false, title: "A visitor", about: "may not see it" },
-  { isOperator: true, title: "Support", about: "sees all, and acts" },
+  { isOperator: true, title: "Support", about: "may act" },
 ];
 
 function Hat({ own, isOperator, isOpen }: { own: string; isOperator: boolean; isOpen: boolean }) {
