@@ -38,9 +38,6 @@ export function Denials({ name }: { name: string }): ReactElement {
                 <th scope="col">At</th>
                 <th scope="col">Key</th>
                 <th scope="col" className="rla-number">
-                  Wanted
-                </th>
-                <th scope="col" className="rla-number">
                   Wait
                 </th>
               </tr>
@@ -58,8 +55,10 @@ export function Denials({ name }: { name: string }): ReactElement {
                     >
                       {keyText(key)}
                     </button>
+                    {count !== 1 && (
+                      <span className="rla-quiet">{`for ${formats.number(count)}`}</span>
+                    )}
                   </td>
-                  <td className="rla-number">{formats.number(count)}</td>
                   <td className="rla-number">
                     {isNever(retryAfter) ? "no end" : formats.duration(retryAfter)}
                   </td>

@@ -13,6 +13,7 @@ const FONT = "12px system-ui, sans-serif";
 const COLOURS = {
   granted: "--rla-granted",
   denied: "--rla-denied",
+  edge: "--rla-denied-edge",
   text: "--rla-quiet",
   line: "--rla-line",
 };
@@ -76,8 +77,8 @@ export async function drawBars(
         // All calls, and before them those that were granted: what is seen above is denied.
         {
           fill: colour("denied"),
-          stroke: colour("denied"),
-          width: 0,
+          stroke: colour("edge"),
+          width: 1,
           paths,
           points: { show: false },
         },
@@ -116,8 +117,9 @@ export async function drawBars(
       colours = readColours(host);
       plot.setData([
         spans.map((_, index) => index),
-        spans.map(({ granted, denied }) => granted + denied),
-        spans.map(({ granted }) => granted),
+        // A bar of no height would still have its edge.
+        spans.map(({ granted, denied }) => granted + denied || null),
+        spans.map(({ granted }) => granted || null),
       ]);
     },
     destroy() {

@@ -99,7 +99,7 @@ export function LimitedList({
         <div role="row" aria-rowindex={1} className="rla-row-head">
           <span role="columnheader">Key</span>
           <span role="columnheader">{limit.kind === "concurrency" ? "Free" : "Left"}</span>
-          <span role="columnheader">May go on in</span>
+          <span role="columnheader">Wait</span>
         </div>
       </div>
       <div ref={setScroller} role="rowgroup" className="rla-scroller">

@@ -6,7 +6,7 @@ const CUSTOMERS = 40;
 /** ms between two rounds. */
 const ROUND = 500;
 /** Of each round, how many customers call. */
-const CALLERS = 6;
+const CALLERS = 9;
 
 /** Calls until the signal is aborted. */
 export async function callAsCustomers(
@@ -26,5 +26,5 @@ export async function callAsCustomers(
 
 /** The first customers call most. */
 function pick(): number {
-  return 1 + Math.floor(CUSTOMERS * Math.random() ** 3);
+  return 1 + Math.floor(CUSTOMERS * Math.random() ** 2);
 }
