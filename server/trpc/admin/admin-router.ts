@@ -160,9 +160,9 @@ export function createAdminRouter<
     reset: guarded("reset").input(schemas.target).mutation(toActing("reset")),
   });
 
-  function shownDenial({ key, ...denial }: Denial): AdminDenial<TName> {
+  function shownDenial({ at, name, key, count, retryAfter }: Denial): AdminDenial<TName> {
     const stored = keyOption(operator.toStoredKey(key));
-    return { ...denial, name: denial.name as TName, ...stored };
+    return { at, name: name as TName, ...stored, count, retryAfter };
   }
 
   function shownLimit(name: TName): AdminLimit<TName> {

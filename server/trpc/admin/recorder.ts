@@ -20,10 +20,7 @@ export interface Denial {
   readonly key: string | undefined;
   readonly count: number;
   readonly retryAfter: number;
-}
-
-interface Numbered extends Denial {
-  /** Denials of one ms have an order, too. */
+  /** In the order of the calls: those of one ms have an order, too. */
   readonly number: number;
 }
 
@@ -31,11 +28,11 @@ interface Numbered extends Denial {
 class Record {
   /** The place of the next denial, which is that of the oldest one once the ring is full. */
   #next = 0;
-  readonly #ring: Numbered[] = [];
+  readonly #ring: Denial[] = [];
   /** By the start of the minute, the oldest first. */
   readonly #minutes = new Map<number, Usage>();
 
-  denied(denial: Numbered): void {
+  denied(denial: Denial): void {
     this.#ring[this.#next] = denial;
     this.#next = (this.#next + 1) % KEPT_DENIALS;
   }
@@ -53,7 +50,7 @@ class Record {
     counts.taken += usage.taken ?? 0;
   }
 
-  get denials(): readonly Numbered[] {
+  get denials(): readonly Denial[] {
     return this.#ring;
   }
 
@@ -99,7 +96,7 @@ export class DecisionRecorder {
     const all = records.flatMap(({ denials }) => denials);
     all.sort((a, b) => b.number - a.number);
     const since = Math.max(this.since, ...records.map(({ oldest }) => oldest?.at ?? 0));
-    return { since, items: all.slice(0, count).map(({ number: _, ...denial }) => denial) };
+    return { since, items: all.slice(0, count) };
   }
 
   /** What was counted in a minute, by its start. Givings-back are told to nobody, and so they are 0. */

@@ -4,20 +4,13 @@ import { keyOption } from "../../../core/key-option.js";
 import type { ConcurrencyConfig } from "../../../core/limit-config.js";
 import { waits } from "../../../core/rows/seat.js";
 import { allRows } from "../../limiter/choose-shards.js";
-import { readEach } from "../../limiter/holds/find-holds.js";
 import { listHolds } from "../../limiter/holds/list-holds.js";
 import type { Operator } from "../../limiter/operator.js";
 import { beneathAnswer } from "../../limiter/overrides/overridden-answer.js";
 import { resolve as resolveSlots } from "../../limiter/slots/slots-limit.js";
+import { storedRows } from "../../limiter/stored-rows.js";
 import { readUsage } from "../../limiter/usage/read-usage.js";
-import type { RowId } from "../../store/store.js";
-import type {
-  AdminItem,
-  AdminKeyLimit,
-  AdminOverride,
-  AdminRow,
-  AdminSlots,
-} from "./admin-types.js";
+import type { AdminItem, AdminKeyLimit, AdminOverride, AdminSlots } from "./admin-types.js";
 import { readItem } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";
 import type { Uses } from "./show-usage.js";
@@ -73,7 +66,7 @@ async function showLimit(
   const of = keyOption(key);
   const { holds, usage } = configs.get(name)!;
   const now = clock();
-  const rows = rowsOf(operator, allRows(beneathAnswer(resolve(name, of))));
+  const rows = storedRows(context, allRows(beneathAnswer(resolve(name, of))));
   const held = holds && store.list ? listHolds(context, store, name, of) : undefined;
   const used = usage ? readUsage(context, name, { ...of, from: now - DAY, to: now }) : undefined;
   const read = await Promise.all([item, rows, held, used]);
@@ -106,19 +99,14 @@ async function showSlots(
 ): Promise<Shown> {
   const limit = resolveSlots(name, key, key, config);
   const [rows, seats] = await Promise.all([
-    rowsOf(operator, limit.rows),
-    readEach(operator.context.apply, limit.seats()),
+    storedRows(operator.context, limit.rows),
+    storedRows(operator.context, limit.seats()),
   ]);
   const { starts = [] } = item.config as { starts?: readonly number[] };
   const slots: AdminSlots = {
     slots: config.slots,
     holders: [...starts],
-    waiting: seats.filter(({ state }) => waits(state, limit.seatTtl, item.now)).length,
+    waiting: seats.filter((seat) => waits(seat, limit.seatTtl, item.now)).length,
   };
   return { item, rows, slots };
-}
-
-async function rowsOf({ context }: Operator, ids: readonly RowId[]): Promise<AdminRow[]> {
-  const found = await readEach(context.apply, ids);
-  return found.map(({ row: { shard }, state: { value, ts } }) => ({ shard, value, ts }));
 }

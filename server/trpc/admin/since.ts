@@ -1,7 +1,6 @@
 /** Since when keys are limited, as far as that is known. */
-import { rowId } from "../../store/store.js";
-import { readEach } from "../../limiter/holds/find-holds.js";
 import type { Operator } from "../../limiter/operator.js";
+import { writtenAt } from "../../limiter/stored-rows.js";
 import type { AdminItem } from "./admin-types.js";
 import type { DecisionRecorder } from "./recorder.js";
 
@@ -18,7 +17,8 @@ export async function withSince(
   name: string,
   items: readonly AdminItem[],
 ): Promise<AdminItem[]> {
-  const written = await lastWrites(operator, name, items.filter(isOneBucket));
+  const buckets = items.filter(isOneBucket).map(({ key = "" }) => key);
+  const written = await writtenAt(operator.context, name, buckets);
   const firstDenials = oldestDenials(operator, recorder, name);
   return items.map((item) => {
     const since = sinceOf(item);
@@ -36,17 +36,6 @@ export async function withSince(
 function isOneBucket({ retryAfter, override, config }: AdminItem): boolean {
   const { kind, shards = 1 } = config;
   return retryAfter !== undefined && !override?.blocked && kind === "token bucket" && shards === 1;
-}
-
-/** By stored key. */
-async function lastWrites(
-  { context }: Pick<Operator, "context">,
-  name: string,
-  items: readonly AdminItem[],
-): Promise<Map<string, number>> {
-  const rows = items.map(({ key = "" }) => rowId(name, key, 0));
-  const found = await readEach(context.apply, rows);
-  return new Map(found.map(({ row, state }) => [row.key, state.ts]));
 }
 
 function oldestDenials(

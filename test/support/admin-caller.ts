@@ -1,0 +1,49 @@
+/** A limiter with the admin router, and an operator who may do everything. */
+import { initTRPC } from "@trpc/server";
+import {
+  createRateLimiter,
+  type DecisionEvent,
+  type LimitConfigs,
+  type RateLimiterOptions,
+  type RateLimitStore,
+} from "../../server/index.js";
+import { createRateLimitTRPC, type RateLimitAdminOptions } from "../../server/trpc/index.js";
+
+interface Context {
+  user: string;
+}
+
+type Options = Partial<Omit<RateLimiterOptions<LimitConfigs>, "store" | "limits">> & {
+  /** @default everything is allowed */
+  authorize?: RateLimitAdminOptions<Context, string>["authorize"];
+  /** @default the user of the context */
+  actor?: RateLimitAdminOptions<Context, string>["actor"];
+};
+
+export function openAdmin<const TLimits extends LimitConfigs>(
+  store: RateLimitStore,
+  limits: TLimits,
+  { authorize = () => true, actor = ({ ctx }) => ctx.user, ...options }: Options = {},
+) {
+  const heard: DecisionEvent[] = [];
+  const limiter = createRateLimiter<TLimits, unknown>({
+    store,
+    limits: limits as never,
+    overrides: true,
+    onDecision: (event) => void heard.push(event),
+    ...(options as object),
+  });
+  const t = initTRPC.context<Context>().create();
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    admin: { authorize, actor },
+  });
+  const admin = t.router({ rateLimitAdmin: rl.admin }).createCaller({ user: "operator" });
+  return { limiter, heard, admin: admin.rateLimitAdmin };
+}
+
+/** What a client gets of an answer without a transformer. */
+export function asJson<TAnswer>(answer: TAnswer): TAnswer {
+  return JSON.parse(JSON.stringify(answer)) as TAnswer;
+}
