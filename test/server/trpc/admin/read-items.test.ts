@@ -50,7 +50,7 @@ describe.each(stores)("a list on %s", (_, open) => {
       await limiter.overrides.set(name, { key: "exempt", unlimited: true });
       await limiter.overrides.set(name, { key: "banned", blocked: true });
       const { items } = await admin.list({ name });
-      expect(items.map(({ key }) => key).toSorted()).toEqual(["banned", "limited", undefined]);
+      expect(items.map(({ key = "" }) => key).toSorted()).toEqual(["", "banned", "limited"]);
       for (const { retryAfter } of items) expect(retryAfter).toBeGreaterThan(0);
       expect(items.find(({ key }) => key === "banned")!.retryAfter).toBe(8e15);
       const all = await admin.list({ name, denied: false });
@@ -80,7 +80,7 @@ describe.each(stores)("a list on %s", (_, open) => {
     const full = numbered(9, "full");
     for (const key of full) for (let i = 0; i < 2; i++) await limiter.enter("slots", { key });
     for (const key of numbered(9, "half")) await limiter.enter("slots", { key });
-    expect((await walk(admin, { name: "slots", count: 4 })).toSorted()).toEqual(full);
+    expect(new Set(await walk(admin, { name: "slots", count: 4 }))).toEqual(new Set(full));
     expect(await walk(admin, { name: "slots", count: 3 })).toHaveLength(9);
     expect(await walk(admin, { name: "slots", count: 200 })).toHaveLength(9);
     expect(await walk(admin, { name: "slots", denied: false, count: 5 })).toHaveLength(18);
