@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
-import pg from "pg";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createPostgresDatabase, type DemoDatabase } from "../support/demo-database.js";
 import { type Demo, startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
 import { openBrowser } from "./shared.js";
@@ -18,21 +18,6 @@ beforeAll(async () => {
   browser = await openBrowser();
 });
 afterAll(() => browser.close());
-
-/** An empty database on the server of the tests. */
-async function createPostgresDatabase(url: string) {
-  const name = `demo_${process.pid}_${Date.now()}`;
-  const run = async (statement: string) => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query(statement);
-    await client.end();
-  };
-  await run(`CREATE DATABASE ${name}`);
-  const own = new URL(url);
-  own.pathname = name;
-  return { url: own.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
-}
 
 async function openBehind(demo: Demo, context: BrowserContext) {
   const page = await context.newPage();
@@ -83,7 +68,7 @@ const databases = [
 for (const { name, create, isThere } of databases) {
   describe.runIf(isThere)(`behind it, with two processes on ${name}`, () => {
     let demo: Demo;
-    let database: Awaited<ReturnType<typeof create>>;
+    let database: DemoDatabase | undefined;
     let visitor: BrowserContext;
     let stranger: BrowserContext;
 
