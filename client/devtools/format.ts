@@ -1,6 +1,4 @@
-/** Numbers, durations and configs in words, for developers. */
-import { capacityOf, isNever, type ShownConfig } from "../../core/config.js";
-import { isCredits, MOST_CREDITS } from "../../core/rows/credits.js";
+/** Numbers, durations and instants in words, for developers. */
 import { DAY, HOUR, MINUTE, SECOND } from "../../core/durations.js";
 
 /** Units by size, the largest first. */
@@ -24,18 +22,28 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? text : `${text} ${rest} ${next![1]}`;
 }
 
-/** How long ago something was, in whole seconds. It does not change with every ms. */
-export function formatAge(ms: number): string {
+/**
+ * How long ago something was, in whole seconds. It does not change with every ms.
+ *
+ * @param isAtLeast whether it may be longer ago, because the server's clock may be further on.
+ */
+export function formatAge(ms: number, isAtLeast: boolean = false): string {
   if (Number.isNaN(ms)) return "at an unknown time";
-  return ms < SECOND
-    ? "less than 1 s ago"
-    : `${formatDuration(Math.floor(ms / SECOND) * SECOND)} ago`;
+  const age = ms < SECOND ? "less than 1 s" : formatDuration(Math.floor(ms / SECOND) * SECOND);
+  // What is less than a second ago by a clock that may be behind, is of an unknown age.
+  if (isAtLeast) return ms < SECOND ? "some time ago" : `at least ${age} ago`;
+  return `${age} ago`;
 }
 
 /** How long it still is, in whole seconds, rounded up. */
 export function formatWait(ms: number): string {
-  if (isNever(ms)) return "never";
   return `in ${formatDuration(Math.ceil(Math.max(ms, 1) / SECOND) * SECOND)}`;
+}
+
+/** An instant by this machine's clock and time zone, such as `26 Nov 2026, 09:00:05`. */
+export function formatInstant(ms: number): string {
+  // The name of the month is the same in all places then, and no day is taken for a month.
+  return new Date(ms).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
 /** Two decimals, rounded down: 0.999 of a token is not a token. */
@@ -43,34 +51,12 @@ export function formatTokens(value: number): string {
   return String(Math.floor(value * 100 + 1e-6) / 100);
 }
 
-/** @param of such as `snapshot`. */
-export function formatCount(count: number, of: string): string {
-  return `${count} ${of}${count === 1 ? "" : "s"}`;
+/** The least number with two decimals that is enough. */
+export function formatMissing(value: number): string {
+  return String(Math.ceil(value * 100 - 1e-6) / 100);
 }
 
-const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
-/** Such as `token bucket: 10 per 1 min, holds 3`. */
-export function formatConfig(config: ShownConfig): string {
-  const { kind, rate, period, maxReserved, shards = 1, blockFor, afterBlock, shadow } = config;
-  const { timeZone, weekStart } = config;
-  const days = weekStart === undefined ? "" : ` from ${WEEKDAYS[weekStart]}`;
-  const zone = timeZone === undefined ? "" : ` of ${timeZone}`;
-  if (isCredits(config)) {
-    const capacity = capacityOf(config);
-    return `credits: ${capacity < MOST_CREDITS ? `holds ${capacity}` : "holds any number"}`;
-  }
-  const parts = [
-    `${rate} per ${typeof period === "string" ? period : formatDuration(period)}${days}${zone}`,
-    `holds ${capacityOf(config)}`,
-  ];
-  if (maxReserved !== undefined) parts.push(`may owe ${maxReserved}`);
-  if (shards > 1) parts.push(`${shards} shards`);
-  if (blockFor !== undefined) {
-    const all = [blockFor].flat().map(formatDuration).join(", then ");
-    parts.push(`closes for ${all} after a denial`);
-  }
-  if (afterBlock === "new window") parts.push("then a new window");
-  if (shadow) parts.push("shadow: denies no call");
-  return `${kind}: ${parts.join(", ")}`;
+/** @param of such as `snapshot`. */
+export function formatCount(count: number | string, of: string): string {
+  return `${count} ${of}${Number(count) === 1 ? "" : "s"}`;
 }

@@ -73,9 +73,11 @@ function Limit({ limit }: { limit: LimitView }) {
           {count === 1 ? text : `for ${count}: ${text}`}
         </p>
       ))}
-      <div className="trl-bar" aria-hidden="true">
-        <div style={{ width: `${fill * 100}%` }} />
-      </div>
+      {fill !== undefined && (
+        <div className="trl-bar" aria-hidden="true">
+          <div style={{ width: `${fill * 100}%` }} />
+        </div>
+      )}
       <Facts facts={facts} />
       {error !== undefined && <p className="trl-error">The server does not tell: {error}</p>}
     </li>

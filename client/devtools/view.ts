@@ -1,15 +1,22 @@
 /** The text that the panel shows for an observer. Equal states give equal views. */
-import { capacityOf } from "../../core/config.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { idOf } from "../limit-entry.js";
-import type { InspectedLimit, ObserverInspection, RateLimitObserver } from "../types.js";
+import type {
+  CheckedRateLimit,
+  InspectedLimit,
+  ObserverInspection,
+  RateLimitObserver,
+} from "../types.js";
+import { boundOf, describeConfig, unitOf } from "./describe-config.js";
 import {
-  formatAge,
-  formatConfig,
-  formatCount,
-  formatDuration,
-  formatTokens,
-  formatWait,
-} from "./format.js";
+  describeRow,
+  describeStatus,
+  describeValue,
+  describeWindow,
+  type KnownTime,
+  type StatusText,
+} from "./describe-state.js";
+import { formatAge, formatCount, formatDuration, formatTokens } from "./format.js";
 
 /** A term and what is to be said about it. */
 export type Fact = readonly [term: string, text: string];
@@ -19,9 +26,9 @@ export interface LimitView {
   name: string;
   key: string | undefined;
   /** One for each count that the page follows. */
-  statuses: { count: number; state: "ok" | "denied" | "unknown"; text: string }[];
-  /** The part of the capacity that is left, 0 to 1. */
-  fill: number;
+  statuses: (StatusText & { count: number })[];
+  /** The part of the capacity that is left, 0 to 1; `undefined` where there is no capacity to show. */
+  fill: number | undefined;
   facts: Fact[];
   error: string | undefined;
 }
@@ -64,56 +71,74 @@ export function viewOf(observer: RateLimitObserver): ObserverView {
 
 function clockText({ offset, uncertainty }: ObserverInspection): string {
   if (Number.isNaN(offset)) return "unknown";
-  const difference =
-    offset === 0
-      ? "equal"
-      : `${formatDuration(Math.abs(offset))} ${offset > 0 ? "ahead" : "behind"}`;
+  const size = formatDuration(Math.abs(offset));
   // A message of the stream says how far the server's clock is at least.
-  if (uncertainty === Infinity) return `${difference}, or further on`;
+  if (uncertainty === Infinity) {
+    if (offset === 0) return "equal, or further on";
+    return offset > 0 ? `at least ${size} ahead` : `at most ${size} behind`;
+  }
+  const difference = offset === 0 ? "equal" : `${size} ${offset > 0 ? "ahead" : "behind"}`;
   return `${difference}, ± ${formatDuration(uncertainty)}`;
 }
 
 function limitView(
   observer: RateLimitObserver,
-  { now, offset }: ObserverInspection,
+  { now, offset, uncertainty }: ObserverInspection,
   { item, snapshot, debits, counts }: InspectedLimit,
 ): LimitView {
-  const config = observer.config(item);
-  const held = observer.check(item, now, 0)?.value;
-  const capacity = config ? capacityOf(config) : 0;
-  const facts: Fact[] = [];
-  if (config && held !== undefined) {
-    facts.push(["Value", `${formatTokens(held)} of ${capacity}`], ["Config", formatConfig(config)]);
-  }
-  if (snapshot) {
-    const row = `${formatTokens(snapshot.value)} tokens, written ${formatAge(now + offset - snapshot.ts)}`;
-    facts.push(
-      ["Server's row", row],
-      ["Read", Number.isNaN(offset) ? "from a cache" : formatAge(now + offset - snapshot.now)],
-    );
-  }
-  facts.push(["In flight", formatCount(debits, "debit")]);
+  const checked = observer.check(item, now, 0);
+  // Until the server has told the time, a cached snapshot brings its own.
+  const time = {
+    now,
+    offset: checked ? checked.now - now : NaN,
+    isAtLeast: !Number.isNaN(offset) && uncertainty === Infinity,
+  };
+  const statuses = [...new Set(counts)].sort((a, b) => a - b);
   return {
     id: idOf(item),
     name: item.name,
     key: item.key,
-    statuses: [...new Set(counts)]
-      .sort((a, b) => a - b)
-      .map((count) => ({ count, ...statusView(observer, item, now, count) })),
-    fill: held === undefined || capacity === 0 ? 0 : Math.min(1, Math.max(0, held / capacity)),
-    facts,
+    statuses: statuses.map((count) => ({
+      count,
+      ...describeStatus(observer.check(item, now, count), snapshot, count, time),
+    })),
+    fill: checked ? fillOf(checked) : undefined,
+    facts: [
+      ...(checked && snapshot ? stateFacts(checked, snapshot, time) : []),
+      ...(snapshot ? [["Read", readText(snapshot.now, offset, time)] as const] : []),
+      ["In flight", formatCount(debits, "debit")],
+    ],
     error: observer.error(item)?.message,
   };
 }
 
-function statusView(
-  observer: RateLimitObserver,
-  item: InspectedLimit["item"],
-  now: number,
-  count: number,
-): { state: "ok" | "denied" | "unknown"; text: string } {
-  const checked = observer.check(item, now, count);
-  if (!checked) return { state: "unknown", text: "unknown" };
-  if (checked.retryAt === undefined) return { state: "ok", text: "ok" };
-  return { state: "denied", text: `denied, ok ${formatWait(checked.retryAt - now)}` };
+function stateFacts(
+  { value, config }: CheckedRateLimit,
+  snapshot: RateLimitSnapshot,
+  time: KnownTime,
+): Fact[] {
+  const facts: Fact[] = [
+    ["Value", describeValue(value, config)],
+    ["Config", describeConfig(config)],
+    ["Server's row", describeRow(snapshot, time)],
+  ];
+  const window = describeWindow(snapshot, time);
+  if (window !== undefined) facts.splice(2, 0, ["Window", window]);
+  const { held } = snapshot;
+  if (held !== undefined) {
+    facts.push(["Held", `${formatCount(formatTokens(held), unitOf(config))}, not settled yet`]);
+  }
+  return facts;
+}
+
+function readText(at: number, offset: number, time: KnownTime): string {
+  const age = formatAge(time.now + time.offset - at, time.isAtLeast);
+  return Number.isNaN(offset) ? `${age}, from a cache` : age;
+}
+
+/** The part of the bar, 0 to 1; `undefined` where the limit has no bound, so that there is no bar. */
+function fillOf({ value, config }: CheckedRateLimit): number | undefined {
+  const bound = boundOf(config);
+  if (bound === undefined) return undefined;
+  return bound === 0 ? 0 : Math.min(1, Math.max(0, value / bound));
 }

@@ -1,0 +1,60 @@
+/** Configs in words, and what a config says beside its numbers. */
+import { capacityOf, type ShownConfig } from "../../core/config.js";
+import { isCredits, MOST_CREDITS } from "../../core/rows/credits.js";
+import { formatDuration } from "./format.js";
+
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/**
+ * How a limit is blocked by an override: the end, epoch ms on the server's clock, `Infinity` without
+ * one. `undefined` for a limit that is not blocked. The server shows such a limit as a bucket that is
+ * empty until a single window starts. Windows of a calendar are a list, too, but of a named period.
+ */
+export function blockedUntil(config: ShownConfig): number | undefined {
+  const { starts, slots, period } = config;
+  if (!starts || slots !== undefined || typeof period === "string") return undefined;
+  return starts[0] ?? Infinity;
+}
+
+/** The most that the limit holds; `undefined` where that is no bound that was meant. */
+export function boundOf(config: ShownConfig): number | undefined {
+  const capacity = capacityOf(config);
+  return isCredits(config) && capacity >= MOST_CREDITS ? undefined : capacity;
+}
+
+/** What the limit counts, one of it. */
+export function unitOf(config: ShownConfig): "credit" | "slot" | "token" {
+  if (isCredits(config)) return "credit";
+  return config.slots === undefined ? "token" : "slot";
+}
+
+/** Such as `token bucket: 10 per 1 min, holds 3`. */
+export function describeConfig(config: ShownConfig): string {
+  const { maxReserved, shards = 1, blockFor, afterBlock, shadow, slots } = config;
+  const parts: string[] = [];
+  if (slots !== undefined) {
+    parts.push(`${slots} at once`, `ttl ${formatDuration(config.period as number)}`);
+  } else if (blockedUntil(config) !== undefined) {
+    return "blocked by an override, which hides the limit's own config";
+  } else {
+    if (!isCredits(config)) parts.push(ratePart(config));
+    const bound = boundOf(config);
+    parts.push(bound === undefined ? "holds any number" : `holds ${bound}`);
+  }
+  if (maxReserved !== undefined) parts.push(`may owe ${maxReserved}`);
+  if (shards > 1) parts.push(`${shards} shards`);
+  if (blockFor !== undefined) {
+    const all = [blockFor].flat().map(formatDuration).join(", then ");
+    parts.push(`closes for ${all} after a denial`);
+  }
+  if (afterBlock === "new window") parts.push("then a new window");
+  // The server shows a caller whom an override has exempted in the same way.
+  if (shadow) parts.push("denies no call: a shadow, or an override exempts this caller");
+  return `${slots === undefined ? config.kind : "slots"}: ${parts.join(", ")}`;
+}
+
+function ratePart({ rate, period, timeZone, weekStart }: ShownConfig): string {
+  const days = weekStart === undefined ? "" : ` from ${WEEKDAYS[weekStart]}`;
+  const zone = timeZone === undefined ? "" : ` in ${timeZone}`;
+  return `${rate} per ${typeof period === "string" ? period : formatDuration(period)}${days}${zone}`;
+}
