@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { describeConfig } from "../../../client/devtools/describe-config.js";
 import { DAY, HOUR, SECOND } from "../../../core/durations.js";
-import { bucketConfig } from "../../../core/rows/credits.js";
+import { MOST_CREDITS } from "../../../core/rows/credits.js";
 import { slotsConfig } from "../../../core/rows/slot.js";
 
 it("says of a limit how it closes, and how it opens again", () => {
@@ -28,8 +28,9 @@ it("says of slots how many there are, and not how they are calculated", () => {
 });
 
 it("says of credits how many they can be, where that was meant", () => {
-  expect(describeConfig(bucketConfig({ kind: "credits" }))).toBe("credits: holds any number");
-  expect(describeConfig(bucketConfig({ kind: "credits", capacity: 10 }))).toBe("credits: holds 10");
+  const config = { kind: "credits", rate: 0, period: 1, capacity: MOST_CREDITS } as const;
+  expect(describeConfig(config)).toBe("credits: holds any number");
+  expect(describeConfig({ ...config, capacity: 10 })).toBe("credits: holds 10");
 });
 
 it("says what a shadow, shards and reservations mean for calls", () => {
