@@ -21,7 +21,8 @@ export function Panel({
 }): ReactElement {
   const views = useViews(observers);
   return (
-    <section className="trl-devtools" data-theme={theme} aria-label="Rate limits">
+    // It scrolls, also by keyboard.
+    <section className="trl-devtools" data-theme={theme} aria-label="Rate limits" tabIndex={0}>
       <style>{STYLES}</style>
       {views.length === 0 && <p>This page follows no rate limit.</p>}
       {views.map((view) => (

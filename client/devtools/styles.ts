@@ -3,7 +3,8 @@ export const STYLES = `
 .trl-devtools {
   --text: #1b1a21; --quiet: #5c5a68; --page: #ffffff; --card: #f5f4f8; --line: #d9d7e1;
   --fill: #4338ca; --good: #11734b; --bad: #b3261e;
-  min-height: 100%; box-sizing: border-box; padding: 12px;
+  /* Of its host, which may not scroll by itself. */
+  height: 100%; overflow: auto; box-sizing: border-box; padding: 12px;
   display: grid; align-content: start; gap: 16px;
   color: var(--text); background: var(--page);
   font: 13px/1.45 system-ui, sans-serif; font-variant-numeric: tabular-nums;
@@ -34,7 +35,12 @@ export const STYLES = `
 .trl-devtools .trl-observer > dl {
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 280px), 1fr)); column-gap: 24px;
 }
-.trl-devtools dl > div { display: grid; grid-template-columns: 9em 1fr; gap: 8px; }
+.trl-devtools dl > div { display: grid; grid-template-columns: 7.5em minmax(0, 1fr); gap: 8px; }
 .trl-devtools dt { color: var(--quiet); }
 .trl-devtools dd { overflow-wrap: anywhere; }
+/* The system takes the backgrounds away. */
+@media (forced-colors: active) {
+  .trl-devtools .trl-bar { box-sizing: border-box; height: 8px; border: 1px solid CanvasText; }
+  .trl-devtools .trl-bar div { forced-color-adjust: none; background: CanvasText; }
+}
 `;

@@ -2,9 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
-import type { Browser } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { problemsOf } from "../support/problems.js";
 import { demo, openBrowser } from "./shared.js";
@@ -30,17 +30,31 @@ afterAll(async () => {
   await vite.close();
 });
 
+/** The devtools of the example's page in development, in a window of any width. */
+async function openPanel({
+  part = "overview",
+  ...options
+}: BrowserContextOptions & { part?: string } = {}) {
+  const visitor = await browser.newContext(options);
+  onTestFinished(() => visitor.close());
+  const page = await visitor.newPage();
+  // The page leaves its button out of a narrow window, which has no room for it.
+  await page.addInitScript(() => {
+    const match = window.matchMedia.bind(window);
+    window.matchMedia = (query) => match(query === "(min-width: 75rem)" ? "all" : query);
+  });
+  const url = vite.resolvedUrls!.local[0]!;
+  await page.goto(`${url}#${part}`);
+  await page.getByRole("button", { name: "Open TanStack Devtools" }).click();
+  const panel = page.getByRole("region", { name: "Rate limits" });
+  await panel.getByText("live", { exact: true }).waitFor();
+  return { visitor, page, panel, url };
+}
+
 it.each(["light", "dark"] as const)(
   "shows in development what the page knows of its limits: %s",
   async (colorScheme) => {
-    const visitor = await browser.newContext({ colorScheme });
-    const page = await visitor.newPage();
-    const url = vite.resolvedUrls!.local[0]!;
-    await page.goto(url);
-    await page.getByRole("button", { name: "Open TanStack Devtools" }).click();
-    const panel = page.getByRole("region", { name: "Rate limits" });
-    await page.getByText("Rate limits", { exact: true }).first().click();
-    await panel.getByText("live", { exact: true }).waitFor();
+    const { visitor, page, panel, url } = await openPanel({ colorScheme });
     const limit = panel.getByRole("listitem").filter({ hasText: "sendMessage" });
     await limit.getByText("3 of 3").waitFor();
     await limit.getByText("token bucket: 10 per 1 min, holds 3").waitFor();
@@ -58,7 +72,60 @@ it.each(["light", "dark"] as const)(
       return (await axe.run(element)).violations.map(({ id, nodes }) => [id, nodes.length]);
     });
     expect(violations).toEqual([]);
-    await visitor.close();
+  },
+);
+
+describe("a panel without much room", () => {
+  it("scrolls to the end of four limits by keyboard, in a host that does not scroll", async () => {
+    const { page, panel } = await openPanel({
+      part: "model",
+      viewport: { width: 1280, height: 300 },
+    });
+    await page.addStyleTag({ content: "[id^=plugin-container] { overflow: hidden !important }" });
+    const last = panel.getByText("In flight").last();
+    await last.waitFor();
+    const isSeen = () =>
+      last.evaluate((element) => {
+        const { left, bottom } = element.getBoundingClientRect();
+        return document.elementFromPoint(left + 1, bottom - 1) === element;
+      });
+    expect(await isSeen()).toBe(false);
+    await panel.focus();
+    await page.keyboard.press("End");
+    await expect.poll(isSeen).toBe(true);
+  });
+
+  it("is no wider than a window of 320 px", async () => {
+    const { page, panel } = await openPanel({
+      part: "model",
+      viewport: { width: 320, height: 640 },
+    });
+    await panel.getByText("In flight").last().waitFor();
+    const widest = await panel.evaluate((element) =>
+      Math.max(
+        element.scrollWidth - element.clientWidth,
+        ...[...element.querySelectorAll("*")].map((one) => one.getBoundingClientRect().right - 320),
+      ),
+    );
+    expect(widest).toBeLessThanOrEqual(0);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  });
+});
+
+it.each(["light", "dark"] as const)(
+  "shows bars, and whether the page is live, in forced colours: %s",
+  async (colorScheme) => {
+    const { page, panel } = await openPanel({ colorScheme, forcedColors: "active" });
+    const colours = (selector: string, pseudo?: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element, name) => getComputedStyle(element, name).backgroundColor, pseudo);
+    const canvas = await colours("html");
+    const bar = panel.locator(".trl-bar div").first();
+    expect((await bar.boundingBox())!.width).toBeGreaterThan(50);
+    expect(await colours(".trl-bar div")).not.toBe(canvas);
+    expect(await colours(".connection", "::before")).not.toBe(canvas);
   },
 );
 
