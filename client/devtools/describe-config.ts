@@ -8,11 +8,13 @@ const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 /**
  * How a limit is blocked by an override: the end, epoch ms on the server's clock, `Infinity` without
  * one. `undefined` for a limit that is not blocked. The server shows such a limit as a bucket that is
- * empty until a single window starts. Windows of a calendar are a list, too, but of a named period.
+ * empty until a single window starts. Windows of a calendar are a longer list.
  */
 export function blockedUntil(config: ShownConfig): number | undefined {
   const { starts, slots, period } = config;
-  if (!starts || slots !== undefined || typeof period === "string") return undefined;
+  if (!starts || starts.length > 1 || slots !== undefined || typeof period === "string") {
+    return undefined;
+  }
   return starts[0] ?? Infinity;
 }
 

@@ -1,6 +1,6 @@
 /** What is left of a limit, what the server has of it, and how it answers, in words. */
-import { stateAt } from "../../core/calculate.js";
-import { capacityOf, type ShownConfig } from "../../core/config.js";
+import { isFullAt, stateAt } from "../../core/calculate.js";
+import type { ShownConfig } from "../../core/config.js";
 import { mostHeld } from "../../core/count.js";
 import { isCredits } from "../../core/rows/credits.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
@@ -40,7 +40,7 @@ export function describeValue(value: number, config: ShownConfig): string {
 
 /** What the last snapshot says of the limit's rows, and when they were written. */
 export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): string {
-  const { value, ts, now, config } = snapshot;
+  const { value, ts, config } = snapshot;
   const { slots, shards = 1 } = config;
   const age = (at: number) => formatAge(time.now + time.offset - at, time.isAtLeast);
   if (slots !== undefined) {
@@ -52,11 +52,11 @@ export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): strin
   const tokens = formatCount(formatTokens(value), unitOf(config));
   if (shards > 1) return `${tokens} in ${shards} shards`;
   if (config.kind === "fixed window") return `${tokens}, window began ${age(ts)}`;
-  // The server makes up the state of a row that is not there, at the instant of the reading.
-  if (ts >= now && value === (config.rate && capacityOf(config))) {
-    return isCredits(config) ? "none, so 0 credits" : "none, so full";
+  // The server makes up a full state where there is no row, and nothing tells the two apart.
+  if (isFullAt(snapshot, config, ts)) {
+    return isCredits(config) ? "0 credits, or not there" : "full, or not there";
   }
-  return ts >= now ? tokens : `${tokens}, written ${age(ts)}`;
+  return `${tokens}, written ${age(ts)}`;
 }
 
 /** The window at this instant of the server's clock, and the next one; `undefined` for others. */

@@ -1,9 +1,14 @@
-/** The panel: what each observer of the page knows. It reads them several times a second. */
+/** The panel: what each observer of the page knows, and what has happened since the plugin was made. */
 "use client";
 import { type ReactElement, useEffect, useState } from "react";
-import type { RateLimitObserver } from "../types.js";
+import { Facts } from "./facts.js";
+import { LimitCard } from "./limit-card.js";
+import type { Recorder } from "./recorder.js";
 import { STYLES } from "./styles.js";
-import { type Fact, type LimitView, type ObserverView, viewOf } from "./view.js";
+import type { TimelineEvent } from "./timeline.js";
+import { TimelineList } from "./timeline-list.js";
+import { Toolbar } from "./toolbar.js";
+import { type LimitView, type ObserverView, viewOf } from "./view.js";
 
 /**
  * ms between two looks. The panel asks, because a list of listeners in the observer would be loaded
@@ -12,88 +17,97 @@ import { type Fact, type LimitView, type ObserverView, viewOf } from "./view.js"
 const INTERVAL = 200;
 
 export function Panel({
-  observers,
+  recorder,
   theme,
 }: {
-  /** Observers come and go while the panel is open. */
-  observers: ReadonlySet<RateLimitObserver>;
+  recorder: Recorder;
   theme: "light" | "dark";
 }): ReactElement {
-  const views = useViews(observers);
+  const { views, events, isOffline } = useShown(recorder);
+  const [filter, setFilter] = useState("");
+  const wanted = filter.trim().toLowerCase();
+  const isWanted = (...texts: (string | undefined)[]) =>
+    texts.some((text) => text?.toLowerCase().includes(wanted));
+  const isShown = ({ name, key, facts }: LimitView) =>
+    isWanted(name, key, facts.find(([term]) => term === "Charged by")?.[1]);
   return (
     // It scrolls, also by keyboard.
     <section className="trl-devtools" data-theme={theme} aria-label="Rate limits" tabIndex={0}>
       <style>{STYLES}</style>
+      <Toolbar recorder={recorder} isOffline={isOffline} filter={filter} onFilter={setFilter} />
       {views.length === 0 && <p>This page follows no rate limit.</p>}
       {views.map((view) => (
-        <Observer key={view.id} view={view} />
+        <Observer key={view.id} view={view} recorder={recorder} isShown={isShown} />
       ))}
+      <TimelineList
+        events={events.filter(({ kind, item, path, text }) =>
+          isWanted(kind, item.name, item.key, path, text),
+        )}
+        isEmpty={events.length === 0}
+        onClear={() => recorder.timeline.clear()}
+      />
     </section>
   );
 }
 
-/** Renders only when a text changes. */
-function useViews(observers: ReadonlySet<RateLimitObserver>): ObserverView[] {
-  const [views, setViews] = useState(() => Array.from(observers, viewOf));
-  useEffect(() => {
-    const look = () => {
-      const next = Array.from(observers, viewOf);
-      setViews((shown) => (JSON.stringify(shown) === JSON.stringify(next) ? shown : next));
-    };
-    look();
-    const timer = setInterval(look, INTERVAL);
-    return () => clearInterval(timer);
-  }, [observers]);
-  return views;
+interface Shown {
+  views: ObserverView[];
+  events: TimelineEvent[];
+  isOffline: boolean;
 }
 
-function Observer({ view }: { view: ObserverView }) {
+/** Renders only when a text changes. */
+function useShown(recorder: Recorder): Shown {
+  const [shown, setShown] = useState(() => look(recorder));
+  useEffect(() => {
+    const lookAgain = () => {
+      const next = look(recorder);
+      setShown((last) => (textOf(last) === textOf(next) ? last : next));
+    };
+    lookAgain();
+    const timer = setInterval(lookAgain, INTERVAL);
+    return () => clearInterval(timer);
+  }, [recorder]);
+  return shown;
+}
+
+function look(recorder: Recorder): Shown {
+  recorder.sample();
+  return {
+    views: Array.from(recorder.observers, (observer) => viewOf(observer, recorder)),
+    events: [...recorder.timeline.events],
+    isOffline: recorder.network?.isOffline() ?? false,
+  };
+}
+
+function textOf(shown: Shown): string {
+  return JSON.stringify(shown, (name, value: unknown) => (name === "observer" ? "" : value));
+}
+
+function Observer({
+  view,
+  recorder,
+  isShown,
+}: {
+  view: ObserverView;
+  recorder: Recorder;
+  isShown(limit: LimitView): boolean;
+}) {
+  const shown = view.limits.filter(isShown);
   return (
     <div className="trl-observer">
       <Facts facts={view.facts} />
       {view.limits.length === 0 && <p>It follows no limit now.</p>}
-      <ul>
-        {view.limits.map((limit) => (
-          <Limit key={limit.id} limit={limit} />
+      {view.limits.length > shown.length && (
+        <p>
+          {shown.length} of {view.limits.length} limits are shown.
+        </p>
+      )}
+      <ul aria-label="Limits">
+        {shown.map((limit) => (
+          <LimitCard key={limit.id} limit={limit} observer={view.observer} recorder={recorder} />
         ))}
       </ul>
     </div>
-  );
-}
-
-function Limit({ limit }: { limit: LimitView }) {
-  const { name, key, statuses, fill, facts, error } = limit;
-  return (
-    <li>
-      <h2>
-        {name}
-        {key !== undefined && <code>{key}</code>}
-      </h2>
-      {statuses.map(({ count, state, text }) => (
-        <p key={count} className="trl-status" data-state={state}>
-          {count === 1 ? text : `for ${count}: ${text}`}
-        </p>
-      ))}
-      {fill !== undefined && (
-        <div className="trl-bar" aria-hidden="true">
-          <div style={{ width: `${fill * 100}%` }} />
-        </div>
-      )}
-      <Facts facts={facts} />
-      {error !== undefined && <p className="trl-error">The server does not tell: {error}</p>}
-    </li>
-  );
-}
-
-function Facts({ facts }: { facts: readonly Fact[] }) {
-  return (
-    <dl>
-      {facts.map(([term, text]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{text}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

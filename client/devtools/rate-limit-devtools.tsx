@@ -8,6 +8,7 @@ import { observersOf } from "../transport.js";
 import { type TRPCClientLike, untypedOf } from "../trpc-clients.js";
 import type { RateLimitObserver } from "../types.js";
 import { Panel } from "./panel.js";
+import { Recorder } from "./recorder.js";
 
 /** Either a client, or an observer that the application has made itself. */
 export type RateLimitDevtoolsOptions =
@@ -52,12 +53,25 @@ export function rateLimitDevtools(options: RateLimitDevtoolsOptions): RateLimitD
   return { id: "trpc-rate-limit", name: "Rate limits", render };
 }
 
+/** By the set of observers, so that two plugins of one client do not record its calls twice. */
+const recorders = new WeakMap<Set<RateLimitObserver>, Recorder>();
+/** The set of an observer that has no client. */
+const sets = new WeakMap<RateLimitObserver, Set<RateLimitObserver>>();
+
 function renderPanelOf({
   client,
   observer,
 }: RateLimitDevtoolsOptions): RateLimitDevtoolsPlugin["render"] {
-  const observers = client ? observersOf(untypedOf(client).runtime) : new Set([observer]);
+  const untyped = client && untypedOf(client);
+  let observers: Set<RateLimitObserver>;
+  if (untyped) observers = observersOf(untyped.runtime);
+  else {
+    observers = sets.get(observer!) ?? new Set([observer!]);
+    sets.set(observer!, observers);
+  }
+  const recorder = recorders.get(observers) ?? new Recorder(observers, untyped);
+  recorders.set(observers, recorder);
   return (_element, props) => (
-    <Panel observers={observers} theme={typeof props === "string" ? props : props.theme} />
+    <Panel recorder={recorder} theme={typeof props === "string" ? props : props.theme} />
   );
 }

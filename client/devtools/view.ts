@@ -17,6 +17,9 @@ import {
   type StatusText,
 } from "./describe-state.js";
 import { formatAge, formatCount, formatDuration, formatTokens } from "./format.js";
+import type { Lines } from "./history.js";
+import { type Pretence, pretencesFor } from "./pretend.js";
+import type { Recorder } from "./recorder.js";
 
 /** A term and what is to be said about it. */
 export type Fact = readonly [term: string, text: string];
@@ -29,12 +32,19 @@ export interface LimitView {
   statuses: (StatusText & { count: number })[];
   /** The part of the capacity that is left, 0 to 1; `undefined` where there is no capacity to show. */
   fill: number | undefined;
+  /** The last minute; `undefined` while there is nothing to draw. */
+  lines: Lines | undefined;
   facts: Fact[];
   error: string | undefined;
+  /** What the page is told in the place of the server's word. */
+  pretence: Pretence | undefined;
+  /** Which pretences would show something. None without a snapshot and the server's time. */
+  pretences: Pretence[];
 }
 
 export interface ObserverView {
   id: number;
+  observer: RateLimitObserver;
   facts: Fact[];
   limits: LimitView[];
 }
@@ -49,11 +59,13 @@ function idOfObserver(observer: RateLimitObserver): number {
   return id;
 }
 
-export function viewOf(observer: RateLimitObserver): ObserverView {
+/** @param recorder what the plugin has seen of the page; without it, only the present state is shown. */
+export function viewOf(observer: RateLimitObserver, recorder?: Recorder): ObserverView {
   const inspection = observer.inspect();
   const { streamed, answered, lastRoundTrip, limits } = inspection;
   return {
     id: idOfObserver(observer),
+    observer,
     facts: [
       ["Connection", observer.connection],
       ["Server's clock", clockText(inspection)],
@@ -64,7 +76,7 @@ export function viewOf(observer: RateLimitObserver): ObserverView {
       ["Snapshots", `${streamed} by stream, ${answered} by question`],
     ],
     limits: limits
-      .map((limit) => limitView(observer, inspection, limit))
+      .map((limit) => limitView(observer, inspection, limit, recorder))
       .sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
 }
@@ -84,8 +96,10 @@ function clockText({ offset, uncertainty }: ObserverInspection): string {
 function limitView(
   observer: RateLimitObserver,
   { now, offset, uncertainty }: ObserverInspection,
-  { item, snapshot, debits, counts }: InspectedLimit,
+  limit: InspectedLimit,
+  recorder: Recorder | undefined,
 ): LimitView {
+  const { item, snapshot, debits, counts } = limit;
   const checked = observer.check(item, now, 0);
   // Until the server has told the time, a cached snapshot brings its own.
   const time = {
@@ -94,6 +108,9 @@ function limitView(
     isAtLeast: !Number.isNaN(offset) && uncertainty === Infinity,
   };
   const statuses = [...new Set(counts)].sort((a, b) => a - b);
+  const pretence = recorder?.pretenceOf(observer, limit);
+  // Nothing of a pretence is the server's.
+  const row = pretence === undefined ? snapshot : undefined;
   return {
     id: idOf(item),
     name: item.name,
@@ -105,10 +122,19 @@ function limitView(
     fill: checked ? fillOf(checked) : undefined,
     facts: [
       ...(checked && snapshot ? stateFacts(checked, snapshot, time) : []),
-      ...(snapshot ? [["Read", readText(snapshot.now, offset, time)] as const] : []),
+      ...(row
+        ? [
+            ["Server's row", describeRow(row, time)] as const,
+            ["Read", readText(row.now, offset, time)] as const,
+          ]
+        : []),
       ["In flight", formatCount(debits, "debit")],
+      ...(recorder?.network ? [["Charged by", chargedBy(recorder, item.name)] as const] : []),
     ],
+    lines: recorder?.historyOf(observer).lines(limit, now),
     error: observer.error(item)?.message,
+    pretence,
+    pretences: snapshot && !Number.isNaN(offset) ? pretencesFor(snapshot.config) : [],
   };
 }
 
@@ -120,15 +146,20 @@ function stateFacts(
   const facts: Fact[] = [
     ["Value", describeValue(value, config)],
     ["Config", describeConfig(config)],
-    ["Server's row", describeRow(snapshot, time)],
   ];
   const window = describeWindow(snapshot, time);
-  if (window !== undefined) facts.splice(2, 0, ["Window", window]);
+  if (window !== undefined) facts.push(["Window", window]);
   const { held } = snapshot;
   if (held !== undefined) {
     facts.push(["Held", `${formatCount(formatTokens(held), unitOf(config))}, not settled yet`]);
   }
   return facts;
+}
+
+/** The server tells no list of procedures, so this is what calls of the page have shown. */
+function chargedBy({ procedures }: Recorder, name: string): string {
+  const shown = procedures.of(name).map(({ path, evidence }) => `${path} (${evidence})`);
+  return shown.length === 0 ? "no call has shown it yet" : shown.join(", ");
 }
 
 function readText(at: number, offset: number, time: KnownTime): string {

@@ -46,13 +46,15 @@ describe("rateLimitDevtools", () => {
       </>,
     );
     await soon(() => expect(fact(panel(), "Connection")).toBe("live"));
-    const names = within(panel()).getAllByRole("heading");
+    const names = within(within(panel()).getByRole("list", { name: "Limits" })).getAllByRole(
+      "heading",
+    );
     expect(names.map(({ textContent }) => textContent)).toEqual(["hourly", "sendMessageroom 7"]);
     expect(limit("hourly").textContent).toContain("ok");
     expect(limit("sendMessageroom 7").textContent).toContain("for 2: ok");
     expect(fact(limit("hourly"), "Value")).toBe("3 of 3");
     expect(fact(limit("hourly"), "Config")).toBe("token bucket: 1 per 1 h, holds 3");
-    expect(fact(limit("hourly"), "Server's row")).toBe("none, so full");
+    expect(fact(limit("hourly"), "Server's row")).toBe("full, or not there");
     expect(fact(limit("hourly"), "Read")).toMatch(/ago$/);
     expect(fact(limit("hourly"), "In flight")).toBe("0 debits");
     // The stream says how late it is at least. The answer that follows says more.
@@ -88,7 +90,7 @@ describe("rateLimitDevtools", () => {
     const settle = observer.debit({ name: "hourly" }, 2);
     await soon(() => expect(fact(limit("hourly"), "In flight")).toBe("1 debit"));
     expect(fact(limit("hourly"), "Value")).toBe("1 of 3");
-    expect(fact(limit("hourly"), "Server's row")).toBe("none, so full");
+    expect(fact(limit("hourly"), "Server's row")).toBe("full, or not there");
     settle(false);
     await soon(() => expect(fact(limit("hourly"), "In flight")).toBe("0 debits"));
     stop();

@@ -133,19 +133,19 @@ it("says of a long time how many days it is", async () => {
 });
 
 describe("a row that the server does not have", () => {
-  it("was written at no time", async () => {
+  it("is not told from a full one, and was written at no time", async () => {
     const page = await follow({ kind: "token bucket", rate: 1, period: HOUR, capacity: 3 });
     page.clock.advance(5 * SECOND);
-    expect(page.fact("Server's row")).toBe("none, so full");
+    expect(page.fact("Server's row")).toBe("full, or not there");
     await page.limiter.limit("a", { count: 2 });
     page.clock.advance(5 * SECOND);
     await page.ask();
     expect(page.fact("Server's row")).toBe("1 token, written 5 s ago");
   });
 
-  it("is a balance of 0", async () => {
+  it("is not told from a balance of 0", async () => {
     const page = await follow({ kind: "credits" }, { counts: [3] });
-    expect(page.fact("Server's row")).toBe("none, so 0 credits");
+    expect(page.fact("Server's row")).toBe("0 credits, or not there");
   });
 
   it("is one of several, where a limit has shards", async () => {

@@ -1,0 +1,43 @@
+/** Whether the server told something else than the page had predicted, in words. */
+import { calculateRateLimit } from "../../core/calculate.js";
+import { longestPeriod, type ShownConfig } from "../../core/config.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { textOf } from "../limit-entry.js";
+import { describeConfig, unitOf } from "./describe-config.js";
+import { describeValue } from "./describe-state.js";
+import { formatCount, formatTokens } from "./format.js";
+
+/** By how much a page may judge the time of a call wrongly, ms. That many tokens are no news. */
+const DOUBT = 250;
+/** Less than this is no news of a limit that counts whole tokens. */
+const LEAST = 0.5;
+
+/** @returns `undefined` where the prediction was right. */
+export function correctionOf(
+  before: RateLimitSnapshot,
+  after: RateLimitSnapshot,
+): string | undefined {
+  const { config, now } = after;
+  const value = (one: RateLimitSnapshot) => calculateRateLimit(one, one.config, now).value;
+  const [predicted, told] = [value(before), value(after)];
+  if (textOf(before) !== textOf(after)) {
+    return `${describeValue(told, config)}, by another config: ${describeConfig(config)}`;
+  }
+  if (Math.abs(predicted - told) < doubtOf(config)) return undefined;
+  return `${describeValue(told, config)}, not ${formatTokens(predicted)}`;
+}
+
+/** @returns what became of the tokens that calls hold; `undefined` where nothing did. */
+export function holdsOf(before: RateLimitSnapshot, after: RateLimitSnapshot): string | undefined {
+  const [was, is] = [before.held ?? 0, after.held ?? 0];
+  if (was === is) return undefined;
+  return is === 0
+    ? "nothing is held any more"
+    : `${formatCount(formatTokens(is), unitOf(after.config))} held, before ${formatTokens(was)}`;
+}
+
+function doubtOf(config: ShownConfig): number {
+  // Windows bring their tokens at once, and both sides know when.
+  if (config.kind === "fixed window") return LEAST;
+  return Math.max(LEAST, (config.rate * DOUBT) / longestPeriod(config));
+}

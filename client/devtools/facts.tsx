@@ -1,0 +1,16 @@
+/** Terms, and what is to be said about them. */
+import type { ReactElement } from "react";
+import type { Fact } from "./view.js";
+
+export function Facts({ facts }: { facts: readonly Fact[] }): ReactElement {
+  return (
+    <dl>
+      {facts.map(([term, text]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

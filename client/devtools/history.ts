@@ -1,0 +1,82 @@
+/** The last minute of each limit: what the page predicted, and what the server's answer says. */
+import { calculateRateLimit } from "../../core/calculate.js";
+import { MINUTE, SECOND } from "../../core/durations.js";
+import { idOf } from "../limit-entry.js";
+import type { InspectedLimit, RateLimitObserver } from "../types.js";
+import { boundOf } from "./describe-config.js";
+
+/** How far back a line goes, ms. */
+export const SPAN = MINUTE;
+/** Nothing is drawn between two samples that are further apart, ms: the panel was closed. */
+const GAP = 5 * SECOND;
+
+interface Sample {
+  /** Epoch ms on this machine's clock. */
+  at: number;
+  /** With the calls in flight. */
+  predicted: number;
+  /** Without them: the last snapshot of the server, refilled. */
+  answered: number;
+}
+
+/** Two lines in a box of 100 by 24, each as the `d` of a path. */
+export interface Lines {
+  predicted: string;
+  answered: string;
+  /** What they show, in words. */
+  label: string;
+}
+
+export class History {
+  readonly #samples = new Map<string, Sample[]>();
+
+  /** Looks at one limit of an observer. */
+  sample(observer: RateLimitObserver, { item, snapshot }: InspectedLimit, now: number): void {
+    const checked = observer.check(item, now, 0);
+    if (!checked || !snapshot) return;
+    const { value } = calculateRateLimit(snapshot, snapshot.config, checked.now);
+    const id = idOf(item);
+    const samples = this.#samples.get(id) ?? [];
+    this.#samples.set(id, samples);
+    // The clock may have been put back.
+    while (samples.length > 0 && samples.at(-1)!.at > now) samples.pop();
+    samples.push({ at: now, predicted: checked.value, answered: value });
+    while (samples[0]!.at < now - SPAN) samples.shift();
+  }
+
+  /** @returns `undefined` while there is less than a line. */
+  lines({ item, snapshot }: InspectedLimit, now: number): Lines | undefined {
+    // Once a second, so that the lines do not creep, and the panel renders less.
+    const end = Math.floor(now / SECOND) * SECOND;
+    const samples = (this.#samples.get(idOf(item)) ?? []).filter(({ at }) => at <= end);
+    if (!snapshot || samples.length < 2) return undefined;
+    const values = samples.flatMap(({ predicted, answered }) => [predicted, answered]);
+    const [low, high] = [
+      Math.min(0, ...values),
+      Math.max(...values, boundOf(snapshot.config) ?? 1),
+    ];
+    const x = (at: number) => round(100 - (100 * (end - at)) / SPAN);
+    const y = (value: number) => round(23 - (22 * (value - low)) / (high - low || 1));
+    const path = (line: "predicted" | "answered") =>
+      samples
+        .map((sample, i) => {
+          const isStart = i === 0 || sample.at - samples[i - 1]!.at > GAP;
+          return `${isStart ? "M" : "L"}${x(sample.at)} ${y(sample[line])}`;
+        })
+        .join("");
+    return { predicted: path("predicted"), answered: path("answered"), label: labelOf(samples) };
+  }
+}
+
+function labelOf(samples: readonly Sample[]): string {
+  const range = (line: "predicted" | "answered") => {
+    const values = samples.map((sample) => Math.floor(sample[line] + 1e-6));
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return low === high ? `${low}` : `${low} to ${high}`;
+  };
+  return `Last minute: predicted ${range("predicted")}, answered ${range("answered")}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,39 @@
+/** Which procedures charge a limit, as the page's own calls have shown it. The server tells no list. */
+
+/**
+ * How it was shown, the surest first.
+ *
+ * - `denial`: the server denied such a call, and named the limit.
+ * - `link`: the options of `rateLimitLink` say so.
+ * - `hook`: a hook of that limit has sent the call.
+ */
+export type Evidence = "denial" | "link" | "hook";
+
+const SUREST: readonly Evidence[] = ["denial", "link", "hook"];
+
+export class Procedures {
+  readonly #byLimit = new Map<string, Map<string, Evidence>>();
+
+  learn(limit: string, path: string, evidence: Evidence): void {
+    const paths = this.#byLimit.get(limit) ?? new Map<string, Evidence>();
+    this.#byLimit.set(limit, paths);
+    const known = paths.get(path);
+    if (known && SUREST.indexOf(known) <= SUREST.indexOf(evidence)) return;
+    paths.set(path, evidence);
+  }
+
+  /** The procedures of a limit, in order of their paths. */
+  of(limit: string): { path: string; evidence: Evidence }[] {
+    const paths = [...(this.#byLimit.get(limit) ?? [])];
+    return paths
+      .map(([path, evidence]) => ({ path, evidence }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** The limits that denied a call of this procedure. */
+  denying(path: string): string[] {
+    return [...this.#byLimit].flatMap(([limit, paths]) =>
+      paths.get(path) === "denial" ? [limit] : [],
+    );
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Sees the calls of a client by two links of its own: one ahead of all others, and one before the link
+ * that sends. A call that is between the two waits in the page.
+ */
+import { type OperationLink, TRPCClientError, type TRPCUntypedClient } from "@trpc/client";
+import type { AnyTRPCRouter } from "@trpc/server";
+import { observable } from "@trpc/server/observable";
+import { OBSERVERS } from "../transport.js";
+import type { Call, Calls } from "./calls.js";
+
+type Link = OperationLink<AnyTRPCRouter>;
+
+/** Whether calls get to the server. */
+export interface Network {
+  /** The same for all calls of the client. */
+  isOffline(): boolean;
+  /** Calls `stop` when the network goes away; returns how to forget that. */
+  onLost(stop: () => void): () => void;
+}
+
+/** @returns whether the calls of this client can be seen. */
+export function recordCalls(
+  client: TRPCUntypedClient<AnyTRPCRouter>,
+  calls: Calls,
+  network: Network,
+): boolean {
+  // The client reads its links anew for each call. They are private, and only developers come here.
+  const { links } = client as unknown as { links?: unknown };
+  if (!Array.isArray(links) || links.length === 0) return false;
+  const open = new Map<number, Call>();
+
+  const ahead: Link = ({ op, next }) =>
+    observable((observer) => {
+      // Observers ask by such calls, and take no tokens.
+      const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
+      const call = isQuestion ? undefined : calls.begin(op.path, op.type === "mutation");
+      if (call) open.set(op.id, call);
+      let isOver = false;
+      const end = (report: (seen: Call) => void) => {
+        if (isOver) return;
+        isOver = true;
+        forget();
+        open.delete(op.id);
+        if (call) report(call);
+      };
+      const fail = (error: unknown) => {
+        end((seen) => calls.failed(seen, error));
+        observer.error(error as TRPCClientError<AnyTRPCRouter>);
+      };
+      let stop = () => {};
+      const forget = network.onLost(() => {
+        stop();
+        fail(offlineError());
+      });
+      if (network.isOffline()) {
+        fail(offlineError());
+        return () => {};
+      }
+      const start = () => {
+        const sent = next(op).subscribe({
+          next(value) {
+            // A subscription has states and a start before it has an answer.
+            const { type = "data" } = value.result;
+            if (type === "data") {
+              // A subscription goes on after its first answer.
+              if (op.type !== "subscription") end((seen) => calls.answered(seen));
+              else if (call) calls.answered(call);
+            }
+            observer.next(value);
+          },
+          error: fail,
+          complete() {
+            end(() => {});
+            observer.complete();
+          },
+        });
+        stop = () => sent.unsubscribe();
+      };
+      if (call) calls.within(call, start);
+      else start();
+      if (call && !isOver) calls.waits(call);
+      return () => {
+        end((seen) => calls.failed(seen, undefined));
+        stop();
+      };
+    });
+
+  const last: Link = ({ op, next }) =>
+    observable((observer) => {
+      const call = open.get(op.id);
+      if (!call) return next(op).subscribe(observer);
+      calls.sent(call);
+      // Links and observers learn of the answer in here.
+      return next(op).subscribe({
+        next: (value) => calls.within(call, () => observer.next(value)),
+        error: (error) => calls.within(call, () => observer.error(error)),
+        complete: () => observer.complete(),
+      });
+    });
+
+  (links as Link[]).splice(links.length - 1, 0, last);
+  (links as Link[]).unshift(ahead);
+  return true;
+}
+
+function offlineError(): TRPCClientError<AnyTRPCRouter> {
+  return TRPCClientError.from(new Error("The devtools keep this page offline"));
+}

@@ -1,0 +1,165 @@
+/**
+ * What the devtools know of a page from the time when the plugin was made: a timeline, the last minute of
+ * each limit, the procedures, and the actions of the panel. One for each client.
+ */
+import type { TRPCUntypedClient } from "@trpc/client";
+import type { AnyTRPCRouter } from "@trpc/server";
+import { idOf } from "../limit-entry.js";
+import type { InspectedLimit, RateLimitObserver } from "../types.js";
+import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { Calls } from "./calls.js";
+import { correctionOf, holdsOf } from "./corrections.js";
+import { History } from "./history.js";
+import { DENIED_FOR, pretend, type Pretence } from "./pretend.js";
+import { Procedures } from "./procedures.js";
+import { recordCalls } from "./record-calls.js";
+import { recordObserver } from "./record-observer.js";
+import { recordSnapshots } from "./record-snapshots.js";
+import { Switch } from "./switch.js";
+import { Timeline } from "./timeline.js";
+
+/** What a page is told in the place of the server's word. */
+interface Told {
+  pretence: Pretence;
+  /** As the observer keeps it. With another one, the pretence is over. */
+  snapshot: RateLimitSnapshot | undefined;
+}
+
+export class Recorder {
+  readonly timeline: Timeline;
+  readonly procedures = new Procedures();
+  /** The limits that the developer has collapsed, by id. Kept while the panel is closed. */
+  readonly collapsed = new Set<string>();
+  /** There where calls can be kept from the server. */
+  readonly network: Switch | undefined;
+  readonly #calls: Calls;
+  readonly #histories = new WeakMap<RateLimitObserver, History>();
+  readonly #told = new WeakMap<RateLimitObserver, Map<string, Told>>();
+  #isPretending = false;
+
+  /** @param observers those of the client. More of them come and go. */
+  constructor(
+    readonly observers: Set<RateLimitObserver>,
+    client: TRPCUntypedClient<AnyTRPCRouter> | undefined,
+    clock: () => number = () => Date.now(),
+  ) {
+    this.timeline = new Timeline(clock);
+    this.#calls = new Calls(this.timeline, this.procedures, clock);
+    const network = new Switch();
+    if (client && recordCalls(client, this.#calls, network)) this.network = network;
+    for (const observer of observers) recordObserver(observer, this.#calls);
+    const add = observers.add.bind(observers);
+    observers.add = (observer) => {
+      recordObserver(observer, this.#calls);
+      return add(observer);
+    };
+    recordSnapshots((item, before, after) => {
+      const isOwn = [...observers].some((observer) =>
+        observer.inspect().limits.some((limit) => limit.item === item),
+      );
+      if (!isOwn || this.#isPretending) return;
+      const text = correctionOf(before, after);
+      if (text !== undefined) this.timeline.add({ kind: "corrected", item, text });
+      const held = holdsOf(before, after);
+      if (held !== undefined) this.timeline.add({ kind: "held", item, text: held });
+    });
+  }
+
+  /** Looks at every limit once. */
+  sample(): void {
+    for (const observer of this.observers) {
+      const { now, limits } = observer.inspect();
+      for (const limit of limits) this.historyOf(observer).sample(observer, limit, now);
+    }
+  }
+
+  historyOf(observer: RateLimitObserver): History {
+    let history = this.#histories.get(observer);
+    if (!history) this.#histories.set(observer, (history = new History()));
+    return history;
+  }
+
+  /** What the page is told of this limit in the place of the server's word. */
+  pretenceOf(
+    observer: RateLimitObserver,
+    { item, snapshot }: InspectedLimit,
+  ): Pretence | undefined {
+    const told = this.#told.get(observer)?.get(idOf(item));
+    return told && told.snapshot === snapshot ? told.pretence : undefined;
+  }
+
+  /** Tells one observer of this page something that is not so. */
+  pretend(observer: RateLimitObserver, id: string, pretence: Pretence): void {
+    const limitNow = () => observer.inspect().limits.find(({ item }) => idOf(item) === id);
+    const limit = limitNow();
+    const { now, offset } = observer.inspect();
+    if (!limit?.snapshot || Number.isNaN(offset)) return;
+    const { item, counts } = limit;
+    this.#isPretending = true;
+    try {
+      observer.receive(pretend(pretence, limit.snapshot, now + offset, counts));
+    } finally {
+      this.#isPretending = false;
+    }
+    const told = this.#told.get(observer) ?? new Map<string, Told>();
+    this.#told.set(observer, told);
+    const snapshot = limitNow()?.snapshot;
+    told.set(id, { pretence, snapshot });
+    this.timeline.add({ kind: "pretended", item, text: `${pretence}, in this page only` });
+    if (pretence !== "denied for 10 s") return;
+    setTimeout(() => {
+      if (limitNow()?.snapshot === snapshot) observer.refresh(item);
+    }, DENIED_FOR);
+  }
+
+  /** Asks the server for one limit, or for all of them. */
+  ask(observer: RateLimitObserver, id?: string): void {
+    const limit = observer.inspect().limits.find(({ item }) => idOf(item) === id);
+    observer.refresh(limit?.item);
+  }
+
+  /** All that is known, as text: the observers as they are, and what was seen. */
+  asText(): string {
+    const observers = Array.from(this.observers, (observer) => {
+      const inspection = observer.inspect();
+      const limits = inspection.limits.map((limit) => ({
+        ...limit,
+        predicted: observer.check(limit.item, inspection.now, 0)?.value,
+        error: observer.error(limit.item)?.message,
+        pretence: this.pretenceOf(observer, limit),
+        procedures: this.procedures.of(limit.item.name),
+      }));
+      return { ...inspection, connection: observer.connection, limits };
+    });
+    const known = { observers, timeline: this.timeline.events };
+    // JSON has neither `NaN` nor `Infinity`, and `null` would hide which it was.
+    return JSON.stringify(
+      known,
+      (_name, value: unknown) =>
+        typeof value === "number" && !Number.isFinite(value) ? String(value) : value,
+      2,
+    );
+  }
+
+  setOffline(isOffline: boolean): void {
+    if (!this.network) return;
+    this.network.set(isOffline);
+    for (const observer of this.observers) {
+      if (isOffline) void reopenStream(observer);
+      observer.refresh();
+    }
+  }
+}
+
+/**
+ * Has an observer open its stream anew, which then fails. A stream that was opened before the plugin was
+ * made does not pass through its links.
+ */
+async function reopenStream(observer: RateLimitObserver): Promise<void> {
+  // Another tab may hold the stream of this one. That tab is to go on.
+  const { held = [] } = (await globalThis.navigator?.locks?.query()) ?? {};
+  if (held.some(({ name }) => name?.startsWith("trpc-rate-limit "))) return;
+  // It never gets to the server: the page is offline.
+  const stop = observer.observe({ name: "devtools" }, 0, () => {});
+  setTimeout(stop);
+}
