@@ -146,7 +146,12 @@ const RULES: readonly Rule[] = [
   },
   {
     folder: "server/otel",
-    may: ["core", "server/limiter/known-options", "@opentelemetry/api"],
+    may: [
+      "core",
+      "server/limiter/known-options",
+      "server/limiter/operator-actions",
+      "@opentelemetry/api",
+    ],
     mayType: ["server/limiter/limiter-options", "server/store"],
   },
   {

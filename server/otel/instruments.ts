@@ -20,6 +20,10 @@ export function createInstruments(meter: Meter) {
       description: "Decisions of the limiter.",
       unit: "{decision}",
     }),
+    actions: meter.createCounter("rate_limit.admin.actions", {
+      description: "What operators have done to the limits of keys.",
+      unit: "{action}",
+    }),
     wait: meter.createHistogram("rate_limit.denial.wait.duration", {
       description: "How long denied calls have to wait for their tokens.",
       unit: "s",

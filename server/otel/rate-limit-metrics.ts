@@ -5,6 +5,7 @@
 import { type Meter, metrics } from "@opentelemetry/api";
 import { namesOf, rejectUnknownOptions } from "../limiter/known-options.js";
 import type { DecisionEvent } from "../limiter/limiter-options.js";
+import { isOperatorAction } from "../limiter/operator-actions.js";
 import type { BatchEvent } from "../store/batch-event.js";
 import { createInstruments, type Instruments } from "./instruments.js";
 import { outcomeOf } from "./outcome.js";
@@ -25,7 +26,9 @@ export interface RateLimitMetrics {
    * `rate_limit.action` and `rate_limit.outcome` (`granted`, `reserved`, `denied`, `shadow_denied`
    * or `store_failed`), with `rate_limit.remembered` for a denial from memory, and with
    * `rate_limit.repeated` for an id that was charged before (`once`). Records the wait of a denial in
-   * `rate_limit.denial.wait.duration`, with the same attributes.
+   * `rate_limit.denial.wait.duration`, with the same attributes. What an operator does is no decision of a
+   * call: it is recorded in `rate_limit.admin.actions` alone, with `rate_limit.name` and
+   * `rate_limit.action`, and never with who did it.
    */
   onDecision(event: DecisionEvent): void;
   /**
@@ -56,7 +59,11 @@ export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLim
 
   return {
     onDecision({ name, action, result }) {
-      const { decisions, wait: waits } = instruments();
+      const { decisions, actions, wait: waits } = instruments();
+      if (isOperatorAction(action)) {
+        actions.add(1, { "rate_limit.name": name, "rate_limit.action": action });
+        return;
+      }
       const { outcome, wait } = outcomeOf(result);
       const attributes = {
         "rate_limit.name": name,

@@ -31,6 +31,7 @@ const ALLOWED = [
   /^dist\/(?:core|server|client|testing)\/[\w/-]+\.(?:js|d\.c?ts)$/,
   /^dist\/cli\/(?:[\w-]+\.js|THIRD-PARTY-LICENSES\.md)$/,
   /^docs\/[\w/-]+\.(?:md|svg)$/,
+  /^docs\/grafana-dashboard\.json$/,
   /^skills\/[\w/-]+\.md$/,
   /^prisma\/(?:(?:postgresql|mysql)\/)?(?:schema\.prisma|migrations\/(?:[\w-]+\/migration\.sql|migration_lock\.toml))$/,
 ];

@@ -7,6 +7,7 @@ import { keyOption } from "../../../core/key-option.js";
 import { usageTerms } from "../../../core/rows/usage.js";
 import type { OperatorAction } from "../../limiter/limiter-options.js";
 import type { LimitConfigs } from "../../limiter/call-options.js";
+import { OPERATOR_ACTIONS } from "../../limiter/operator-actions.js";
 import { createOperator } from "../../limiter/operator.js";
 import { act, type ActionInput } from "./actions.js";
 import { badRequest, throwingAdminErrors } from "./admin-errors.js";
@@ -30,7 +31,7 @@ import { showUsage, type Uses } from "./show-usage.js";
 import { withSince } from "./since.js";
 import { storedKeyOf } from "./stored-key-of.js";
 
-const ACTIONS: readonly AdminAction[] = ["view", "ban", "exempt", "raise", "clear", "reset"];
+const ACTIONS: readonly AdminAction[] = ["view", ...OPERATOR_ACTIONS];
 
 export interface AdminRouterOptions<TContext extends object, TName extends string> {
   limiter: Lists & Uses & { readonly limits: LimitConfigs };

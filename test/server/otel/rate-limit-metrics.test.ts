@@ -12,6 +12,7 @@ import { createManualClock } from "../../../core/testing.js";
 import { rateLimitMetrics } from "../../../server/otel/index.js";
 import {
   createRateLimiter,
+  HOUR,
   type LimitConfigs,
   memoryStore,
   MINUTE,
@@ -101,6 +102,28 @@ describe("the metrics of decisions", () => {
       [decision("llmTokens", "granted"), 1],
       [decision("llmTokens", "reserved"), 1],
     ]);
+    expect(JSON.stringify(await sdk.exported())).not.toMatch(/ann|ben/);
+  });
+
+  it("count what operators do apart from decisions, and without who did it to whom", async () => {
+    const sdk = startSdk();
+    const { onDecision } = rateLimitMetrics({ meter: sdk.meter });
+    const denied = { ok: false, retryAfter: HOUR, value: 0 } as const;
+    for (const action of ["ban", "exempt", "raise", "clear", "reset", "ban"] as const) {
+      onDecision({ action, name: "sendMessage", key: "ann", count: 1, result: denied, by: "ben" });
+    }
+    const actions = await sdk.sums("rate_limit.admin.actions");
+    expect(actions).toEqual(
+      [2, 1, 1, 1, 1].map((count, i) => [
+        {
+          "rate_limit.name": "sendMessage",
+          "rate_limit.action": ["ban", "exempt", "raise", "clear", "reset"][i],
+        },
+        count,
+      ]),
+    );
+    expect(await sdk.sums("rate_limit.decisions")).toEqual([]);
+    expect(await sdk.histogram("rate_limit.denial.wait.duration")).toEqual([]);
     expect(JSON.stringify(await sdk.exported())).not.toMatch(/ann|ben/);
   });
 
@@ -265,10 +288,12 @@ it("follows the names and units of OpenTelemetry's conventions", async () => {
   const { onDecision, onBatch } = rateLimitMetrics({ meter: sdk.meter });
   const result = { ok: false, retryAfter: 1, value: 0 } as const;
   onDecision({ action: "limit", name: "sendMessage", key: undefined, count: 1, result });
+  onDecision({ action: "ban", name: "sendMessage", key: undefined, count: 1, result });
   onBatch({ way: "lock", calls: 1, rows: 1, duration: 1, conflicts: 1, failed: false });
   const all = (await sdk.exported()).flatMap((scope) => scope.metrics);
   expect(all.map(({ descriptor: { name, unit } }) => [name, unit])).toEqual([
     ["rate_limit.decisions", "{decision}"],
+    ["rate_limit.admin.actions", "{action}"],
     ["rate_limit.denial.wait.duration", "s"],
     ["rate_limit.store.batch.duration", "s"],
     ["rate_limit.store.batch.calls", "{call}"],
