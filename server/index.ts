@@ -57,6 +57,8 @@ export type {
 export type {
   AutoPruneOptions,
   DecisionEvent,
+  DecisionListener,
+  OperatorAction,
   PruneOptions,
   RateLimiterOptions,
 } from "./limiter/limiter-options.js";

@@ -4,7 +4,7 @@ import type { LimitConfig } from "../../../core/limit-config.js";
 import type { Usage } from "../../../core/usage.js";
 import type { HoldThen } from "../../../core/rows/hold.js";
 import type { OperatorAction } from "../../limiter/limiter-options.js";
-import type { RateLimitOverride } from "../../limiter/overrides/override-types.js";
+import type { OverrideRule } from "../../limiter/overrides/override-types.js";
 
 /** What a caller of the admin router wants to do: to look, or to change something. */
 export type AdminAction = "view" | OperatorAction;
@@ -69,8 +69,17 @@ export interface AdminLimits<TName extends string = string> {
   limits: AdminLimit<TName>[];
 }
 
-/** The override of a key, or of all keys. */
-export type AdminOverride<TName extends string = string> = RateLimitOverride<TName>;
+/** The override of a key, or of all keys: that of `limiter.overrides`, as it arrives in JSON. */
+export type AdminOverride<TName extends string = string> = OverrideRule & {
+  /** The limit. */
+  name: TName;
+  /** The key of its rows, hashed where there is a `hashKey`; absent for all keys of the limit. */
+  key?: string | undefined;
+  /** When it ends, epoch ms; absent for never. */
+  until?: number | undefined;
+  /** When it was set, epoch ms. */
+  setAt: number;
+};
 
 /** One key of a limit, and what its bucket holds. */
 export interface AdminItem {

@@ -10,7 +10,7 @@ import { beneathAnswer } from "../../limiter/overrides/overridden-answer.js";
 import { resolve as resolveSlots } from "../../limiter/slots/slots-limit.js";
 import { storedRows } from "../../limiter/stored-rows.js";
 import { readUsage } from "../../limiter/usage/read-usage.js";
-import type { AdminItem, AdminKeyLimit, AdminOverride, AdminSlots } from "./admin-types.js";
+import type { AdminItem, AdminKeyLimit, AdminSlots } from "./admin-types.js";
 import { readItem } from "./read-items.js";
 import type { DecisionRecorder } from "./recorder.js";
 import type { Uses } from "./show-usage.js";
@@ -42,7 +42,7 @@ export async function showKey<TName extends string>(
   const shown = names.map(async (name) => {
     const override = overrides.find((each) => each.name === name && each.key === key);
     const limit = await showLimit(parts, name, key);
-    return limit && { name, ...limit, ...(override && { override: override as AdminOverride }) };
+    return limit && { name, ...limit, ...(override && { override }) };
   });
   return (await Promise.all(shown)).flatMap((limit) => limit ?? []);
 }

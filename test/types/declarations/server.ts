@@ -39,8 +39,14 @@ export const inMemory = createRateLimiter({ store: memoryStore(), limits: limite
 export const t = initTRPC.context<{ userId: string }>().create({
   errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
 });
-export const rl = createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.userId });
-export const { rateLimited, router } = rl;
+export const rl = createRateLimitTRPC({
+  t,
+  limiter,
+  key: ({ ctx }) => ctx.userId,
+  admin: { authorize: ({ action }) => action === "view" },
+});
+export const { rateLimited, router, admin } = rl;
+export const endListening = limiter.onDecision(() => {});
 
 export const limited = t.procedure.use(rl.rateLimited("send"));
 export const several = t.procedure.use(rl.rateLimited(["send", "logIn"]));

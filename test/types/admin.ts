@@ -1,0 +1,119 @@
+/** What must and must not compile of the admin router. `tsc` checks it; it never runs. */
+import { createTRPCClient, httpLink } from "@trpc/client";
+import { initTRPC } from "@trpc/server";
+import {
+  createRateLimiter,
+  type DecisionListener,
+  memoryStore,
+  MINUTE,
+  type OperatorAction,
+} from "trpc-rate-limit/server";
+import {
+  type AdminAction,
+  type AdminItem,
+  type AdminLimits,
+  type AdminUsage,
+  createRateLimitTRPC,
+  type RateLimitAdminOptions,
+  type RateLimitAdminRouter,
+} from "trpc-rate-limit/trpc";
+
+interface Context {
+  user: { id: string; isAdmin: boolean };
+}
+
+const limiter = createRateLimiter({
+  store: memoryStore(),
+  limits: {
+    send: { kind: "token bucket", rate: 10, period: MINUTE },
+    render: { kind: "concurrency", slots: 2 },
+  },
+  overrides: true,
+});
+const t = initTRPC.context<Context>().create();
+
+const rl = createRateLimitTRPC({
+  t,
+  limiter,
+  key: ({ ctx }) => ctx.user.id,
+  expose: ["send"],
+  admin: {
+    authorize({ ctx, action, name, key }) {
+      action satisfies "view" | OperatorAction;
+      name satisfies "send" | "render" | undefined;
+      key satisfies string | undefined;
+      // @ts-expect-error no such action
+      if (action === "delete") return false;
+      // @ts-expect-error no such limit
+      if (name === "sned") return false;
+      return ctx.user.isAdmin;
+    },
+    actor: ({ ctx }) => ctx.user.id,
+  },
+});
+// All limits are there, not only those that pages may know.
+rl.admin satisfies RateLimitAdminRouter<Context, object, "send" | "render">;
+
+createRateLimitTRPC({ t, limiter, admin: { authorize: async () => true } });
+// @ts-expect-error somebody has to say who may use it
+createRateLimitTRPC({ t, limiter, admin: {} });
+// @ts-expect-error somebody has to say who may use it
+createRateLimitTRPC({ t, limiter, admin: { actor: () => "ada" } });
+// @ts-expect-error an answer that is no boolean allows nothing
+createRateLimitTRPC({ t, limiter, admin: { authorize: ({ ctx }) => ctx.user } });
+// @ts-expect-error a name, and not an object
+createRateLimitTRPC({ t, limiter, admin: { authorize: () => true, actor: ({ ctx }) => ctx.user } });
+// @ts-expect-error no such option
+createRateLimitTRPC({ t, limiter, admin: { authorize: () => true, authorise: () => true } });
+
+({ authorize: ({ name }) => name === "send" }) satisfies RateLimitAdminOptions<Context, "send">;
+
+export const appRouter = t.router({ rateLimit: rl.router, rateLimitAdmin: rl.admin });
+
+const client = createTRPCClient<typeof appRouter>({
+  links: [httpLink({ url: "http://localhost" })],
+});
+const { rateLimitAdmin: admin } = client;
+
+void (async () => {
+  const { actions, limits } = await admin.limits.query();
+  actions satisfies AdminAction[];
+  limits[0]!.name satisfies "send" | "render";
+  const page = await admin.list.query({ name: "send" });
+  page.items[0]! satisfies AdminItem;
+  await admin.list.query({ name: "render", denied: false, count: 5, after: page.next });
+  await admin.key.query();
+  await admin.key.query({ key: page.items[0]!.key, stored: true });
+  const usage = await admin.usage.query({ name: "send", from: 0, to: 5 });
+  usage.source satisfies "usage" | "process";
+  await admin.denials.query();
+  await admin.ban.mutate({ name: "send", key: "ada" });
+  await admin.exempt.mutate({ name: "send", key: "ada", for: MINUTE, stored: true });
+  await admin.raise.mutate({ name: "send", all: true, times: 0.5 });
+  const { item, override } = await admin.clear.mutate({ name: "send", key: "ada" });
+  item.retryAfter satisfies number | undefined;
+  override?.until satisfies number | undefined;
+  await admin.reset.mutate({ name: "render", all: true });
+
+  // @ts-expect-error a misspelt name
+  await admin.list.query({ name: "sned" });
+  // @ts-expect-error how many times
+  await admin.raise.mutate({ name: "send", key: "ada" });
+  // @ts-expect-error ms
+  await admin.ban.mutate({ name: "send", key: "ada", for: "1 h" });
+  // @ts-expect-error a span
+  await admin.usage.query({ name: "send" });
+  // @ts-expect-error a query
+  await admin.limits.mutate();
+});
+
+// Answers can be passed on without their names.
+export function shown(limits: AdminLimits, usage: AdminUsage) {
+  return [limits.limits.map(({ name }) => name), usage.items.map(({ granted }) => granted)];
+}
+
+const listener: DecisionListener = ({ action, by }) => {
+  by satisfies string | undefined;
+  action satisfies "limit" | "check" | "charge" | "credit" | OperatorAction;
+};
+limiter.onDecision(listener) satisfies () => void;
