@@ -75,7 +75,7 @@ const isNightly = Boolean(process.env["NIGHTLY"]);
  * suspend, run effects twice in strict mode, and insert styles.
  */
 const differsByReact = [
-  "test/client/devtools/panel.test.tsx",
+  "test/client/{admin/rate-limit-admin,devtools/panel}.test.tsx",
   "test/client/react/create-rate-limit-react.{observer,provider,tabs}.test.tsx",
   "test/client/react/hydration-cache.trpc-prefetch.test.tsx",
   "test/client/react/index.version.test.tsx",
@@ -168,7 +168,7 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
     },
     test: {
       ...timeouts,
-      include: isNightly ? ["test/client/{react,devtools}/**/*.test.tsx"] : differsByReact,
+      include: isNightly ? ["test/client/{admin,react,devtools}/**/*.test.tsx"] : differsByReact,
       env: { REACT_VERSION: "18" },
       // What imports React has to be resolved here, too, rather than by Node.
       server: { deps: { inline: [/@testing-library\/react/, /react-query/] } },

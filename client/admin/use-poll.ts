@@ -18,6 +18,9 @@ export interface Poll<T> {
   patch(change: (data: T) => T): void;
 }
 
+/** ms until a question without an answer is asked again, at most. */
+const RETRY = 5000;
+
 interface State<T> {
   question: string;
   data: T | undefined;
@@ -51,6 +54,7 @@ export function usePoll<T extends object>(
       timer = undefined;
       controller?.abort();
       const own = (controller = new AbortController());
+      let wait = every;
       try {
         const data = await latest.current(own.signal);
         if (own.signal.aborted) return;
@@ -61,10 +65,11 @@ export function usePoll<T extends object>(
       } catch (error) {
         if (own.signal.aborted) return;
         setState((before) => ({ ...before, question, data: keep(before), error }));
+        if (every !== undefined) wait = Math.min(every, RETRY);
       }
       controller = undefined;
-      if (!isOver && every !== undefined && !document.hidden) {
-        timer = setTimeout(() => void run(), every);
+      if (!isOver && wait !== undefined && !document.hidden) {
+        timer = setTimeout(() => void run(), wait);
       }
     }
     const keep = (before: State<T>) => (before.question === question ? before.data : undefined);

@@ -1,0 +1,282 @@
+// @vitest-environment jsdom
+/** The control room against a real router. What needs a real layout is in test/e2e/control-room.test.ts. */
+import { fireEvent, render, screen, within } from "@testing-library/react";
+import { createTRPCClient, httpBatchLink } from "@trpc/client";
+import { type AnyTRPCRouter, initTRPC } from "@trpc/server";
+import { StrictMode } from "react";
+import { renderToString } from "react-dom/server";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { RateLimitAdmin } from "../../../client/admin/index.js";
+import {
+  createRateLimiter,
+  type DecisionEvent,
+  HOUR,
+  memoryStore,
+  MINUTE,
+} from "../../../server/index.js";
+import { type AdminAction, createRateLimitTRPC } from "../../../server/trpc/index.js";
+import { startServer } from "../../support/http.js";
+import { soon } from "../../support/soon.js";
+
+interface Options {
+  actions?: readonly AdminAction[];
+  hashKey?: (key: string) => string;
+  /** The server answers nothing until `unblock`. */
+  isBlocked?: boolean;
+  overrides?: boolean;
+  strict?: boolean;
+  path?: string;
+}
+
+const ALL: readonly AdminAction[] = ["view", "ban", "exempt", "raise", "clear", "reset"];
+
+async function open({
+  actions = ALL,
+  hashKey,
+  overrides = true,
+  strict = false,
+  path,
+  isBlocked = false,
+}: Options = {}) {
+  const heard: DecisionEvent[] = [];
+  const limiter = createRateLimiter({
+    store: memoryStore(),
+    limits: {
+      send: { kind: "token bucket", rate: 2, period: HOUR, usage: { every: MINUTE } },
+      plan: { kind: "fixed window", rate: 5, period: "month", timeZone: "UTC", holds: true },
+      jobs: { kind: "concurrency", slots: 1 },
+    },
+    ...(overrides && { overrides }),
+    ...(hashKey && { hashKey }),
+    onDecision: (event) => void heard.push(event),
+  });
+  const allowed = new Set(actions);
+  const t = initTRPC.create();
+  const rl = createRateLimitTRPC({
+    t,
+    limiter,
+    admin: { authorize: ({ action }) => allowed.has(action), actor: () => "ada" },
+  });
+  const router = t.router({ rateLimitAdmin: rl.admin });
+  const server = await startServer(router, () => ({}));
+  const client = createTRPCClient<typeof router>({ links: [httpBatchLink({ url: server.url })] });
+  const unblock = isBlocked ? server.block("rateLimitAdmin.limits") : () => {};
+  const element = (
+    <RateLimitAdmin client={client} locale="en-GB" refreshInterval={250} path={path} />
+  );
+  const { unmount } = render(strict ? <StrictMode>{element}</StrictMode> : element);
+  onTestFinished(async () => {
+    unmount();
+    await server[Symbol.asyncDispose]();
+  });
+  return { limiter, heard, server, allowed, unblock };
+}
+
+const tab = (name: RegExp) => screen.findByRole("tab", { name });
+const press = (element: HTMLElement) => fireEvent.click(element);
+const card = (name: string) => screen.findByRole("region", { name });
+const rows = () => screen.queryAllByRole("row").filter((row) => row.className === "rla-row");
+
+async function lookUp(key: string) {
+  fireEvent.change(await screen.findByLabelText("Look up a key"), { target: { value: key } });
+  press(screen.getByRole("button", { name: "Look up" }));
+  await screen.findByRole("heading", { level: 2, name: key });
+}
+
+describe("the list of those who are limited", () => {
+  it("shows a key with what it holds and how long it waits, from the press of a tab on", async () => {
+    const { limiter } = await open({ strict: true });
+    await screen.findByText("Nobody is limited now.");
+    await limiter.limit("send", { key: "ann", count: 2 });
+    await soon(() =>
+      expect(rows().map(({ textContent }) => textContent)).toEqual([
+        expect.stringMatching(/^ann.*0 of 2(?:30m|29m 5\ds)$/),
+      ]),
+    );
+    press(await screen.findByRole("button", { name: "ann" }));
+    await screen.findByRole("heading", { level: 2, name: "ann" });
+    await within(await card("send")).findByText("0 of 2 left");
+    press(screen.getByRole("button", { name: "Back to send" }));
+    await screen.findByRole("grid", { name: "Keys that send limits now" });
+  });
+
+  it("shows all keys, those that may go on as well", async () => {
+    const { limiter } = await open();
+    await limiter.limit("send", { key: "ann" });
+    await screen.findByText("Nobody is limited now.");
+    press(screen.getByLabelText("All"));
+    await soon(() => expect(rows().map(({ textContent }) => textContent)).toEqual(["ann1 of 2ok"]));
+  });
+
+  it("shows who has no free slot", async () => {
+    const { limiter } = await open();
+    await using slot = await limiter.enter("jobs", { key: "ann" });
+    expect(slot.ok).toBe(true);
+    press(await tab(/^jobs/));
+    await soon(() => expect(rows()[0]?.textContent).toMatch(/^ann.*0 of 1/));
+    press(screen.getByRole("button", { name: "ann" }));
+    await within(await card("jobs")).findByText("1 of 1");
+  });
+});
+
+describe("one key", () => {
+  it("is banned after a question, with who did it told to the limiter, and shown at once", async () => {
+    const { limiter, heard } = await open();
+    await lookUp("ann");
+    press(await screen.findByText("Limits that this key has not used lately"));
+    const actions = within(await card("send"));
+    press(actions.getByRole("button", { name: "Ban" }));
+    expect((await limiter.overrides.list()).length).toBe(0);
+    press(
+      within(actions.getByRole("form", { name: /^Deny every call/ })).getByRole("button", {
+        name: "Ban",
+      }),
+    );
+    await actions.findByText(/^Done: banned until \d\d:\d\d\.$/);
+    expect(actions.getByText(/^banned until/).className).toBe("rla-badge");
+    expect(document.activeElement?.textContent).toBe("Ban");
+    expect(heard.at(-1)).toMatchObject({ action: "ban", by: "ada", name: "send", key: "ann" });
+    const [override] = await limiter.overrides.list();
+    expect(override!.until! - limiter.clock()).toBeGreaterThan(HOUR - MINUTE);
+    press(actions.getByRole("button", { name: "Clear the override" }));
+    press(actions.getByRole("button", { name: "Clear" }));
+    await actions.findByText("Done.");
+    await soon(() => expect(actions.queryByText(/^banned until/)).toBeNull());
+    // The button is gone, so the focus is on what it was about.
+    expect(document.activeElement?.textContent).toBe("send");
+  });
+
+  it("keeps a question with what was chosen when Escape closes it", async () => {
+    await open();
+    await lookUp("ann");
+    const actions = within(await card("send"));
+    press(actions.getByRole("button", { name: "Raise" }));
+    const times = actions.getByLabelText("Times");
+    expect(document.activeElement).toBe(times);
+    fireEvent.change(times, { target: { value: "9" } });
+    fireEvent.keyDown(times, { key: "Escape" });
+    expect(document.activeElement?.textContent).toBe("Raise");
+    press(actions.getByRole("button", { name: "Raise" }));
+    expect(actions.getByLabelText<HTMLInputElement>("Times").value).toBe("9");
+  });
+
+  it("that nobody named is the shared bucket, and an action on it says that it is about all keys", async () => {
+    const { limiter, heard } = await open();
+    await limiter.limit("send", { count: 2 });
+    press(await screen.findByRole("button", { name: "shared bucket" }));
+    await screen.findByRole("heading", { level: 2, name: "Shared bucket" });
+    const actions = within(await card("send"));
+    press(actions.getByRole("button", { name: "Exempt" }));
+    press(
+      within(actions.getByRole("form", { name: /all keys\?$/ })).getByRole("button", {
+        name: "Exempt",
+      }),
+    );
+    await actions.findByText(/^Done: exempt until/);
+    expect(heard.at(-1)).toMatchObject({ action: "exempt", name: "send" });
+    expect(await limiter.limit("send", { key: "bob", count: 2 })).toMatchObject({ ok: true });
+  });
+
+  it("shows its holds", async () => {
+    const { limiter } = await open();
+    await limiter.limit("plan", {
+      key: "ann",
+      count: 2,
+      once: "job 7",
+      hold: { for: HOUR, then: "release" },
+    });
+    await lookUp("ann");
+    const plan = within(await card("plan"));
+    await plan.findByText("3 of 5 left");
+    await plan.findByText("Hold job 7");
+  });
+
+  it("that the server does not take is refused in place", async () => {
+    await open();
+    await lookUp("a".repeat(300));
+    expect((await screen.findByRole("alert")).textContent).toMatch(
+      /^The server does not take this key: /,
+    );
+  });
+
+  it("is found by what a person types, where keys are stored as hashes", async () => {
+    const { limiter } = await open({ hashKey: (key) => `#${key.length}` });
+    await limiter.limit("send", { key: "ann", count: 2 });
+    await screen.findByText("Keys are stored as hashes. Type it as the application has it.");
+    await lookUp("ann");
+    await screen.findByText("#3");
+    await within(await card("send")).findByText("0 of 2 left");
+  });
+});
+
+describe("a caller's rights", () => {
+  it("are the buttons that are there", async () => {
+    await open({ actions: ["view", "reset"] });
+    await lookUp("ann");
+    const actions = within(await card("send"));
+    expect(actions.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Reset"]);
+  });
+
+  it("may leave no button, and where limits cannot be overridden there is only the reset", async () => {
+    await open({ overrides: false });
+    await lookUp("ann");
+    const actions = within(await card("send"));
+    expect(actions.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Reset"]);
+  });
+
+  it("to see nothing are the designed refusal, and a right that comes is noticed", async () => {
+    const { allowed } = await open({ actions: [] });
+    await screen.findByRole("heading", { name: "You may not see this page" });
+    expect(document.body.textContent).not.toContain("send");
+    for (const action of ALL) allowed.add(action);
+    press(screen.getByRole("button", { name: "Try again" }));
+    await tab(/^send/);
+  });
+
+  it("that end while the page is open leave what was known, and say so", async () => {
+    const { limiter, allowed } = await open();
+    await limiter.limit("send", { key: "ann", count: 2 });
+    await soon(() => expect(rows()).toHaveLength(1));
+    allowed.clear();
+    await screen.findByText(/^You may not see this any more\. This is from /);
+    expect(rows()).toHaveLength(1);
+  });
+});
+
+describe("a server", () => {
+  it("without the router says what to do", async () => {
+    await open({ path: "elsewhere" });
+    await screen.findByText(/^The application's router has nothing at “elsewhere”\./);
+  });
+
+  it("that does not answer leaves what was known, and the page goes on when it is back", async () => {
+    const { limiter, server } = await open();
+    await limiter.limit("send", { key: "ann", count: 2 });
+    await soon(() => expect(rows()).toHaveLength(1));
+    await server.kill();
+    await screen.findByText(/^The server does not answer\. This is from /);
+    expect(rows()).toHaveLength(1);
+    await server.restart();
+    await screen.findByText("Live");
+  });
+
+  it("that does not answer at first is asked again by a press", async () => {
+    const { unblock } = await open({ isBlocked: true });
+    await screen.findByRole("heading", { name: "The server does not answer" });
+    unblock();
+    press(screen.getByRole("button", { name: "Try again" }));
+    await tab(/^send/);
+  });
+});
+
+describe("markup of a server", () => {
+  it("has no inline style, no style sheet and no time", () => {
+    const client = createTRPCClient<AnyTRPCRouter>({
+      links: [httpBatchLink({ url: "http://localhost" })],
+    });
+    const html = renderToString(<RateLimitAdmin client={client} className="wide" />);
+    expect(html).toContain('class="rate-limit-admin wide"');
+    expect(html).toContain("Asking for the limits…");
+    expect(html).not.toMatch(/style/);
+  });
+});
