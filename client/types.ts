@@ -229,6 +229,14 @@ export interface RateLimitObserver<TName extends string = string> {
    */
   inspect(): ObserverInspection;
   /**
+   * Called where a hook of `trpc-rate-limit/react` keeps a call from being sent. The devtools set it, and
+   * nothing else does.
+   *
+   * @param kept the denial that was predicted for a call; or how many calls the hook holds now.
+   * @param about the tokens of the denied call; or what tells the hook apart from others.
+   */
+  onKept?(item: RateLimitItem, kept: RateLimitErrorData | number, about: unknown): void;
+  /**
    * Takes a snapshot that came some other way, such as with a mutation's answer. Asks the server
    * instead where that is older than what is known.
    */

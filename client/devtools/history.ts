@@ -38,8 +38,8 @@ export class History {
     const id = idOf(item);
     const samples = this.#samples.get(id) ?? [];
     this.#samples.set(id, samples);
-    // The clock may have been put back.
-    while (samples.length > 0 && samples.at(-1)!.at > now) samples.pop();
+    // The same ms may be looked at twice, and the clock may have been put back.
+    while (samples.length > 0 && samples.at(-1)!.at >= now) samples.pop();
     samples.push({ at: now, predicted: checked.value, answered: value });
     while (samples[0]!.at < now - SPAN) samples.shift();
   }

@@ -7,6 +7,7 @@ import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
 import { OBSERVERS } from "../transport.js";
 import type { Call, Calls } from "./calls.js";
+import type { Outcomes } from "./outcomes.js";
 
 type Link = OperationLink<AnyTRPCRouter>;
 
@@ -22,6 +23,7 @@ export interface Network {
 export function recordCalls(
   client: TRPCUntypedClient<AnyTRPCRouter>,
   calls: Calls,
+  outcomes: Outcomes,
   network: Network,
 ): boolean {
   // The client reads its links anew for each call. They are private, and only developers come here.
@@ -44,7 +46,7 @@ export function recordCalls(
         if (call) report(call);
       };
       const fail = (error: unknown) => {
-        end((seen) => calls.failed(seen, error));
+        end((seen) => outcomes.failed(seen, error));
         observer.error(error as TRPCClientError<AnyTRPCRouter>);
       };
       let stop = () => {};
@@ -63,8 +65,8 @@ export function recordCalls(
             const { type = "data" } = value.result;
             if (type === "data") {
               // A subscription goes on after its first answer.
-              if (op.type !== "subscription") end((seen) => calls.answered(seen));
-              else if (call) calls.answered(call);
+              if (op.type !== "subscription") end((seen) => outcomes.answered(seen));
+              else if (call) outcomes.answered(call);
             }
             observer.next(value);
           },
@@ -78,9 +80,9 @@ export function recordCalls(
       };
       if (call) calls.within(call, start);
       else start();
-      if (call && !isOver) calls.waits(call);
+      if (call && !isOver) outcomes.waits(call);
       return () => {
-        end((seen) => calls.failed(seen, undefined));
+        end((seen) => outcomes.failed(seen, undefined));
         stop();
       };
     });

@@ -1,13 +1,19 @@
 /**
- * Sees what an observer is asked, by functions of its own in the place of the observer's. Measured and
- * rejected: listeners in the observer, which every page would load.
+ * Sees what an observer is asked, by functions of its own in the place of the observer's. Rejected:
+ * listeners in the observer, which every page would load. Of calls that are never sent it has to be told,
+ * which costs the hooks 20 B.
  */
 import type { RateLimitObserver } from "../types.js";
 import type { Calls } from "./calls.js";
+import type { Outcomes } from "./outcomes.js";
 
 const recorded = new WeakSet<RateLimitObserver>();
 
-export function recordObserver(observer: RateLimitObserver, calls: Calls): void {
+export function recordObserver(
+  observer: RateLimitObserver,
+  calls: Calls,
+  outcomes: Outcomes,
+): void {
   if (recorded.has(observer)) return;
   recorded.add(observer);
   const { check, debit, claimDebit, recordDenial } = observer;
@@ -24,8 +30,11 @@ export function recordObserver(observer: RateLimitObserver, calls: Calls): void 
     let isSettled = false;
     return (isCharged) => {
       settle(isCharged);
-      if (!isSettled) calls.settled(seen, isCharged === true);
+      if (isSettled) return;
       isSettled = true;
+      calls.settled(seen);
+      // Else its call tells the outcome.
+      if (!seen.call) outcomes.settled(seen, isCharged === true);
     };
   };
   observer.claimDebit = (item) => {
@@ -33,8 +42,15 @@ export function recordObserver(observer: RateLimitObserver, calls: Calls): void 
     if (isClaimed) calls.claimed(item);
     return isClaimed;
   };
+  observer.onKept = (item, kept, about) => {
+    if (typeof kept === "number") return outcomes.held(item, kept, about);
+    const use = { ...item, count: Number(about) };
+    outcomes.denied({ use, data: kept, call: undefined, isSent: false });
+  };
   observer.recordDenial = (item, data, count) => {
-    calls.denied({ ...item, count: count ?? 1 }, data);
+    const call = calls.current;
+    const use = { ...item, count: count ?? 1 };
+    outcomes.denied({ use, data, call, isSent: call?.isSent ?? true });
     recordDenial(item, data, count);
   };
 }

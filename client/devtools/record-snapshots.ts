@@ -1,6 +1,6 @@
 /**
  * Sees each snapshot that an observer takes, and what the observer had predicted, however the snapshot
- * came. It does so by a method of its own in `Entry`. Measured and rejected: listeners in the observer,
+ * came. It does so by a method of its own in `Entry`. Rejected: listeners in the observer,
  * which every page would load. Where a bundler has two copies of `Entry`, nothing is seen.
  */
 import type { RateLimitSnapshot } from "../../core/snapshot.js";

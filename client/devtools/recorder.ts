@@ -10,6 +10,7 @@ import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { Calls } from "./calls.js";
 import { correctionOf, holdsOf } from "./corrections.js";
 import { History } from "./history.js";
+import { Outcomes } from "./outcomes.js";
 import { DENIED_FOR, pretend, type Pretence } from "./pretend.js";
 import { Procedures } from "./procedures.js";
 import { recordCalls } from "./record-calls.js";
@@ -32,7 +33,6 @@ export class Recorder {
   readonly collapsed = new Set<string>();
   /** There where calls can be kept from the server. */
   readonly network: Switch | undefined;
-  readonly #calls: Calls;
   readonly #histories = new WeakMap<RateLimitObserver, History>();
   readonly #told = new WeakMap<RateLimitObserver, Map<string, Told>>();
   #isPretending = false;
@@ -44,13 +44,14 @@ export class Recorder {
     clock: () => number = () => Date.now(),
   ) {
     this.timeline = new Timeline(clock);
-    this.#calls = new Calls(this.timeline, this.procedures, clock);
+    const calls = new Calls(this.procedures, clock);
+    const outcomes = new Outcomes(this.timeline, this.procedures, clock);
     const network = new Switch();
-    if (client && recordCalls(client, this.#calls, network)) this.network = network;
-    for (const observer of observers) recordObserver(observer, this.#calls);
+    if (client && recordCalls(client, calls, outcomes, network)) this.network = network;
+    for (const observer of observers) recordObserver(observer, calls, outcomes);
     const add = observers.add.bind(observers);
     observers.add = (observer) => {
-      recordObserver(observer, this.#calls);
+      recordObserver(observer, calls, outcomes);
       return add(observer);
     };
     recordSnapshots((item, before, after) => {

@@ -63,6 +63,7 @@ export function createHeldCalls(
   let cancels = 0;
   let isOpen = true;
   const queue = createCallQueue((length) => {
+    observer.onKept?.(item, length, onLength);
     // A closed queue may have a successor, and then the successor's length counts.
     if (isOpen) onLength(length);
   });

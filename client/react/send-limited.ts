@@ -35,7 +35,10 @@ export async function sendLimited<TData>(
   if (whenLimited === "wait") await queue.enqueue(call, 0);
   else {
     const predicted = whenLimited === "reject" && denialNow(observer, item, count);
-    if (predicted) throw new RateLimitError(predicted);
+    if (predicted) {
+      observer.onKept?.(item, predicted, count);
+      throw new RateLimitError(predicted);
+    }
     start();
   }
   for (;;) {

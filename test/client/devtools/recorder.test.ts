@@ -1,5 +1,5 @@
 /** What the devtools record of a page's calls, with a real server, link and observer. */
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { rateLimitLink, type RateLimitLinkOptions } from "../../../client/index.js";
 import { Recorder } from "../../../client/devtools/recorder.js";
 import type { EventKind } from "../../../client/devtools/timeline.js";
@@ -71,10 +71,10 @@ describe("calls of a client whose link says what they take", () => {
   });
 
   it("that wait in the page are held, and granted after that time", async () => {
-    const page = await startPage(
-      { limits: { take: "quick" }, whenLimited: "wait", jitter: 0 },
-      "quick",
-    );
+    // Long enough that the call is not sent a few ms too early.
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.5);
+    onTestFinished(() => random.mockRestore());
+    const page = await startPage({ limits: { take: "quick" }, whenLimited: "wait" }, "quick");
     await page.take(1);
     const second = page.take(1);
     expect(page.last("held")).toBe("quick 1 take: waits in the page");
