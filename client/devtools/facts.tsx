@@ -1,4 +1,5 @@
 /** Terms, and what is to be said about them. */
+"use client";
 import type { ReactElement } from "react";
 import type { Fact } from "./view.js";
 

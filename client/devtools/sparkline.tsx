@@ -1,4 +1,5 @@
 /** Two lines: what the page predicted in the last minute, and what the server's answer says. */
+"use client";
 import type { ReactElement } from "react";
 import type { Lines } from "./history.js";
 

@@ -1,4 +1,5 @@
 /** The timeline: the latest first. */
+"use client";
 import type { ReactElement } from "react";
 import type { TimelineEvent } from "./timeline.js";
 
