@@ -49,7 +49,7 @@ export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): strin
   }
   const end = blockedUntil(config);
   if (end !== undefined) return `not read while blocked, since ${age(ts).replace(/ ago$/, "")}`;
-  const tokens = formatCount(formatTokens(value), unitOf(config));
+  const tokens = rowText(value, config);
   if (shards > 1) return `${tokens} in ${shards} shards`;
   if (config.kind === "fixed window") return `${tokens}, window began ${age(ts)}`;
   // The server makes up a full state where there is no row, and nothing tells the two apart.
@@ -57,6 +57,12 @@ export function describeRow(snapshot: RateLimitSnapshot, time: KnownTime): strin
     return isCredits(config) ? "0 credits, or not there" : "full, or not there";
   }
   return `${tokens}, written ${age(ts)}`;
+}
+
+function rowText(value: number, config: ShownConfig): string {
+  if (value >= 0) return formatCount(formatTokens(value), unitOf(config));
+  if (config.blockFor !== undefined) return "closed";
+  return `owes ${formatCount(formatMissing(-value), unitOf(config))}`;
 }
 
 /** The window at this instant of the server's clock, and the next one; `undefined` for others. */

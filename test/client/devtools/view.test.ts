@@ -233,6 +233,7 @@ describe("what is below zero", () => {
       },
     );
     expect(page.fact("Value")).toBe("0 of 3, owes 2");
+    expect(page.fact("Server's row")).toBe("owes 2 tokens, written less than 1 s ago");
     expect(page.statuses()).toEqual(["denied, ok in 3 h"]);
   });
 
@@ -244,6 +245,7 @@ describe("what is below zero", () => {
       },
     );
     expect(page.fact("Value")).toBe("0 of 1, closed");
+    expect(page.fact("Server's row")).toBe("closed, written less than 1 s ago");
   });
 });
 
