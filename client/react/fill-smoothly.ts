@@ -14,7 +14,7 @@ import type { CheckedRateLimit } from "../types.js";
  * @param width of the bar where it stands still.
  */
 export function fillSmoothly(
-  bar: HTMLElement | null,
+  bar: SVGElement | null,
   held: CheckedRateLimit | undefined,
   scale: number,
   width: string,
@@ -22,12 +22,11 @@ export function fillSmoothly(
   // Test environments have no animations.
   if (!bar?.animate) return;
   bar.getAnimations()[0]?.cancel();
-  bar.style.width = width;
+  bar.setAttribute("width", width);
   if (held?.retryAt && !matchMedia("(prefers-reduced-motion)").matches) {
-    bar.style.width = "100%";
-    const isRtl = getComputedStyle(bar).direction === "rtl";
+    bar.setAttribute("width", "100%");
     bar.animate(
-      { transform: `translateX(${(held.value / (isRtl ? -scale : scale)) * 100}%)`, offset: 0 },
+      { transform: `translateX(${(held.value / scale) * 100}%)`, offset: 0 },
       // Credits never fill up by themselves. Their animation stands still.
       Math.max(0, held.retryAt - Date.now()),
     );

@@ -1,4 +1,8 @@
-/** The tokens that remain of a limit, as a bar. Needs no style sheet, and takes CSS variables. */
+/**
+ * The tokens that remain of a limit, as a bar. Drawn as SVG, whose attributes say how wide it is: a
+ * `style-src` without `'unsafe-inline'` drops the style attributes of a page that a server has rendered.
+ * `styles.css` beside this file adds the rest: both schemes, forced colours, sizes, right to left.
+ */
 "use client";
 import type { CSSProperties, ReactElement } from "react";
 import { capacityOf } from "../../core/config.js";
@@ -20,11 +24,18 @@ export interface MeterProps {
    * @default false
    */
   smooth?: boolean | undefined;
-  /** The CSS class of the bar. @default none */
+  /**
+   * CSS classes beside `rate-limit-meter`, which the stylesheet is for. Colours are the variables
+   * `--rate-limit-meter-fill` and `--rate-limit-meter-track`; with the stylesheet, sizes are
+   * `--rate-limit-meter-height` and `--rate-limit-meter-radius`. The attribute `data-state` is
+   * `"empty"`, `"low"` (the last token, or a quarter of the capacity) or `"ok"`, and missing while
+   * nothing is known.
+   * @default none
+   */
   className?: string | undefined;
   /**
-   * Colours and sizes are the variables `--rate-limit-meter-fill`, `--rate-limit-meter-track`,
-   * `--rate-limit-meter-height` and `--rate-limit-meter-radius`.
+   * A `Content-Security-Policy` without `'unsafe-inline'` drops it from a page that a server has
+   * rendered. Use `className` there.
    */
   style?: CSSProperties | undefined;
 }
@@ -38,7 +49,7 @@ export function useMeter(
     label,
     text = formatRemaining,
     smooth = false,
-    className,
+    className = "",
     style,
   }: MeterProps & { name: string; limitKey?: string | undefined },
 ): ReactElement {
@@ -62,34 +73,32 @@ export function useMeter(
       aria-valuemax={capacity}
       aria-valuenow={remaining}
       aria-valuetext={text(value, capacity)}
-      className={className}
-      style={{ ...TRACK, ...style }}
+      data-state={value === undefined ? undefined : stateOf(remaining, capacity)}
+      className={`rate-limit-meter ${className}`.trim()}
+      style={style}
     >
-      <div
-        // Another element, because an animation stays with its element.
-        key={Number(smooth)}
-        // A function that is new at each render, so that it is called after each change. Not called
-        // otherwise: a bar may have a transition of the application's.
-        ref={smooth ? (bar) => fillSmoothly(bar, full.check(), capacity, width) : undefined}
-        style={{ ...FILL, width }}
-      />
+      <svg width="100%" height="8">
+        <rect width="100%" height="100%" fill="var(--rate-limit-meter-track, #ddd)" />
+        <rect
+          // Another element, because an animation stays with its element.
+          key={Number(smooth)}
+          // A function that is new at each render, so that it is called after each change. Not called
+          // otherwise: a bar may have a transition of the application's.
+          ref={smooth ? (bar) => fillSmoothly(bar, full.check(), capacity, width) : undefined}
+          width={width}
+          height="100%"
+          fill="var(--rate-limit-meter-fill, #2563eb)"
+        />
+      </svg>
     </div>
   );
 }
 
-const TRACK: CSSProperties = {
-  height: "var(--rate-limit-meter-height, 0.5em)",
-  borderRadius: "var(--rate-limit-meter-radius, 1em)",
-  background: "var(--rate-limit-meter-track, #ddd)",
-  overflow: "hidden",
-  // Keeps the bar visible where the system forces its own colours.
-  forcedColorAdjust: "none",
-};
-
-const FILL: CSSProperties = {
-  height: "100%",
-  background: "var(--rate-limit-meter-fill, #2563eb)",
-};
+/** The last token is low, and so is a quarter of the capacity. */
+function stateOf(remaining: number, capacity: number): "ok" | "low" | "empty" {
+  if (remaining <= 0) return "empty";
+  return remaining < capacity && remaining <= Math.max(1, capacity / 4) ? "low" : "ok";
+}
 
 function formatRemaining(value: number | undefined, capacity: number): string {
   return value === undefined ? "unknown" : `${value} of ${capacity}`;

@@ -10,11 +10,11 @@ import { undocumented } from "./undocumented.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The source of each page, by the page's name: every entry point of package.json with types. */
+/** The source of each page, by the page's name: every entry point of package.json with code. */
 const { name, exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const ENTRY_POINTS = Object.fromEntries(
   Object.entries(exports)
-    .filter(([, { types }]) => types !== undefined)
+    .filter(([path, { types }]) => types !== undefined && !path.endsWith(".css"))
     .map(([path, { types }]) => [
       path === "." ? name : path.slice("./".length),
       types.replace(/^\.\/dist\//, "").replace(/\.d\.ts$/, ".ts"),

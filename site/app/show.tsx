@@ -4,6 +4,7 @@ import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
 import { client, RateLimitProvider, TRPCProvider } from "../../example-app/shared/page/trpc.js";
+import "trpc-rate-limit/styles.css";
 import "../../example-app/shared/page/styles.css";
 import "./site.css";
 

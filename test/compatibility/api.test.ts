@@ -14,7 +14,7 @@ const { name: packageName, exports } = JSON.parse(
 ) as { name: string; exports: Record<string, string | { types: string }> };
 
 const entryPoints = Object.entries(exports).flatMap(([path, target]): EntryPoint[] =>
-  typeof target === "string"
+  typeof target === "string" || path.endsWith(".css")
     ? []
     : [{ path: join(packageName, path), file: join(ROOT, target.types) }],
 );

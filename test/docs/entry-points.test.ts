@@ -75,6 +75,20 @@ describe("the entry point", async () => {
   });
 });
 
+it("has stylesheets that bundlers keep, and that TypeScript knows without a bundler's types", async () => {
+  const manifest = await readFile(join(ROOT, "package.json"), "utf8");
+  const { exports, sideEffects } = JSON.parse(manifest) as {
+    exports: Record<string, { types: string; default: string }>;
+    sideEffects: string[];
+  };
+  const sheets = Object.keys(exports).filter((path) => path.endsWith(".css"));
+  expect(sheets).toEqual(["./styles.css"]);
+  expect(sideEffects).toEqual(["**/*.css"]);
+  const { types, default: css } = exports["./styles.css"]!;
+  expect(await readFile(join(ROOT, css), "utf8")).toContain("light-dark(");
+  expect(await readFile(join(ROOT, types), "utf8")).toBe("export {};\n");
+});
+
 /** Those of the file and of the package: what is wrong in a peer's own types is not looked at. */
 async function typeErrorsIn(root: string): Promise<string[]> {
   const compilerOptions = {

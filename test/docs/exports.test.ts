@@ -16,7 +16,9 @@ async function entryPoints(): Promise<string[]> {
     name: string;
     exports: Record<string, string | object>;
   };
-  const withCode = Object.entries(exports).filter(([, target]) => typeof target === "object");
+  const withCode = Object.entries(exports).filter(
+    ([path, target]) => typeof target === "object" && !path.endsWith(".css"),
+  );
   return withCode.map(([path]) => join(name, path));
 }
 

@@ -8,6 +8,7 @@ import { KeptPrompts } from "../../model/kept-prompts.js";
 import { App } from "./app.js";
 import { LateDevtools } from "./late-devtools.js";
 import { CALLER, IS_FRAME } from "./seat.js";
+import "trpc-rate-limit/styles.css";
 import "./styles.css";
 import { client, RateLimitProvider, TRPCProvider } from "./trpc.js";
 
