@@ -111,7 +111,8 @@ const COUNTDOWN = `const { status } = useRateLimit("createPost");
 <button disabled={status?.ok === false}>
   {status?.ok === false ? (
     <>
-      Wait <RateLimitCountdown retryAt={status.retryAt} />
+      <span>Wait </span>
+      <RateLimitCountdown retryAt={status.retryAt} />
     </>
   ) : (
     "Send"

@@ -51,7 +51,7 @@ export function LimitCard({
           <div style={{ width: `${fill * 100}%` }} />
         </div>
       )}
-      {error !== undefined && <p className="trl-error">The server does not tell: {error}</p>}
+      {error !== undefined && <p className="trl-error">{`The server does not tell: ${error}`}</p>}
       {pretence !== undefined && (
         <p className="trl-pretence">
           Pretended: {pretence}, in this page only. The server&apos;s next word ends it.

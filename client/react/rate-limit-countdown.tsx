@@ -9,7 +9,8 @@ export interface RateLimitCountdownProps {
   /** Until when, epoch ms on this machine's clock: `status.retryAt`. */
   retryAt: number | undefined;
   /**
-   * Shows a number of whole seconds above 0.
+   * Shows a number of whole seconds above 0. Return one text, or elements that have one text each: in
+   * a page that the browser translates, texts beside each other do not change any more.
    * @default "5s", "2m 5s", "1h 2m", "9d 14h"
    */
   children?: (seconds: number) => ReactNode;
@@ -19,17 +20,24 @@ export interface RateLimitCountdownProps {
    * @default "Wait 5 seconds", "Wait 3 minutes", "Wait 10 days"; "You can go on"
    */
   announcement?: (seconds: number) => string;
+  /** CSS classes of the element of the role `timer`, which is there while the wait lasts. @default none */
+  className?: string | undefined;
 }
 
 /**
  * Shows nothing once the wait is over. A live region at the end of the page announces the start and
  * the end of the wait to screen readers; the ticks are silent.
+ *
+ * The outer element stays, hidden, when there is no wait. Browsers that translate a page put elements
+ * of their own in place of its texts. An element that came later would have to go before such a text,
+ * where React no longer finds it. The inner element takes all texts of `children` with it at the end.
  */
 export function RateLimitCountdown({
   retryAt,
   children = formatWait,
   announcement = sayWait,
-}: RateLimitCountdownProps): ReactElement | null {
+  className,
+}: RateLimitCountdownProps): ReactElement {
   const seconds = useCountdown(retryAt);
   const isWaiting = seconds > 0;
   const latest = useRef({ retryAt, seconds, announcement });
@@ -46,10 +54,13 @@ export function RateLimitCountdown({
       announce(remaining === 0 || end <= Date.now() ? say(0) : "");
     };
   }, [isWaiting]);
-  if (!isWaiting) return null;
   return (
-    <span role="timer" aria-live="off">
-      {children(seconds)}
+    <span hidden={!isWaiting}>
+      {isWaiting && (
+        <span role="timer" aria-live="off" className={className} data-state="waiting">
+          {children(seconds)}
+        </span>
+      )}
     </span>
   );
 }

@@ -27,7 +27,7 @@ export function Rows() {
     <ul>
       {data?.rows.map(({ id, name, mine, value }) => (
         <li key={id}>
-          {name} of {mine ? "you" : "another visitor"}: {Math.floor(value)} left
+          {`${name} of ${mine ? "you" : "another visitor"}: ${Math.floor(value)} left`}
         </li>
       ))}
     </ul>

@@ -43,8 +43,9 @@ function Reset({ canReset }: { canReset: boolean | undefined }) {
         Reset my limits
       </button>
       <p role="status">
-        {reset.isSuccess && !reset.isPending && resetText(reset.data)}
-        {reset.isError && "The server has not reset them. Try again."}
+        {reset.isError
+          ? "The server has not reset them. Try again."
+          : reset.isSuccess && resetText(reset.data)}
       </p>
     </section>
   );

@@ -51,9 +51,13 @@ export function Processes({ processes }: { processes: ReturnType<typeof useProce
         ))}
       </div>
       <p className="quiet answered">
-        {isLost && data && "The server does not answer. These were the last counts."}
-        {!data && (isLost ? "The server does not answer." : "Waiting for the first answer.")}
-        {!isLost && data && `The last answer came from process ${data.last.process}.`}
+        {data
+          ? isLost
+            ? "The server does not answer. These were the last counts."
+            : `The last answer came from process ${data.last.process}.`
+          : isLost
+            ? "The server does not answer."
+            : "Waiting for the first answer."}
       </p>
     </section>
   );
@@ -62,7 +66,7 @@ export function Processes({ processes }: { processes: ReturnType<typeof useProce
 function Process({ process, batches, callsPerBatch, conflicts, decisions }: Answer) {
   return (
     <section aria-labelledby={`process-${process}`}>
-      <h3 id={`process-${process}`}>Process {process}</h3>
+      <h3 id={`process-${process}`}>{`Process ${process}`}</h3>
       <dl>
         <dt>Batches</dt>
         <dd>{batches}</dd>

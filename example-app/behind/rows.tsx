@@ -78,9 +78,7 @@ function Now({ row: { value, ts, config, now } }: { row: Row }) {
   const part = Math.min(1, Math.max(0, held / capacity));
   return (
     <>
-      <span className="figures">
-        {formatTokens(held)} of {capacity.toLocaleString("en")}
-      </span>
+      <span className="figures">{`${formatTokens(held)} of ${capacity.toLocaleString("en")}`}</span>
       <span className="held" aria-hidden="true">
         <span style={{ width: `${part * 100}%` }} />
       </span>

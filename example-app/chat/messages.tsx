@@ -46,9 +46,9 @@ export function Messages({
               .map(({ nonce, text, isHeld, sentAt }) => (
                 <li key={nonce} className={isHeld ? "mine held" : "mine"}>
                   <p className="by">
-                    <b>You</b>{" "}
+                    <b>You </b>
                     {isHeld ? (
-                      `goes ${sentAt ? `at ${clock.format(sentAt)}` : "next"}`
+                      <span>{`goes ${sentAt ? `at ${clock.format(sentAt)}` : "next"}`}</span>
                     ) : (
                       <span className="late">Sending…</span>
                     )}
@@ -63,7 +63,7 @@ export function Messages({
           <div className="queue">
             <Queue held={held} nextAt={nextAt} />
             <PassingButton type="button" heir={field} onClick={onCancel}>
-              Cancel {held === 1 ? "1 message" : `${held} messages`}
+              {held === 1 ? "Cancel 1 message" : `Cancel ${held} messages`}
             </PassingButton>
           </div>
         )}
@@ -76,8 +76,6 @@ export function Messages({
 function Queue({ held, nextAt }: { held: number; nextAt: number | undefined }) {
   const seconds = useCountdown(nextAt);
   return (
-    <p>
-      {held} waiting, {seconds > 0 ? `the next in ${seconds} s` : "the next goes now"}
-    </p>
+    <p>{`${held} waiting, ${seconds > 0 ? `the next in ${seconds} s` : "the next goes now"}`}</p>
   );
 }

@@ -39,7 +39,8 @@ export function SendMessage() {
       <button disabled={text.trim() === ""}>Send</button>
       {send.held > 0 && (
         <p>
-          {send.held} waiting, the next for <RateLimitCountdown retryAt={send.retryAt} />
+          <span>{`${send.held} waiting, the next for `}</span>
+          <RateLimitCountdown retryAt={send.retryAt} />
         </p>
       )}
     </form>

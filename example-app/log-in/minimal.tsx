@@ -37,7 +37,7 @@ export function LogIn() {
       <input name="password" type="password" aria-label="Password" />
       <button disabled={!logIn.canMutate}>Log in</button>
       <p role="status">
-        {logIn.isSuccess ? "Welcome. " : `${logIn.limit.value ?? "…"} attempts left. `}
+        <span>{logIn.isSuccess ? "Welcome. " : `${logIn.limit.value ?? "…"} attempts left. `}</span>
         <RateLimitCountdown retryAt={logIn.retryAt} />
       </p>
     </form>

@@ -92,8 +92,9 @@ export default function LogIn() {
             </button>
           </div>
           <p className="news" role="status">
-            {newsOf(logIn, isClosed)}
-            {notYet && <> {notYet}</>}
+            <span>{newsOf(logIn, isClosed)}</span>
+            {notYet && <span> </span>}
+            {notYet}
           </p>
         </form>
         <p className="cost">
@@ -115,7 +116,7 @@ function Attempts({ limit: { value, config } }: { limit: UseRateLimitResult }) {
           <i key={i} data-left={i < (value ?? 0)} />
         ))}
       </span>
-      {value !== undefined && `${value} of ${most} attempts left`}
+      {value !== undefined && <span>{`${value} of ${most} attempts left`}</span>}
     </p>
   );
 }

@@ -74,8 +74,8 @@ function Asked({
         </p>
         {isOpen(asked) && (
           <PassingButton heir={item} onClick={() => onStop(id)}>
-            {state.kind === "running" ? "Stop" : "Cancel"}
-            <span className="hidden">: {prompt.text}</span>
+            <span>{state.kind === "running" ? "Stop" : "Cancel"}</span>
+            <span className="hidden">{`: ${prompt.text}`}</span>
           </PassingButton>
         )}
         {isDenied && (
@@ -176,9 +176,7 @@ function Queued({ since, until }: { since: number; until: number }) {
   return (
     <div className="queued">
       <progress max={total} value={total - seconds} aria-label="Wait in the queue" />
-      <p>
-        Its tokens are reserved. It runs at {timeOf(until)}, in {seconds} s.
-      </p>
+      <p>{`Its tokens are reserved. It runs at ${timeOf(until)}, in ${seconds} s.`}</p>
     </div>
   );
 }
@@ -192,6 +190,13 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
+/** What a prompt that was denied would get now. */
+const WOULD_GET: Record<string, string> = {
+  runs: "It would run now.",
+  credits: "Your credits pay for it now, and it would run.",
+  queues: "It would find a place in the queue now.",
+};
+
 /** What is true now counts, such as after a change of the tier. */
 function Denied({ tokens }: { tokens: number }) {
   const { kind, seconds } = useForecast(tokens);
@@ -199,21 +204,20 @@ function Denied({ tokens }: { tokens: number }) {
   if (kind === "impossible") {
     return (
       <p className="denied">
-        Denied for ever: this tier never grants {count} tokens to one prompt, so no wait helps.{" "}
+        <span>{`Denied for ever: this tier never grants ${count} tokens to one prompt, so no wait helps. `}</span>
         <span>Choose a shorter answer, or the paid tier.</span>
       </p>
     );
   }
   return (
     <p className="denied">
-      {kind === "denied"
-        ? `Denied: the queue has no room for ${count} more tokens. Nothing was taken.`
-        : `It was denied. Nothing was taken.`}{" "}
       <span>
-        {kind === "runs" && "It would run now."}
-        {kind === "credits" && "Your credits pay for it now, and it would run."}
-        {kind === "queues" && "It would find a place in the queue now."}
-        {kind === "denied" && `The queue has room for it in ${seconds} s.`}
+        {kind === "denied"
+          ? `Denied: the queue has no room for ${count} more tokens. Nothing was taken. `
+          : "It was denied. Nothing was taken. "}
+      </span>
+      <span>
+        {kind === "denied" ? `The queue has room for it in ${seconds} s.` : WOULD_GET[kind]}
       </span>
     </p>
   );

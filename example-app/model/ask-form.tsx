@@ -80,8 +80,8 @@ export function AskForm({ onAsk, isFull }: { onAsk: (prompt: Prompt) => void; is
       </fieldset>
       <div className="forecast" id="forecast">
         <p>
-          Estimate: {words} + {prompt.length.toLocaleString("en")} ={" "}
-          <b>{tokens.toLocaleString("en")} tokens</b>
+          <span>{`Estimate: ${words} + ${prompt.length.toLocaleString("en")} = `}</span>
+          <b>{`${tokens.toLocaleString("en")} tokens`}</b>
         </p>
         <p>
           {isFull

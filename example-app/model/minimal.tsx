@@ -44,7 +44,7 @@ export function Ask({ prompt }: { prompt: Prompt }) {
   return (
     <p>
       <button onClick={() => void send()}>{seconds > 0 ? `Queue for ${seconds} s` : "Ask"}</button>
-      {value} tokens left.{answer}
+      <span>{`${value} tokens left.${answer}`}</span>
     </p>
   );
 }

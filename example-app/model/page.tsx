@@ -85,7 +85,8 @@ function TokensLeft({ returned }: { returned: number }) {
       <RateLimitMeter name="llmTokens" label="Tokens left" className="meter" smooth />
       <p>
         <span>
-          <b>{format(value)}</b> of {format(config?.capacity ?? config?.rate)} tokens left
+          <b>{format(value)}</b>
+          <span>{` of ${format(config?.capacity ?? config?.rate)} tokens left`}</span>
         </span>
         <span>
           {queue > 0
@@ -110,10 +111,11 @@ function SlotsFree() {
       <RateLimitMeter name="generations" label="Slots free" className="meter" />
       <p>
         <span>
-          <b>{free}</b> of {config?.slots ?? "…"} slots free
+          <b>{free}</b>
+          <span>{` of ${config?.slots ?? "…"} slots free`}</span>
         </span>
         {/* The server renews the slot while the answer runs, and frees it with the answer. */}
-        {status?.retryAt !== undefined && <span>held until {timeOf(status.retryAt)}</span>}
+        {status?.retryAt !== undefined && <span>{`held until ${timeOf(status.retryAt)}`}</span>}
       </p>
     </div>
   );

@@ -47,11 +47,8 @@ function CallsLeft() {
   const { value, config } = useRateLimit("sendHello");
   return (
     <p className="left">
-      You have{" "}
-      <b>
-        {value ?? "…"} of {config?.capacity ?? "…"}
-      </b>{" "}
-      calls left. One comes back every 2 seconds.
+      You have <b>{`${value ?? "…"} of ${config?.capacity ?? "…"}`}</b> calls left. One comes back
+      every 2 seconds.
     </p>
   );
 }

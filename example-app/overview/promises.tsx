@@ -51,7 +51,7 @@ function Promised({
       <h2>{title}</h2>
       <p className="proof">{proof}</p>
       <p>
-        {children} {more}
+        <span>{children}</span> <span>{more}</span>
       </p>
     </li>
   );

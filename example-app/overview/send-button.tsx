@@ -13,7 +13,7 @@ export function SendButton() {
     <>
       <RateLimitMeter name="sendHello" label="Calls left" smooth />
       <button aria-disabled={!send.canMutate} onClick={() => send.mutate()}>
-        {send.canMutate ? "Send" : "Wait "}
+        <span>{send.canMutate ? "Send" : "Wait "}</span>
         <RateLimitCountdown retryAt={send.retryAt} />
       </button>
     </>

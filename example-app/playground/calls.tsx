@@ -32,7 +32,7 @@ export function Calls({ setting, calls }: CallsProps) {
             shown={
               isLoose ? (
                 <>
-                  Stop{" "}
+                  <span>Stop </span>
                   <RateLimitCountdown retryAt={calls.visitorsLeaveAt} announcement={() => ""}>
                     {(seconds) => `${seconds}s`.padStart(3, FIGURE_SPACE)}
                   </RateLimitCountdown>

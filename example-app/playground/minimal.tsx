@@ -39,7 +39,9 @@ export function Take() {
         Call
       </button>
       <p>
-        {take.limit.value ?? "…"} of {take.limit.config?.capacity ?? "…"} tokens left.{" "}
+        <span>
+          {`${take.limit.value ?? "…"} of ${take.limit.config?.capacity ?? "…"} tokens left. `}
+        </span>
         <RateLimitCountdown retryAt={take.retryAt} />
       </p>
     </>

@@ -36,8 +36,8 @@ export function Calls() {
     <section className="card" aria-labelledby="calls-title">
       <h2 id="calls-title">Fifty calls at once</h2>
       <p className="quiet">
-        Two processes make {CALLS} calls each, in the same moment: first of a limiter that reads,
-        compares and writes, then of this package. Both allow {ALLOWED}.
+        {`Two processes make ${CALLS} calls each, in the same moment: first of a limiter that reads, ` +
+          `compares and writes, then of this package. Both allow ${ALLOWED}.`}
       </p>
       <form
         onSubmit={(event) => event.preventDefault()}
@@ -98,7 +98,8 @@ function Racer({ title, result }: { title: string; result: Race["naive"] | undef
     <section className="racer" aria-label={title}>
       <h3>{title}</h3>
       <p className="granted">
-        <b>{result?.granted ?? "–"}</b> of {ALL} granted
+        <b>{result?.granted ?? "–"}</b>
+        <span>{` of ${ALL} granted`}</span>
       </p>
       <p className="verdict" data-bad={over > 0}>
         {result && (over > 0 ? `${over} too many` : over < 0 ? `${-over} too few` : "exactly 10")}

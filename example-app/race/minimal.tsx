@@ -31,12 +31,9 @@ export function OrderSeat({ send }: { send: (seat: { number: number }) => Promis
       <input name="seat" type="number" aria-label="Seat" />
       <button disabled={!seats.canMutate}>Order</button>
       <p>
-        {seats.limit.value ?? "…"} orders left.{" "}
-        {!seats.canMutate && (
-          <>
-            The next one in <RateLimitCountdown retryAt={seats.retryAt} />.
-          </>
-        )}
+        <span>{`${seats.limit.value ?? "…"} orders left. `}</span>
+        <span>{!seats.canMutate && "The next one in "}</span>
+        <RateLimitCountdown retryAt={seats.retryAt} />
       </p>
       {seats.isError && <p role="alert">This seat is taken. Your token is not.</p>}
     </form>

@@ -19,10 +19,9 @@ export default function Race() {
     >
       <div className="race">
         <p className="quiet">
-          Every race really runs{" "}
           {data
-            ? `on ${data.database}, in the processes ${data.pids.join(" and ")} of this server.`
-            : "on the demo’s database. The server starts two processes for it…"}
+            ? `Every race really runs on ${data.database}, in the processes ${data.pids.join(" and ")} of this server.`
+            : "Every race really runs on the demo’s database. The server starts two processes for it…"}
         </p>
         <RacesLeft />
         <Calls />
@@ -37,9 +36,7 @@ function RacesLeft() {
   const { value, config } = useRateLimit("runRace");
   return (
     <div className="races quiet">
-      <p>
-        {value ?? "…"} of {config?.capacity ?? "…"} races left
-      </p>
+      <p>{`${value ?? "…"} of ${config?.capacity ?? "…"} races left`}</p>
       <RateLimitMeter name="runRace" label="Races left" className="meter" />
     </div>
   );

@@ -30,7 +30,8 @@ export function WhatIsLeft() {
   const signUps = useRateLimit("signUp");
   return (
     <p>
-      You have {messages.value ?? "…"} messages. All visitors have {signUps.value ?? "…"} accounts.
+      {`You have ${messages.value ?? "…"} messages. ` +
+        `All visitors have ${signUps.value ?? "…"} accounts.`}
     </p>
   );
 }

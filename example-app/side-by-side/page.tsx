@@ -56,7 +56,7 @@ export default function SideBySide() {
           {SEATS.map(({ seat, title, about }) => (
             <section key={seat} aria-labelledby={`seat-${seat}`}>
               <h2 id={`seat-${seat}`}>
-                {title} <small>{about}</small>
+                <span>{title}</span> <small>{about}</small>
               </h2>
               {/* A new frame for each part: another address for the same one would be a page to go back to. */}
               {/* oxlint-disable-next-line react/iframe-missing-sandbox -- It is this page, with its rights. */}

@@ -23,7 +23,7 @@ export function Accounts() {
   return (
     <div className="card accounts">
       <h2>
-        {data ? data.count.toLocaleString("en") : "…"} {data?.count === 1 ? "account" : "accounts"}
+        {`${data ? data.count.toLocaleString("en") : "…"} ${data?.count === 1 ? "account" : "accounts"}`}
       </h2>
       <p className="quiet">
         {error ? "The server does not answer. It is asked again." : "The latest ten"}

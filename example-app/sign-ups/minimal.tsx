@@ -27,12 +27,9 @@ export function SignUp({ name }: { name: string }) {
         Sign up
       </button>
       <p>
-        {value ?? "…"} of {config?.rate ?? "…"} accounts left.{" "}
-        {!signUp.canMutate && (
-          <>
-            The next window starts in <RateLimitCountdown retryAt={signUp.retryAt} />.
-          </>
-        )}
+        <span>{`${value ?? "…"} of ${config?.rate ?? "…"} accounts left. `}</span>
+        <span>{!signUp.canMutate && "The next window starts in "}</span>
+        <RateLimitCountdown retryAt={signUp.retryAt} />
       </p>
     </>
   );

@@ -67,7 +67,8 @@ function SignUpForm() {
     <form onSubmit={submit}>
       <div>
         <p className="left">
-          <b>{value ?? "…"}</b> of {config?.rate ?? "…"} accounts left
+          <b>{value ?? "…"}</b>
+          <span>{` of ${config?.rate ?? "…"} accounts left`}</span>
         </p>
         <RateLimitMeter name="signUp" label="Accounts left" className="meter" />
       </div>

@@ -47,7 +47,7 @@ it("lets an administrator send, whose calls count 0, where others have to wait",
   function Send({ count }: { count: number }) {
     const mutationFn = () => Promise.resolve("sent");
     const { canMutate } = useRateLimitedMutation("sendMessage", { mutationFn, count });
-    return <button disabled={!canMutate}>Send for {count}</button>;
+    return <button disabled={!canMutate}>{`Send for ${count}`}</button>;
   }
   const limits = createFakeRateLimits();
   limits.fill("sendMessage", 0);

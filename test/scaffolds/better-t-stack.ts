@@ -272,7 +272,7 @@ async function showCountdown(root: string, frontend: Stack["frontend"]): Promise
     ],
     [
       "        <CardContent>\n",
-      '        <CardContent>\n          <p id="limit">Wait <RateLimitCountdown retryAt={status?.retryAt} /></p>\n',
+      '        <CardContent>\n          <p id="limit"><span>Wait </span><RateLimitCountdown retryAt={status?.retryAt} /></p>\n',
     ],
   );
   await editFile(join(root, "apps/web/src/utils/trpc.ts"), [

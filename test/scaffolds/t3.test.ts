@@ -131,7 +131,8 @@ export default function Limits() {
   const ping = api.ping.useMutation();
   return (
     <button disabled={status?.ok === false} onClick={() => ping.mutate()}>
-      Ping <RateLimitCountdown retryAt={status?.retryAt} />
+      <span>Ping </span>
+      <RateLimitCountdown retryAt={status?.retryAt} />
     </button>
   );
 }

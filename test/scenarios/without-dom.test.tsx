@@ -76,7 +76,7 @@ it("renders the provider, and announces nothing", () => {
     const { status } = useRateLimit("send");
     return (
       <p>
-        {status === undefined && "unknown"}
+        {status === undefined && <span>unknown</span>}
         <RateLimitCountdown retryAt={retryAt} />
         <RateLimitMeter name="send" label="left" />
       </p>

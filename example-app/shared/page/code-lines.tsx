@@ -18,7 +18,7 @@ export function CodeLines({
       <code>
         {/* Lines and pieces never change their places, so these are their keys. */}
         {[...lines.entries()].map(([number, line]) => (
-          <span key={number} className="line" data-acts={acts?.has(number)}>
+          <span key={number} className="line" translate="no" data-acts={acts?.has(number)}>
             {[...line.entries()].map(([place, piece]) => (
               <Piece key={place} piece={piece} />
             ))}
@@ -67,8 +67,8 @@ export function CopyButton({
         className="copy"
         onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
       >
-        {isCopied ? "Copied" : label}
-        <span className="hidden"> {what}</span>
+        <span>{isCopied ? "Copied" : label}</span>
+        <span className="hidden">{` ${what}`}</span>
       </button>
       <span className="hidden" role="status">
         {isCopied && "Copied"}

@@ -9,13 +9,16 @@ export function CodePanel({ code }: { code: Code }) {
   return (
     <details className="card code-panel">
       <summary>
-        The code that does it <span>{code.lines.length} lines</span>
+        The code that does it <span>{`${code.lines.length} lines`}</span>
       </summary>
       <div className="code-head">
         <p>
-          The limit, the procedure and the component, without the decoration of this page. The part
-          itself is in{" "}
-          {source === undefined ? <code>{folder}</code> : <a href={source}>{folder}</a>}.
+          <span>
+            The limit, the procedure and the component, without the decoration of this page. The
+            part itself is in{" "}
+          </span>
+          {source === undefined ? <code>{folder}</code> : <a href={source}>{folder}</a>}
+          <span>.</span>
         </p>
         <CopyButton text={code.text} what="the code" />
       </div>

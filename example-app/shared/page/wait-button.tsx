@@ -50,7 +50,8 @@ export function WaitButton({
         shown={
           isWaiting ? (
             <>
-              Wait <RateLimitCountdown retryAt={retryAt} />
+              <span>Wait </span>
+              <RateLimitCountdown retryAt={retryAt} />
             </>
           ) : (
             children
@@ -98,8 +99,8 @@ export function useNotYet(retryAt: number | undefined) {
   const line =
     said === undefined || isOver ? undefined : (
       <>
-        <span className="hidden">Not yet: in {said} s.</span>
-        <span aria-hidden="true">Not yet: in {seconds} s.</span>
+        <span className="hidden">{`Not yet: in ${said} s.`}</span>
+        <span aria-hidden="true">{`Not yet: in ${seconds} s.`}</span>
       </>
     );
   return { line, sayNotYet: () => setSaid(seconds) };

@@ -18,7 +18,8 @@ function SendButton() {
           `Send (${send.limit.value ?? "…"} left)`
         ) : (
           <>
-            Wait <RateLimitCountdown retryAt={send.retryAt} />
+            <span>Wait </span>
+            <RateLimitCountdown retryAt={send.retryAt} />
           </>
         )}
       </button>

@@ -152,8 +152,9 @@ describe("RateLimitCountdown", () => {
     ["there is nothing to wait for", () => undefined],
     ["the wait is over", () => Date.now()],
   ])("shows nothing when %s", (_, retryAt) => {
-    const { container } = render(<RateLimitCountdown retryAt={retryAt()} />);
-    expect(container.innerHTML).toBe("");
+    const { container } = render(<RateLimitCountdown retryAt={retryAt()} className="badge" />);
+    expect(screen.queryByRole("timer")).toBeNull();
+    expect(container.innerHTML).toBe('<span hidden=""></span>');
   });
 
   it("disappears at the end of the wait", async () => {
@@ -164,7 +165,13 @@ describe("RateLimitCountdown", () => {
       texts.push(container.textContent);
     }
     expect(texts).toEqual(["2s", "1s", "1s", ""]);
-    expect(container.innerHTML).toBe("");
+    expect(screen.queryByRole("timer")).toBeNull();
+  });
+
+  it("has a class and a state for the application's styles while the wait lasts", () => {
+    render(<RateLimitCountdown retryAt={Date.now() + 2_000} className="badge" />);
+    expect(screen.getByRole("timer").className).toBe("badge");
+    expect(screen.getByRole("timer").dataset["state"]).toBe("waiting");
   });
 
   it("shows what its children return", async () => {
@@ -191,7 +198,7 @@ describe("RateLimitCountdown", () => {
     await pass(1000);
     expect(said).toEqual(["Wait 3 seconds"]);
     await pass(1000);
-    expect(container.innerHTML).toBe("");
+    expect(container.textContent).toBe("");
     expect(said).toEqual(["Wait 3 seconds", "You can go on"]);
     rerender(<RateLimitCountdown retryAt={Date.now() + 125_000} />);
     await pass(0);

@@ -36,7 +36,8 @@ export function LatestPost() {
         <button type="submit" disabled={createPost.isPending || status?.ok === false}>
           {status?.ok === false ? (
             <>
-              Wait <RateLimitCountdown retryAt={status.retryAt} />
+              <span>Wait </span>
+              <RateLimitCountdown retryAt={status.retryAt} />
             </>
           ) : (
             "Submit"
@@ -45,8 +46,8 @@ export function LatestPost() {
       </form>
       {createPost.error && <p role="alert">{createPost.error.message}</p>}
       <footer>
-        <span>Posts left: {value ?? "?"}</span>
-        <span>Connection: {connection}</span>
+        <span>{`Posts left: ${value ?? "?"}`}</span>
+        <span>{`Connection: ${connection}`}</span>
       </footer>
     </section>
   );

@@ -1,0 +1,153 @@
+/** The meter and the countdown in Chromium: rendered by a server, under a strict policy, translated. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { violationsOf } from "../support/axe.js";
+import { problemsOf } from "../support/problems.js";
+import { translatePage } from "../support/translate.js";
+import { startRenderedServer } from "./rendered-server.js";
+import { openBrowser } from "./shared.js";
+
+let browser: Browser;
+let app: Awaited<ReturnType<typeof startRenderedServer>>;
+beforeAll(async () => {
+  [browser, app] = await Promise.all([openBrowser(), startRenderedServer()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await app[Symbol.asyncDispose]();
+});
+
+/** The page with this query, and what it logs. `few` is full. */
+async function open(query: string, options?: Parameters<Browser["newContext"]>[0]) {
+  await app.limiter.reset("few");
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const problems = problemsOf(page);
+  await page.goto(`${app.url}/?${query}`);
+  if (!query.includes("still"))
+    await page.locator("#trpc-rate-limit-announcer").waitFor({ state: "attached" });
+  return {
+    page,
+    problems,
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+const meter = (page: Page, label = "Half") => page.getByRole("meter", { name: label });
+
+/** What of the meter is drawn, in pixels of the screen, and its colours. */
+function drawn(page: Page, label = "Half") {
+  return meter(page, label).evaluate((element) => {
+    const [track, fill] = [...element.querySelectorAll("rect")].map((rect) => {
+      const { left, right, width, height } = rect.getBoundingClientRect();
+      return { left, right, width, height, color: getComputedStyle(rect).fill };
+    });
+    return { track: track!, fill: fill! };
+  });
+}
+
+describe("the meter under style-src 'self'", () => {
+  it.each([
+    ["as the server has rendered it", "still", 8],
+    ["as the server has rendered it, without the stylesheet", "still&plain", 8],
+    ["after hydration", "", 8],
+    ["after hydration, without the stylesheet", "plain", 8],
+  ])("has its height and half of its width, %s", async (_, query, height) => {
+    await using visitor = await open(query);
+    const { track, fill } = await drawn(visitor.page);
+    expect(track).toMatchObject({ width: 400, height });
+    expect(fill).toMatchObject({ width: 200, height, left: track.left });
+    expect(await meter(visitor.page).getAttribute("aria-valuetext")).toBe("2 of 4");
+    expect(visitor.problems).toEqual([]);
+  });
+
+  it.each([
+    ["as the server has rendered it", "still&rtl"],
+    ["after hydration", "rtl"],
+  ])("begins on the right where the text does, %s", async (_, query) => {
+    await using visitor = await open(query);
+    const { track, fill } = await drawn(visitor.page);
+    expect(fill).toMatchObject({ width: 200, right: track.right });
+  });
+
+  it("has other colours where the page is dark", async () => {
+    await using light = await open("still");
+    await using dark = await open("still&dark");
+    const [day, night] = [await drawn(light.page), await drawn(dark.page)];
+    expect(day.fill.color).toBe("rgb(37, 99, 235)");
+    expect(night.fill.color).toBe("rgb(96, 165, 250)");
+    expect(night.track.color).not.toBe(day.track.color);
+  });
+
+  it("has the colours of the system where those are forced", async () => {
+    await using visitor = await open("", { forcedColors: "active" });
+    const { track, fill } = await drawn(visitor.page);
+    const system = await visitor.page.evaluate(() => {
+      const probe = document.body.appendChild(document.createElement("i"));
+      return ["Canvas", "Highlight", "CanvasText"].map((name) => {
+        probe.style.color = name;
+        return getComputedStyle(probe).color;
+      });
+    });
+    expect([track.color, fill.color]).toEqual(system.slice(0, 2));
+    const border = await meter(visitor.page).evaluate((each) => getComputedStyle(each).borderColor);
+    expect(border).toBe(system[2]);
+    expect(fill.width).toBeCloseTo(199, 0);
+  });
+
+  it("moves in time with the refill, by an animation of its own", async () => {
+    await using visitor = await open("");
+    const { page } = visitor;
+    await page.locator("#send").click();
+    await page.locator("#send").click();
+    const widths: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const { track, fill } = await drawn(page, "Few");
+      widths.push(fill.right - track.left);
+      await page.waitForTimeout(300);
+    }
+    expect(widths).toEqual(widths.toSorted((a, b) => a - b));
+    expect(new Set(widths).size).toBe(4);
+    expect(widths.at(-1)).toBeLessThan(200);
+    expect(visitor.problems).toEqual([]);
+  });
+});
+
+describe("a page that the browser translates", () => {
+  it("starts a wait, ticks, and ends it, in elements of their own", async () => {
+    await using visitor = await open("");
+    const { page, problems } = visitor;
+    const text = () => page.locator("#send").textContent();
+    await page.evaluate(translatePage);
+    expect(await page.locator("#send font font").count()).toBe(1);
+    await page.locator("#send").click();
+    await expect.poll(text).toBe("Send (1 left)");
+    await page.locator("#send").click();
+    await expect.poll(text).toBe("Wait 2s");
+    expect(await page.locator("#between").textContent()).toBe("Next: 2s!");
+    expect(await page.locator("#send .badge[data-state=waiting] font font").count()).toBe(1);
+    await expect.poll(text).toBe("Wait 1s");
+    await expect.poll(text).toBe("Send (1 left)");
+    expect(await page.locator("#between").textContent()).toBe("Next: !");
+    // And again.
+    await page.locator("#send").click();
+    await expect.poll(text).toMatch(/^Wait [12]s$/);
+    expect(problems).toEqual([]);
+  });
+
+  it("loses a text that goes beside a countdown: the translation here does what browsers do", async () => {
+    await using visitor = await open("bare");
+    const { page } = visitor;
+    await page.locator("#send").click();
+    await page.locator("#send").click();
+    await expect.poll(() => page.locator("#bare").textContent()).toMatch(/^Wait \ds$/);
+    await page.evaluate(translatePage);
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByRole("alert").textContent()).toBe("NotFoundError");
+  });
+});
+
+it.each(["", "dark", "rtl"])("has nothing that axe finds, %s", async (query) => {
+  await using visitor = await open(query);
+  expect(await violationsOf(visitor.page)).toEqual([]);
+});

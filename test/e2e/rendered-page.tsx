@@ -1,0 +1,104 @@
+/**
+ * A page that a server renders, in the ways that the documentation shows, and that then runs in a
+ * browser. See `rendered-server.tsx`.
+ */
+import { hydrate, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createTRPCClient, httpLink } from "@trpc/client";
+import { Component, type ReactNode } from "react";
+import { hydrateRoot } from "react-dom/client";
+import { createRateLimitReact } from "../../client/react/index.js";
+import type { RenderedRouter } from "./rendered-server.js";
+
+const client = createTRPCClient<RenderedRouter>({ links: [httpLink({ url: "/trpc" })] });
+const {
+  RateLimitProvider,
+  RateLimitMeter,
+  RateLimitCountdown,
+  useRateLimit,
+  useRateLimitedMutation,
+} = createRateLimitReact<RenderedRouter>();
+
+/** Changes from a text to a text and a countdown, in one button. */
+function Send() {
+  const send = useRateLimitedMutation("few", { mutationFn: () => client.send.mutate() });
+  return (
+    <button id="send" aria-disabled={!send.canMutate} onClick={() => send.mutate()}>
+      {send.canMutate ? (
+        `Send (${send.limit.value ?? "…"} left)`
+      ) : (
+        <>
+          <span>Wait </span>
+          <RateLimitCountdown retryAt={send.retryAt} className="badge" />
+        </>
+      )}
+    </button>
+  );
+}
+
+/** A countdown that is there before its wait, between texts that nobody wrapped. */
+function Between() {
+  const { status } = useRateLimit("few");
+  return (
+    <p id="between">
+      Next: <RateLimitCountdown retryAt={status?.retryAt} />!
+    </p>
+  );
+}
+
+/** As pages showed it once: a text that goes, beside a countdown. */
+function Bare() {
+  const { status } = useRateLimit("few");
+  return (
+    <p id="bare">
+      {status?.ok === false ? (
+        <>
+          Wait <RateLimitCountdown retryAt={status.retryAt} />
+        </>
+      ) : (
+        <b>Go on</b>
+      )}
+    </p>
+  );
+}
+
+/** Shows what was thrown below it. */
+class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
+  override state: { error?: Error } = {};
+  static getDerivedStateFromError = (error: Error) => ({ error });
+  override render() {
+    const { error } = this.state;
+    return error ? <p role="alert">{error.name}</p> : this.props.children;
+  }
+}
+
+export interface RenderedPageProps {
+  queryClient: QueryClient;
+  /** Whether it has the texts that do not survive. */
+  isBare: boolean;
+}
+
+export function RenderedPage({ queryClient, isBare }: RenderedPageProps) {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <RateLimitProvider client={client} live="off">
+        <RateLimitMeter name="half" label="Half" />
+        <RateLimitMeter name="few" label="Few" smooth />
+        <Boundary>
+          <Send />
+          <Between />
+          {isBare && <Bare />}
+        </Boundary>
+      </RateLimitProvider>
+    </QueryClientProvider>
+  );
+}
+
+if (typeof document !== "undefined") {
+  const queryClient = new QueryClient();
+  hydrate(queryClient, JSON.parse(document.getElementById("state")!.textContent));
+  const isBare = new URLSearchParams(location.search).has("bare");
+  hydrateRoot(
+    document.getElementById("root")!,
+    <RenderedPage queryClient={queryClient} isBare={isBare} />,
+  );
+}
