@@ -79,7 +79,8 @@ const differsByReact = [
   "test/client/react/create-rate-limit-react.{observer,provider,tabs}.test.tsx",
   "test/client/react/hydration-cache.trpc-prefetch.test.tsx",
   "test/client/react/index.version.test.tsx",
-  "test/client/react/rate-limit-{countdown,meter.smooth}.test.tsx",
+  "test/client/countdown/*.test.tsx",
+  "test/client/react/rate-limit-meter.smooth.test.tsx",
   "test/client/react/use-limited-mutation.waiting.test.tsx",
 ];
 /** Other runtimes than Node.js, each started by its tests. */
@@ -168,7 +169,9 @@ export const projects: Record<string, TestProjectInlineConfiguration> = {
     },
     test: {
       ...timeouts,
-      include: isNightly ? ["test/client/{admin,react,devtools}/**/*.test.tsx"] : differsByReact,
+      include: isNightly
+        ? ["test/client/{admin,countdown,devtools,react}/**/*.test.tsx"]
+        : differsByReact,
       env: { REACT_VERSION: "18" },
       // What imports React has to be resolved here, too, rather than by Node.
       server: { deps: { inline: [/@testing-library\/react/, /react-query/] } },

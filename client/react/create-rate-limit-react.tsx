@@ -16,17 +16,18 @@ import {
   useMemo,
 } from "react";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
+import { announce } from "../countdown/announce.js";
+import { CountdownContext } from "../countdown/countdown-context.js";
+import { RateLimitCountdown } from "../countdown/rate-limit-countdown.js";
+import { useCountdown } from "../countdown/use-countdown.js";
 import type { LimitNames, RouterWithLimits } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
 import type { shareStream } from "../share-stream.js";
 import { createTRPCTransport } from "../transport.js";
 import type { ClientWithLimits } from "../trpc-clients.js";
 import type { LiveMode, RateLimitObserver, RateLimitTransport } from "../types.js";
-import { announce } from "./announce.js";
 import { hydrationCache } from "./hydration-cache.js";
-import { RateLimitCountdown } from "./rate-limit-countdown.js";
 import { type MeterProps, useMeter } from "./rate-limit-meter.js";
-import { HydrationContext, useCountdown } from "./use-countdown.js";
 import {
   type RateLimitContextValue,
   useLimit,
@@ -157,7 +158,7 @@ export function createRateLimitReact<
     // `.Provider`, because React 18 does not render the context itself.
     return (
       <RateLimitContext.Provider value={value}>
-        <HydrationContext.Provider value={value.cache}>{children}</HydrationContext.Provider>
+        <CountdownContext.Provider value={value.cache}>{children}</CountdownContext.Provider>
       </RateLimitContext.Provider>
     );
   }

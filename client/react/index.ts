@@ -1,5 +1,10 @@
 "use client";
 export { isRateLimitError } from "../../core/errors.js";
+export {
+  RateLimitCountdown,
+  type RateLimitCountdownProps,
+  useCountdown,
+} from "../countdown/index.js";
 export type { LimitNames } from "../limit-names.js";
 export type { ClientWithLimits } from "../trpc-clients.js";
 export type {
@@ -17,8 +22,6 @@ export {
   type RateLimitReactOptions,
 } from "./create-rate-limit-react.js";
 export { isWaitCancelled } from "./held-calls.js";
-export { RateLimitCountdown, type RateLimitCountdownProps } from "./rate-limit-countdown.js";
-export { useCountdown } from "./use-countdown.js";
 export type { UseRateLimitOptions, UseRateLimitResult } from "./use-limit.js";
 export type {
   RateLimitedMutationState,

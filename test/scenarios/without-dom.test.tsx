@@ -12,7 +12,7 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { renderToString } from "react-dom/server.edge";
 import { expect, it } from "vitest";
 import { createRateLimitObserver, createTRPCTransport, rateLimitLink } from "../../client/index.js";
-import { announce } from "../../client/react/announce.js";
+import { announce } from "../../client/countdown/announce.js";
 import { createRateLimitReact } from "../../client/react/index.js";
 import { HOUR } from "../../server/index.js";
 import { createLimitedTRPC } from "../support/limited-trpc.js";

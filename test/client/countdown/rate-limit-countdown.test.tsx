@@ -2,7 +2,7 @@
 import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFakeRateLimits } from "../../../testing/index.js";
-import { RateLimitCountdown, useCountdown } from "../../../client/react/index.js";
+import { RateLimitCountdown, useCountdown } from "../../../client/countdown/index.js";
 import { RateLimitProvider } from "../../support/page.js";
 
 beforeEach(() => {

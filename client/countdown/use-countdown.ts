@@ -1,11 +1,8 @@
 /** Seconds until an instant, for people to read. Renders once a second, and never after the end. */
 "use client";
-import { createContext, useContext, useMemo, useSyncExternalStore } from "react";
+import { useContext, useMemo, useSyncExternalStore } from "react";
 import { createWait } from "../clocks.js";
-import type { HydrationCache } from "./hydration-cache.js";
-
-/** What the server has rendered the page with. */
-export const HydrationContext = createContext<HydrationCache | undefined>(undefined);
+import { CountdownContext } from "./countdown-context.js";
 
 /**
  * Whole seconds until `retryAt`, rounded up, so that it shows 1 until the very end. 0 when the
@@ -16,7 +13,7 @@ export const HydrationContext = createContext<HydrationCache | undefined>(undefi
  */
 export function useCountdown(retryAt: number = 0): number {
   const { subscribe, seconds } = useMemo(() => createCountdown(retryAt), [retryAt]);
-  const rendered = useContext(HydrationContext)?.seconds.get(retryAt) ?? 0;
+  const rendered = useContext(CountdownContext)?.seconds.get(retryAt) ?? 0;
   return useSyncExternalStore(subscribe, seconds, () => rendered);
 }
 

@@ -1,0 +1,3 @@
+"use client";
+export { RateLimitCountdown, type RateLimitCountdownProps } from "./rate-limit-countdown.js";
+export { useCountdown } from "./use-countdown.js";
