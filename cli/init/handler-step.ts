@@ -4,6 +4,7 @@ import { inStyle } from "./code/code-style.js";
 import { importText } from "./code/imports.js";
 import { sourceWith, specifierInside } from "./member.js";
 import type { Project } from "./project.js";
+import { isNative } from "./wire-client.js";
 
 const KEY = "or the id of the user; see docs/visitors.md of trpc-rate-limit";
 const CHARGE = `const result = await limiter.limit("createPost", { key, throws: true });`;
@@ -64,7 +65,43 @@ const MORE_IMPORTS: Partial<Record<Host, string>> = {
   hono: `import { HTTPException } from "hono/http-exception";\n`,
 };
 
-export function handlerStep({ api }: Project, limits: string): string[] {
+const RETRY_AFTER = `const response = await fetch("/posts", { method: "POST", body });
+if (response.status === 429) {
+  const { retryAfter } = await response.json(); // milliseconds
+`;
+
+const COUNTDOWN = (
+  isTyped: boolean,
+) => `const [retryAt, setRetryAt] = useState${isTyped ? "<number>" : ""}();
+const seconds = useCountdown(retryAt);
+
+async function send() {
+${indented(RETRY_AFTER, "  ").trimEnd()}
+    setRetryAt(Date.now() + retryAfter);
+  }
+}
+`;
+
+const BUTTON = `
+<button disabled={seconds > 0} onClick={send}>Send</button>
+<RateLimitCountdown retryAt={retryAt} />`;
+
+const NATIVE_BUTTON = `
+<Button disabled={seconds > 0} title={seconds > 0 ? \`Wait \${seconds}s\` : "Send"} onPress={send} />`;
+
+/** For React, the components that need no tRPC, as docs/http.md has them. */
+function countdownLines({ api }: Project): string {
+  if (!api.packages.has("react")) return `${RETRY_AFTER}}`;
+  const names = isNative(api) ? ["useCountdown"] : ["RateLimitCountdown", "useCountdown"];
+  return (
+    `${importText("react", ["useState"])}\n${importText("trpc-rate-limit/countdown", names)}\n\n` +
+    COUNTDOWN(api.extension === "ts") +
+    (isNative(api) ? NATIVE_BUTTON : BUTTON)
+  );
+}
+
+export function handlerStep(project: Project, limits: string): string[] {
+  const { api } = project;
   const isTyped = api.extension === "ts";
   const host = (["express", "hono", "fastify"] as const).find((name) => api.packages.has(name));
   const more = host === "express" && !isTyped ? "" : (MORE_IMPORTS[host ?? "response"] ?? "");
@@ -78,9 +115,6 @@ export function handlerStep({ api }: Project, limits: string): string[] {
     `limit a handler${server === undefined ? "" : `, as in ${server}`} (docs/http.md of trpc-rate-limit has more):\n\n` +
       code(`${imports}\n\n${HANDLERS[host ?? "response"](isTyped)}`),
     "show the countdown in the client, which knows from the answer when to try again:\n\n" +
-      code(`const response = await fetch("/posts", { method: "POST", body });
-if (response.status === 429) {
-  const { retryAfter } = await response.json(); // milliseconds
-}`),
+      code(countdownLines(project)),
   ];
 }

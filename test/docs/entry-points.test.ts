@@ -22,6 +22,7 @@ const PEERS: Record<string, readonly string[]> = {
   "./otel": ["@opentelemetry/api"],
   "./client": ["@trpc/client", "@trpc/server"],
   "./react": ["@tanstack/react-query", "@trpc/client", "@trpc/server", "react"],
+  "./countdown": ["react"],
   "./devtools": ["@trpc/client", "@trpc/server", "react"],
   "./admin": ["@trpc/client", "@trpc/server", "react"],
   "./testing": [],

@@ -11,6 +11,7 @@ const { "size-limit": limits } = JSON.parse(await readFile(join(ROOT, "package.j
 /** The row of a table that has a bound, by what it begins with, or another text with it. */
 const SHOWN: Record<string, readonly [page: string, text: string][]> = {
   "/react": [["docs/react.md", "| `trpc-rate-limit/react`"]],
+  "/countdown": [["docs/react.md", "| `trpc-rate-limit/countdown`"]],
   "/client": [
     ["docs/react.md", "| `trpc-rate-limit/client`"],
     ["docs/without-react.md", "| all of `trpc-rate-limit/client`"],

@@ -66,6 +66,7 @@ export const NEWEST: Case[] = [
   },
   { name: "client", packages: ["@trpc/client"], brings: ["@trpc/server"] },
   { name: "react", packages: REACT, brings: ["@trpc/server"] },
+  { name: "countdown", packages: ["react", "@types/react"] },
 ];
 
 /** The oldest peers that package.json accepts. */

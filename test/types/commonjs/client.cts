@@ -10,6 +10,7 @@ import {
   rateLimitLink,
   rateLimitRetry,
 } from "trpc-rate-limit/client";
+import { RateLimitCountdown as Countdown } from "trpc-rate-limit/countdown";
 import { rateLimitDevtools } from "trpc-rate-limit/devtools";
 import { createRateLimitReact } from "trpc-rate-limit/react";
 import type { AppRouter } from "./server.cjs";
@@ -45,5 +46,11 @@ function Send() {
     onSuccess: (_data, _variables, _result, context) => context.client.invalidateQueries(),
   });
   const name = send.error?.data?.rateLimit?.name satisfies "send" | "logIn" | "render" | undefined;
-  return createElement("button", { disabled: !status?.ok, onClick: () => send.reset() }, name);
+  const wait = createElement(Countdown, { retryAt: send.retryAt });
+  return createElement(
+    "button",
+    { disabled: !status?.ok, onClick: () => send.reset() },
+    name,
+    wait,
+  );
 }
