@@ -3,10 +3,13 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { JSDOM } from "jsdom";
 import { build, type Rolldown } from "vite";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
+/** Without its types, which are another package. */
+const { JSDOM } = (await import("jsdom" as string)) as {
+  JSDOM: new (html: string, options: object) => { window: Window & typeof globalThis };
+};
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** As docs/http.md has it. */
