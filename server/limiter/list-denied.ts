@@ -15,7 +15,7 @@ import {
   readItems,
 } from "./list-rows.js";
 import type { LimitItem, LimitPage } from "./limiter-types.js";
-import type { ResolvedLimit } from "./resolve-limit.js";
+import type { OverriddenAnswer } from "./resolve-limit.js";
 
 interface DeniedOptions {
   config: Bucket;
@@ -90,14 +90,14 @@ async function deniedItems(
   const limits = keys.map((key) => limitOf(context, name, key, options));
   const items = await readItems(context, limits);
   return items.flatMap((item, i) => {
-    const retryAfter = waitForOne(limits[i]!, item);
+    const retryAfter = waitForOne(limits[i]!.answer, item);
     return retryAfter === undefined ? [] : [{ ...item, retryAfter }];
   });
 }
 
 /** ms until a call for one token would pass; `undefined` where it passes now. */
 export function waitForOne(
-  { answer }: Pick<ResolvedLimit, "answer">,
+  answer: Pick<OverriddenAnswer, "kind" | "until"> | undefined,
   item: LimitItem,
 ): number | undefined {
   if (answer === undefined) return waitOf(item);

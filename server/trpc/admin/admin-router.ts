@@ -21,7 +21,7 @@ import type {
   AdminPage,
   RateLimitAdminOptions,
 } from "./admin-types.js";
-import { createGuard } from "./guard.js";
+import { createGuard, type Takes } from "./guard.js";
 import { listItems, type Lists } from "./read-items.js";
 import { type Denial, DecisionRecorder, recorderOf } from "./recorder.js";
 import type { RateLimitAdminRouter } from "./router-types.js";
@@ -58,9 +58,9 @@ export function createAdminRouter<
       : recorderOf(operator.decisions, names, operator.clock);
 
   /** A procedure that only those get to whom `authorize` allows the action. */
-  const guarded = (action: AdminAction) =>
+  const guarded = (action: AdminAction, ...takes: Takes) =>
     t.procedure.use(async (call) => {
-      await guard.demand(action, call);
+      await guard.demand(action, takes, call);
       return call.next();
     });
 
@@ -102,7 +102,7 @@ export function createAdminRouter<
     ),
 
     /** The keys of a limit, page by page. */
-    list: guarded("view")
+    list: guarded("view", "name")
       .input(schemas.list)
       .query(({ input: { name, denied = true, after, count = DEFAULT_ITEMS } }) =>
         throwingAdminErrors(async (): Promise<AdminPage> => {
@@ -113,7 +113,7 @@ export function createAdminRouter<
       ),
 
     /** One key under all limits that the caller may view for it. */
-    key: guarded("view")
+    key: guarded("view", "key")
       .input(schemas.key)
       .query(({ ctx, input }) =>
         throwingAdminErrors(async (): Promise<AdminKey<TName>> => {
@@ -125,14 +125,14 @@ export function createAdminRouter<
       ),
 
     /** How much of a limit was granted and denied over time, of all keys together. */
-    usage: guarded("view")
+    usage: guarded("view", "name")
       .input(schemas.usage)
       .query(({ input: { name, ...span } }) =>
         throwingAdminErrors(() => showUsage(operator, limiter, recorder, known(name), span)),
       ),
 
     /** The newest denials of this process. */
-    denials: guarded("view")
+    denials: guarded("view", "name")
       .input(schemas.denials)
       .query(({ ctx, input: { name, count = DEFAULT_ITEMS } = {} }) =>
         throwingAdminErrors(async (): Promise<AdminDenials<TName>> => {
@@ -146,19 +146,19 @@ export function createAdminRouter<
       ),
 
     /** Denies every call, for an hour if the caller does not say how long. */
-    ban: guarded("ban").input(schemas.timed).mutation(toActing("ban")),
+    ban: guarded("ban", "name", "key").input(schemas.timed).mutation(toActing("ban")),
 
     /** Lets every call pass. */
-    exempt: guarded("exempt").input(schemas.timed).mutation(toActing("exempt")),
+    exempt: guarded("exempt", "name", "key").input(schemas.timed).mutation(toActing("exempt")),
 
     /** Gives so many times what counts without it. */
-    raise: guarded("raise").input(schemas.raise).mutation(toActing("raise")),
+    raise: guarded("raise", "name", "key").input(schemas.raise).mutation(toActing("raise")),
 
     /** Ends a ban, an exemption or a raise. */
-    clear: guarded("clear").input(schemas.target).mutation(toActing("clear")),
+    clear: guarded("clear", "name", "key").input(schemas.target).mutation(toActing("clear")),
 
     /** Fills a bucket, and frees all slots. */
-    reset: guarded("reset").input(schemas.target).mutation(toActing("reset")),
+    reset: guarded("reset", "name", "key").input(schemas.target).mutation(toActing("reset")),
   });
 
   function shownDenial({ at, name, key, count, retryAfter }: Denial): AdminDenial<TName> {

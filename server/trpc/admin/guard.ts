@@ -12,9 +12,16 @@ interface GuardedCall {
   getRawInput: () => Promise<unknown>;
 }
 
+/** Which of the two a procedure takes. */
+export type Takes = readonly ("name" | "key")[];
+
 export interface Guard<TName extends string> {
-  /** Rejects with `FORBIDDEN`, unless the caller may do it. */
-  demand(action: AdminAction, call: GuardedCall): Promise<void>;
+  /**
+   * Rejects with `FORBIDDEN`, unless the caller may do it.
+   *
+   * @param takes what the input of the procedure has. Another field says nothing of what the call does.
+   */
+  demand(action: AdminAction, takes: Takes, call: GuardedCall): Promise<void>;
   /** Whether the caller may do it. */
   allows(ctx: unknown, action: AdminAction, name?: TName, key?: string): Promise<boolean>;
 }
@@ -38,7 +45,7 @@ export function createGuard<TContext extends object, TName extends string>(
   };
   return {
     allows,
-    async demand(action, { ctx, getRawInput }) {
+    async demand(action, takes, { ctx, getRawInput }) {
       // An input that cannot be read is an error of its own, for those who may know of it.
       const input: unknown =
         options === undefined ? undefined : await getRawInput().catch(() => {});
@@ -46,8 +53,8 @@ export function createGuard<TContext extends object, TName extends string>(
       const isAllowed = await allows(
         ctx,
         action,
-        names.find((each) => each === name),
-        typeof key === "string" ? key : undefined,
+        takes.includes("name") ? names.find((each) => each === name) : undefined,
+        takes.includes("key") && typeof key === "string" ? key : undefined,
       );
       if (isAllowed) return;
       throw new TRPCError({ code: "FORBIDDEN", message: `This caller may not use "${action}"` });

@@ -33,8 +33,7 @@ export async function readItem(
   return operator.first(async (of: string) => {
     const limit = operator.resolve(of, keyOption(key));
     const [item] = await readItems({ clock, executor: context, leases: context.leases }, [limit]);
-    const retryAfter = waitForOne(limit, item!);
-    return { ...item!, ...(retryAfter !== undefined && { retryAfter }) };
+    return withWait(item!);
   })(name);
 }
 
@@ -46,7 +45,10 @@ export async function listItems(
   { denied, after, count }: { denied: boolean; after: string | undefined; count: number },
 ): Promise<{ items: AdminItem[]; next?: string | undefined }> {
   const slots = slotConfigs.get(name);
-  if (slots === undefined) return limiter.list(name, { denied, after, count });
+  if (slots === undefined) {
+    const { items, next } = await limiter.list(name, { denied, after, count });
+    return { items: denied ? items : items.map(withWait), next };
+  }
   if (denied) return listFull(limiter, name, slots, { after, count });
   const { items, next } = await limiter.list(name, { after, count });
   return { items: items.map((item) => slotItem(item, slots)), next };
@@ -71,6 +73,14 @@ async function listFull(
     if (next === undefined || items.length === count) break;
   }
   return { items, next };
+}
+
+/** With how long a call for one token would have to wait, where it would. */
+function withWait(item: LimitItem): AdminItem {
+  const { blocked, unlimited, until } = item.override ?? {};
+  const kind = blocked ? "blocked" : unlimited ? "unlimited" : undefined;
+  const retryAfter = waitForOne(kind && { kind, until }, item);
+  return { ...item, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
 function slotItem(item: LimitItem, slots: ConcurrencyConfig): AdminItem {

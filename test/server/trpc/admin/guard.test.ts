@@ -122,14 +122,20 @@ describe("authorize", () => {
       return false;
     });
     for (const { path, type } of all) await call(path, type, JSON.stringify(valid));
-    const views = new Set(["limits", "list", "key", "usage", "denials"]);
-    expect(asked).toEqual(
-      all.map(({ path }) => ({
-        action: views.has(path) ? "view" : path,
-        name: "hiddenOne",
-        key: "ada",
-      })),
-    );
+    const name = "hiddenOne";
+    const view = { action: "view", name: undefined, key: undefined };
+    expect(Object.fromEntries(all.map(({ path }, i) => [path, asked[i]]))).toEqual({
+      limits: view,
+      list: { ...view, name },
+      key: { ...view, key: "ada" },
+      usage: { ...view, name },
+      denials: { ...view, name },
+      ban: { action: "ban", name, key: "ada" },
+      exempt: { action: "exempt", name, key: "ada" },
+      raise: { action: "raise", name, key: "ada" },
+      clear: { action: "clear", name, key: "ada" },
+      reset: { action: "reset", name, key: "ada" },
+    });
   });
 
   it("is asked without a name that no limit has, and without a key that is none", async () => {
