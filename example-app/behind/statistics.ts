@@ -14,8 +14,8 @@ export function createStatistics() {
   return {
     counts,
     onDecision({ action, name, result }: DecisionEvent): void {
-      // A purchase of credits is no call that a limit has granted.
-      if (action === "check" || action === "credit") return;
+      // A purchase of credits, or a ban, is no call that a limit has granted or denied.
+      if (action !== "limit" && action !== "charge") return;
       const of = result.ok ? counts.granted : counts.denied;
       of[name] = (of[name] ?? 0) + 1;
     },

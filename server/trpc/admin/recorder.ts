@@ -25,7 +25,7 @@ export interface Denial {
 }
 
 /** What is kept of one limit. */
-class Record {
+class KeptDecisions {
   /** The place of the next denial, which is that of the oldest one once the ring is full. */
   #next = 0;
   readonly #ring: Denial[] = [];
@@ -67,7 +67,7 @@ class Record {
 export class DecisionRecorder {
   /** When it began to listen, epoch ms. */
   readonly since: number;
-  readonly #byName: ReadonlyMap<string, Record>;
+  readonly #byName: ReadonlyMap<string, KeptDecisions>;
   #number = 0;
 
   constructor(
@@ -75,27 +75,27 @@ export class DecisionRecorder {
     private readonly clock: () => number,
   ) {
     this.since = clock();
-    this.#byName = new Map(names.map((name) => [name, new Record()]));
+    this.#byName = new Map(names.map((name) => [name, new KeptDecisions()]));
   }
 
   record({ action, name, key, count, result }: DecisionEvent): void {
     // Calls with a config can have any names, and any number of them.
-    const record = this.#byName.get(name);
-    const usage = record && usageOfEvent(action, count, result);
-    if (usage === undefined) return;
+    const kept = this.#byName.get(name);
+    const usage = usageOfEvent(action, count, result);
+    if (kept === undefined || usage === undefined) return;
     const at = this.clock();
-    record!.used(at, usage);
+    kept.used(at, usage);
     if (result.ok) return;
     const { retryAfter } = result;
-    record!.denied({ at, name, key, count, retryAfter, number: this.#number++ });
+    kept.denied({ at, name, key, count, retryAfter, number: this.#number++ });
   }
 
   /** The newest denials first, of one limit or of several, and from when on the list is complete. */
   denials(names: readonly string[], count: number): { since: number; items: Denial[] } {
-    const records = names.flatMap((name) => this.#byName.get(name) ?? []);
-    const all = records.flatMap(({ denials }) => denials);
+    const ofNames = names.flatMap((name) => this.#byName.get(name) ?? []);
+    const all = ofNames.flatMap(({ denials }) => denials);
     all.sort((a, b) => b.number - a.number);
-    const since = Math.max(this.since, ...records.map(({ oldest }) => oldest?.at ?? 0));
+    const since = Math.max(this.since, ...ofNames.map(({ oldest }) => oldest?.at ?? 0));
     return { since, items: all.slice(0, count) };
   }
 
