@@ -30,9 +30,12 @@ const ROWS = "k";
 /** The start of the rows: no key comes before it. */
 const FIRST_ROW = "r";
 
-/** Keys whose rows are read at a time, and how often for one page. */
+/**
+ * Keys whose rows are read at a time at most, and for one page. The first time it is a page and one more:
+ * where all keys are limited, that is enough.
+ */
 const KEYS_AT_ONCE = 1000;
-const TURNS = 20;
+const KEYS_PER_PAGE = 20_000;
 
 export async function listDenied(
   context: ListContext,
@@ -54,8 +57,10 @@ export async function listDenied(
   const isRow = after?.startsWith(ROWS) === true;
   const known = new Set(blocked.keys);
   let last = isRow ? keyOfCursor(after) : undefined;
-  for (let turn = 0; turn < TURNS; turn++) {
-    const keys = await listKeys(context, name, last, KEYS_AT_ONCE, options.config.shards ?? 1);
+  let atOnce = Math.min(KEYS_AT_ONCE, count + 1);
+  for (let looked = 0; looked < KEYS_PER_PAGE; looked += atOnce) {
+    if (looked > 0) atOnce = KEYS_AT_ONCE;
+    const keys = await listKeys(context, name, last, atOnce, options.config.shards ?? 1);
     const found = await deniedItems(
       context,
       name,
@@ -65,7 +70,7 @@ export async function listDenied(
     const missing = count - items.length;
     items.push(...found.slice(0, missing));
     if (found.length > missing) return { items, next: cursorOf(items.at(-1)?.key ?? "") };
-    if (keys.length < KEYS_AT_ONCE) return { items, next: undefined };
+    if (keys.length < atOnce) return { items, next: undefined };
     last = keys.at(-1)!;
   }
   return { items, next: cursorOf(last!) };

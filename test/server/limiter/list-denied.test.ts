@@ -89,6 +89,27 @@ describe("a list of who is limited", () => {
     expect(next).toBe(undefined);
   });
 
+  it("reads no more than a page and one key, where all keys are limited", async () => {
+    const store = memoryStore();
+    const limiter = createRateLimiter({ store, clock: () => START, limits });
+    const keys = Array.from({ length: 3000 }, (_, i) => `user ${i}`);
+    await Promise.all(keys.map((key) => limiter.limit("send", { key, count: 2 })));
+    const read: number[] = [];
+    const { list } = store;
+    store.list = (name, after, count, ...of) => {
+      read.push(count);
+      return list!.call(store, name, after, count, ...of);
+    };
+    const { items, next } = await limiter.list("send", { denied: true, count: 50 });
+    expect([items.length, next !== undefined, read]).toEqual([50, true, [51]]);
+    // Where few are limited, it reads more at a time.
+    await Promise.all(keys.slice(1).map((key) => limiter.reset("send", { key })));
+    await Promise.all(keys.slice(1).map((key) => limiter.limit("send", { key })));
+    read.length = 0;
+    expect((await limiter.list("send", { denied: true, count: 50 })).items).toHaveLength(1);
+    expect(read).toEqual([51, 1000, 1000, 1000]);
+  });
+
   it("stops after so many rows, and goes on there", async () => {
     const clock = createManualClock(START);
     const limiter = createRateLimiter({ store: memoryStore(), clock, limits });
