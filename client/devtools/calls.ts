@@ -69,13 +69,8 @@ export class Calls {
       isHeld: false,
       isOver: false,
     };
-    // A hook debits its limit, and then sends a mutation in the same turn. With debits of several
-    // limits, nothing says which one is for this call.
-    const [debit] = this.#loose;
-    if (debit && isMutation && this.#loose.every(({ item }) => idOf(item) === idOf(debit.item))) {
-      this.#loose.shift();
-      this.#adopt(call, debit, "hook");
-    }
+    const debit = isMutation ? this.#debitFor(path) : undefined;
+    if (debit) this.#adopt(call, debit, "hook");
     return call;
   }
 
@@ -94,9 +89,9 @@ export class Calls {
   sent(call: Call): void {
     if (call.isSent) return;
     call.isSent = true;
+    if (!call.isHeld) return;
     // The debits of a call that was held are made when it is sent.
     const own = this.#loose.filter(({ item }) => call.limits.has(idOf(item)));
-    this.#loose = this.#loose.filter((debit) => !own.includes(debit));
     for (const debit of own) this.#adopt(call, debit, "link");
   }
 
@@ -140,10 +135,22 @@ export class Calls {
     return this.#current?.isSent ? undefined : this.#current;
   }
 
+  /** The debit that a hook has made before it sends a mutation. */
+  #debitFor(path: string): SeenDebit | undefined {
+    const limits = this.#procedures.limitsOf(path);
+    const known = [...this.#open].find(({ item }) => limits.includes(item.name));
+    if (known) return known;
+    // It sends in the same turn. With debits of several limits, nothing says which one it is.
+    const [first, ...others] = this.#loose;
+    if (!first || others.some(({ item }) => idOf(item) !== idOf(first.item))) return undefined;
+    return first;
+  }
+
   #adopt(call: Call, debit: SeenDebit, evidence: Evidence): void {
     const { item, count } = debit;
     debit.call = call;
     this.#open.delete(debit);
+    this.#loose = this.#loose.filter((other) => other !== debit);
     call.limits.set(idOf(item), { item, count, isDebited: true });
     this.#procedures.learn(item.name, call.path, evidence);
   }

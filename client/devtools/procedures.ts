@@ -30,6 +30,11 @@ export class Procedures {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  /** The limits that calls of this procedure take from. */
+  limitsOf(path: string): string[] {
+    return [...this.#byLimit].flatMap(([limit, paths]) => (paths.has(path) ? [limit] : []));
+  }
+
   /** The limits that denied a call of this procedure. */
   denying(path: string): string[] {
     return [...this.#byLimit].flatMap(([limit, paths]) =>

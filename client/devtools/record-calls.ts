@@ -2,7 +2,12 @@
  * Sees the calls of a client by two links of its own: one ahead of all others, and one before the link
  * that sends. A call that is between the two waits in the page.
  */
-import { type OperationLink, TRPCClientError, type TRPCUntypedClient } from "@trpc/client";
+import {
+  type Operation,
+  type OperationLink,
+  TRPCClientError,
+  type TRPCUntypedClient,
+} from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { observable } from "@trpc/server/observable";
 import { OBSERVERS } from "../transport.js";
@@ -31,8 +36,10 @@ export function recordCalls(
   if (!Array.isArray(links) || links.length === 0) return false;
   const open = new Map<number, Call>();
 
-  const ahead: Link = ({ op, next }) =>
-    observable((observer) => {
+  const ahead: Link = ({ op, next }) => {
+    // It may serve other tabs, too. Observers that are offline do not listen.
+    if (isWatch(op)) return next(op);
+    return observable((observer) => {
       // Observers ask by such calls, and take no tokens.
       const { [OBSERVERS]: isQuestion } = op.context as { [OBSERVERS]?: true };
       const call = isQuestion ? undefined : calls.begin(op.path, op.type === "mutation");
@@ -86,6 +93,7 @@ export function recordCalls(
         stop();
       };
     });
+  };
 
   const last: Link = ({ op, next }) =>
     observable((observer) => {
@@ -103,6 +111,12 @@ export function recordCalls(
   (links as Link[]).splice(links.length - 1, 0, last);
   (links as Link[]).unshift(ahead);
   return true;
+}
+
+/** Whether it is the stream of an observer, wherever its router stands. */
+function isWatch({ type, path, input }: Operation): boolean {
+  const { items } = Object(input) as { items?: unknown };
+  return type === "subscription" && /(^|\.)watch$/.test(path) && Array.isArray(items);
 }
 
 function offlineError(): TRPCClientError<AnyTRPCRouter> {

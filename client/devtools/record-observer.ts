@@ -3,7 +3,7 @@
  * listeners in the observer, which every page would load. Of calls that are never sent it has to be told,
  * which costs the hooks 20 B.
  */
-import type { RateLimitObserver } from "../types.js";
+import type { ConnectionState, RateLimitObserver } from "../types.js";
 import type { Calls } from "./calls.js";
 import type { Outcomes } from "./outcomes.js";
 
@@ -13,9 +13,17 @@ export function recordObserver(
   observer: RateLimitObserver,
   calls: Calls,
   outcomes: Outcomes,
+  isOffline: () => boolean,
 ): void {
   if (recorded.has(observer)) return;
   recorded.add(observer);
+  const connection = Object.getOwnPropertyDescriptor(observer, "connection")!;
+  Object.defineProperty(observer, "connection", {
+    configurable: true,
+    enumerable: true,
+    get: () =>
+      (isOffline() ? "offline" : (connection.get?.() ?? connection.value)) as ConnectionState,
+  });
   const { check, debit, claimDebit, recordDenial } = observer;
 
   observer.check = (item, at, count) => {

@@ -1,37 +1,57 @@
 /**
  * Sees each snapshot that an observer takes, and what the observer had predicted, however the snapshot
- * came. It does so by a method of its own in `Entry`. Rejected: listeners in the observer,
+ * came, and can keep it away. It does so by methods of its own in `Entry`. Rejected: listeners in the observer,
  * which every page would load. Where a bundler has two copies of `Entry`, nothing is seen.
  */
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { Entry } from "../limit-entry.js";
-import type { RateLimitItem } from "../types.js";
+import { notify } from "../notify-watchers.js";
+import type { RateLimitItem, RateLimitObserver } from "../types.js";
 
-/**
- * @param item the very object of the observer.
- * @param before what the page believed, with its debits.
- * @param after the same with the new snapshot; `snapshot` is the server's own.
- */
-export type OnSnapshot = (
-  item: RateLimitItem,
-  before: RateLimitSnapshot,
-  after: RateLimitSnapshot,
-) => void;
+export interface SnapshotListener {
+  /**
+   * @param item the very object of the observer.
+   * @param before what the page believed, with its debits.
+   * @param after the same with the new snapshot.
+   */
+  onSnapshot(item: RateLimitItem, before: RateLimitSnapshot, after: RateLimitSnapshot): void;
+  /** Whether the observer of this item is not to hear from the server. */
+  isDeaf(item: RateLimitItem): boolean;
+}
 
-const listeners = new Set<OnSnapshot>();
+const listeners = new Set<SnapshotListener>();
+/** By the very object of the observer. */
+const entries = new WeakMap<RateLimitItem, Entry>();
 let isPatched = false;
 
-export function recordSnapshots(onSnapshot: OnSnapshot): void {
-  listeners.add(onSnapshot);
+export function recordSnapshots(listener: SnapshotListener): void {
+  listeners.add(listener);
   if (isPatched) return;
   isPatched = true;
-  // oxlint-disable-next-line typescript/unbound-method -- it is called with `this` below
-  const { setServerSnapshot } = Entry.prototype;
+  // oxlint-disable-next-line typescript/unbound-method -- they are called with `this` below
+  const { setServerSnapshot, snapshot } = Entry.prototype;
   Entry.prototype.setServerSnapshot = function (this: Entry, ...args) {
+    if ([...listeners].some(({ isDeaf }) => isDeaf(this.item))) return false;
     const before = this.snapshot();
     const result = setServerSnapshot.apply(this, args);
     const after = this.snapshot();
-    if (before && after) for (const listener of listeners) listener(this.item, before, after);
+    if (before && after) {
+      for (const { onSnapshot } of listeners) onSnapshot(this.item, before, after);
+    }
     return result;
   };
+  Entry.prototype.snapshot = function (this: Entry) {
+    entries.set(this.item, this);
+    return snapshot.call(this);
+  };
+}
+
+/** Has the components that follow any limit of an observer look at it again. */
+export function notifyAll(observer: RateLimitObserver): void {
+  const { limits, now } = observer.inspect();
+  for (const { item } of limits) {
+    // It reads the entry, which is thereby known.
+    observer.check(item, now, 0);
+    notify([...(entries.get(item)?.watchers ?? [])]);
+  }
 }

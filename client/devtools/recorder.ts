@@ -5,7 +5,7 @@
 import type { TRPCUntypedClient } from "@trpc/client";
 import type { AnyTRPCRouter } from "@trpc/server";
 import { idOf } from "../limit-entry.js";
-import type { InspectedLimit, RateLimitObserver } from "../types.js";
+import type { InspectedLimit, RateLimitItem, RateLimitObserver } from "../types.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import { Calls } from "./calls.js";
 import { correctionOf, holdsOf } from "./corrections.js";
@@ -15,7 +15,7 @@ import { DENIED_FOR, pretend, type Pretence } from "./pretend.js";
 import { Procedures } from "./procedures.js";
 import { recordCalls } from "./record-calls.js";
 import { recordObserver } from "./record-observer.js";
-import { recordSnapshots } from "./record-snapshots.js";
+import { notifyAll, recordSnapshots } from "./record-snapshots.js";
 import { Switch } from "./switch.js";
 import { Timeline } from "./timeline.js";
 
@@ -48,21 +48,23 @@ export class Recorder {
     const outcomes = new Outcomes(this.timeline, this.procedures, clock);
     const network = new Switch();
     if (client && recordCalls(client, calls, outcomes, network)) this.network = network;
-    for (const observer of observers) recordObserver(observer, calls, outcomes);
+    const record = (observer: RateLimitObserver) =>
+      recordObserver(observer, calls, outcomes, () => network.isOffline());
+    for (const observer of observers) record(observer);
     const add = observers.add.bind(observers);
     observers.add = (observer) => {
-      recordObserver(observer, calls, outcomes);
+      record(observer);
       return add(observer);
     };
-    recordSnapshots((item, before, after) => {
-      const isOwn = [...observers].some((observer) =>
-        observer.inspect().limits.some((limit) => limit.item === item),
-      );
-      if (!isOwn || this.#isPretending) return;
-      const text = correctionOf(before, after);
-      if (text !== undefined) this.timeline.add({ kind: "corrected", item, text });
-      const held = holdsOf(before, after);
-      if (held !== undefined) this.timeline.add({ kind: "held", item, text: held });
+    recordSnapshots({
+      onSnapshot: (item, before, after) => {
+        if (this.#isPretending || !this.#follows(item)) return;
+        const text = correctionOf(before, after);
+        if (text !== undefined) this.timeline.add({ kind: "corrected", item, text });
+        const held = holdsOf(before, after);
+        if (held !== undefined) this.timeline.add({ kind: "held", item, text: held });
+      },
+      isDeaf: (item) => network.isOffline() && !this.#isPretending && this.#follows(item),
     });
   }
 
@@ -142,25 +144,20 @@ export class Recorder {
     );
   }
 
+  /** Also of streams that are older than the plugin, or that another tab holds. */
   setOffline(isOffline: boolean): void {
     if (!this.network) return;
     this.network.set(isOffline);
     for (const observer of this.observers) {
-      if (isOffline) void reopenStream(observer);
-      observer.refresh();
+      notifyAll(observer);
+      if (!isOffline) observer.refresh();
     }
   }
-}
 
-/**
- * Has an observer open its stream anew, which then fails. A stream that was opened before the plugin was
- * made does not pass through its links.
- */
-async function reopenStream(observer: RateLimitObserver): Promise<void> {
-  // Another tab may hold the stream of this one. That tab is to go on.
-  const { held = [] } = (await globalThis.navigator?.locks?.query()) ?? {};
-  if (held.some(({ name }) => name?.startsWith("trpc-rate-limit "))) return;
-  // It never gets to the server: the page is offline.
-  const stop = observer.observe({ name: "devtools" }, 0, () => {});
-  setTimeout(stop);
+  /** Whether the very object is of an observer of this page. */
+  #follows(item: RateLimitItem): boolean {
+    return [...this.observers].some((observer) =>
+      observer.inspect().limits.some((limit) => limit.item === item),
+    );
+  }
 }

@@ -52,7 +52,8 @@ export function Toolbar({
       </div>
       {isOffline && (
         <p className="trl-pretence">
-          Offline, in this page only: every call of this client fails until you go online.
+          Offline, in this page only: calls of this client fail, and what the server says of its
+          limits is not heard, until you go online.
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type Axe from "axe-core";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { violationsOf } from "../support/axe.js";
@@ -51,6 +51,16 @@ async function openPanel({
   return { visitor, page, panel, url };
 }
 
+/** What a machine finds of barriers in the panel. TanStack's own window around it is not looked at. */
+async function violationsIn(page: Page, panel: Locator): Promise<[string, number][]> {
+  await page.addScriptTag({ path: `${ROOT}node_modules/axe-core/axe.min.js` });
+  return panel.evaluate(async (element) => {
+    const { axe } = window as unknown as { axe: typeof Axe };
+    const { violations } = await axe.run(element);
+    return violations.map(({ id, nodes }): [string, number] => [id, nodes.length]);
+  });
+}
+
 it.each(["light", "dark"] as const)(
   "shows in development what the page knows of its limits: %s",
   async (colorScheme) => {
@@ -66,33 +76,38 @@ it.each(["light", "dark"] as const)(
     }
     await limit.getByText(/^denied, ok in \d s$/).waitFor();
     await page.screenshot({ path: `${SCREENSHOTS}devtools-${colorScheme}.png` });
-    await page.addScriptTag({ path: `${ROOT}node_modules/axe-core/axe.min.js` });
-    const violations = await panel.evaluate(async (element) => {
-      const { axe } = window as unknown as { axe: typeof Axe };
-      return (await axe.run(element)).violations.map(({ id, nodes }) => [id, nodes.length]);
-    });
-    expect(violations).toEqual([]);
+    expect(await violationsIn(page, panel)).toEqual([]);
   },
 );
 
 describe("a panel without much room", () => {
-  it("scrolls to the end of four limits by keyboard, in a host that does not scroll", async () => {
+  it("shows all of four limits by keyboard at 300 px, in a host that does not scroll", async () => {
     const { page, panel } = await openPanel({
       part: "model",
       viewport: { width: 1280, height: 300 },
     });
     await page.addStyleTag({ content: "[id^=plugin-container] { overflow: hidden !important }" });
-    const last = panel.getByText("In flight").last();
+    const last = panel.getByText("No call has been seen yet.");
     await last.waitFor();
-    const isSeen = () =>
-      last.evaluate((element) => {
-        const { left, bottom } = element.getBoundingClientRect();
-        return document.elementFromPoint(left + 1, bottom - 1) === element;
+    const isSeen = (element: Locator) =>
+      element.evaluate((one) => {
+        const { left, right, top, bottom } = one.getBoundingClientRect();
+        const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        return one.contains(there);
       });
-    expect(await isSeen()).toBe(false);
+    expect(await isSeen(last)).toBe(false);
     await panel.focus();
     await page.keyboard.press("End");
-    await expect.poll(isSeen).toBe(true);
+    await expect.poll(() => isSeen(last)).toBe(true);
+    // Every control, one after the other. Those that are disabled take no focus.
+    await panel.focus();
+    const controls = await panel.locator("button:enabled, input").all();
+    expect(controls.length).toBeGreaterThan(20);
+    for (const control of controls) {
+      await page.keyboard.press("Tab");
+      expect(await control.evaluate((one) => one === document.activeElement)).toBe(true);
+      expect(await isSeen(control)).toBe(true);
+    }
   });
 
   it("is no wider than a window of 320 px", async () => {
@@ -100,7 +115,13 @@ describe("a panel without much room", () => {
       part: "model",
       viewport: { width: 320, height: 640 },
     });
-    await panel.getByText("In flight").last().waitFor();
+    const limits = panel.getByRole("listitem");
+    await limits.filter({ hasText: "generations" }).getByRole("button", { name: "Drain" }).click();
+    await panel.getByText("generations: drained, in this page only").waitFor();
+    await panel
+      .getByRole("img", { name: /^Last minute/ })
+      .first()
+      .waitFor();
     const widest = await panel.evaluate((element) =>
       Math.max(
         element.scrollWidth - element.clientWidth,
@@ -109,6 +130,7 @@ describe("a panel without much room", () => {
     );
     expect(widest).toBeLessThanOrEqual(0);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+    expect(await violationsIn(page, panel)).toEqual([]);
   });
 });
 
@@ -128,6 +150,64 @@ it.each(["light", "dark"] as const)(
     expect(await colours(".connection", "::before")).not.toBe(canvas);
   },
 );
+
+describe.each(["light", "dark"] as const)("the actions: %s", (colorScheme) => {
+  it("change what this page shows, and asking brings the truth back", async () => {
+    const { page, panel } = await openPanel({ part: "chat", colorScheme });
+    const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });
+    const act = (name: string) => limit.getByRole("button", { name, exact: true }).click();
+    await limit.getByText("3 of 3", { exact: true }).waitFor();
+    await act("Drain");
+    await limit.getByText(/^denied, ok in \d s$/).waitFor();
+    await page
+      .getByText(/^0 (of 3|left)/)
+      .first()
+      .waitFor();
+    await limit.getByText("Pretended: drained, in this page only.").waitFor();
+    await act("Refill");
+    await limit.getByText("ok", { exact: true }).waitFor();
+    await act("Deny for 10 s");
+    await limit.getByText(/^denied, ok in (9|10) s$/).waitFor();
+    expect(await violationsIn(page, panel)).toEqual([]);
+    await act("Ask now");
+    await limit.getByText("3 of 3", { exact: true }).waitFor();
+    await limit.getByText("Pretended").waitFor({ state: "detached" });
+  });
+
+  it("go offline with the page and all that it sends, and online again", async () => {
+    const { page, panel } = await openPanel({ part: "chat", colorScheme });
+    await panel.getByRole("button", { name: "Go offline" }).click();
+    await panel.getByText("offline", { exact: true }).waitFor();
+    await page.locator(".connection[data-state=offline]").waitFor();
+    expect(await violationsIn(page, panel)).toEqual([]);
+    await panel.getByRole("button", { name: "Go online" }).click();
+    await panel.getByText("live", { exact: true }).waitFor();
+    await page.locator(".connection[data-state=live]").waitFor();
+  });
+});
+
+it("tells what became of messages, which procedure sent them, and copies it", async () => {
+  const { visitor, page, panel } = await openPanel({
+    part: "chat",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const limit = panel.getByRole("listitem").filter({ hasText: "Charged by" });
+  await limit.getByText("3 of 3", { exact: true }).waitFor();
+  // Each line is a message.
+  await page.getByRole("textbox").first().fill("one\ntwo\nthree\nfour\nfive");
+  await page.getByRole("textbox").first().press("Enter");
+  const timeline = panel.locator(".trl-timeline");
+  await timeline.getByText("a call waits in the page").waitFor();
+  await timeline.getByText("sendMessage, chat.send").first().waitFor();
+  await limit.getByText(/^chat\.send \((hook|denial)\)$/).waitFor();
+  await panel.getByRole("searchbox").fill("waits");
+  await expect.poll(() => timeline.getByRole("listitem").count()).toBe(1);
+  await panel.getByRole("button", { name: "Copy as JSON" }).click();
+  await panel.getByText("Copied as JSON.").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(JSON.parse(copied)).toMatchObject({ observers: [{ connection: "live" }] });
+  await visitor.close();
+});
 
 describe("the demo that is built", () => {
   it("has them after the page, closed, in a file of their own", async () => {

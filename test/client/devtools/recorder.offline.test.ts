@@ -40,10 +40,10 @@ it.each([
   await expect(page.client.take.mutate({ name: "hourly" })).rejects.toThrow(
     "The devtools keep this page offline",
   );
-  await soon(() => expect(page.server.open("rateLimit.watch")).toBe(0));
-  // Nothing of the trick that ends the stream is left.
-  expect(page.observer.inspect().limits.map((limit) => limit.item.name)).toEqual(["hourly"]);
+  const { streamed } = page.observer.inspect();
   await page.limiter.limit("hourly", { count: 2 });
+  // It came, and was not heard.
+  await soon(() => expect(page.observer.inspect().streamed).toBe(streamed + 1));
   const asked = page.server.requests();
   page.observer.refresh();
   await settled(() => page.observer.remaining(item));
@@ -55,6 +55,22 @@ it.each([
   await soon(() => expect(page.observer.connection).toBe("live"));
   await page.limiter.limit("hourly");
   await soon(() => expect(page.observer.remaining(item)).toBe(0));
+});
+
+it("is a matter of one page, and not of another tab whose stream it holds", async () => {
+  const page = await startPage(false);
+  page.recorder.setOffline(true);
+  await settled(() => page.server.requests());
+  expect(page.server.open("rateLimit.watch")).toBe(1);
+});
+
+it("can be pretended in meanwhile", async () => {
+  const page = await startPage(false);
+  page.recorder.setOffline(true);
+  page.recorder.pretend(page.observer, "hourly", "drained");
+  expect(page.observer.remaining(item)).toBe(0);
+  page.recorder.setOffline(false);
+  await soon(() => expect(page.observer.remaining(item)).toBe(3));
 });
 
 it("stops calls that are on their way", async () => {
