@@ -29,6 +29,7 @@ interface Packed {
 const ALLOWED = [
   /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|llms\.txt)$/,
   /^dist\/(?:core|server|client|testing)\/[\w/-]+\.(?:js|d\.c?ts)$/,
+  /^dist\/client\/admin\/admin\.css(?:\.d\.ts)?$/,
   /^dist\/client\/react\/styles\.css(?:\.d\.ts)?$/,
   /^dist\/cli\/(?:[\w-]+\.js|THIRD-PARTY-LICENSES\.md)$/,
   /^docs\/[\w/-]+\.(?:md|svg)$/,

@@ -24,6 +24,7 @@ const SHOWN: Record<string, readonly [page: string, text: string][]> = {
   ],
   "/client: the link": [["docs/without-react.md", "| `rateLimitLink`"]],
   "/client: predictFirst": [["docs/without-react.md", "| `predictFirst`"]],
+  "/admin": [["docs/admin.md", "minified and gzipped, with the arithmetic"]],
   "/devtools, in production": [["docs/devtools.md", "the bundle has nothing of the panel"]],
 };
 
