@@ -1,10 +1,9 @@
 import { initTRPC } from "@trpc/server";
 import { HOUR } from "trpc-rate-limit";
-import { RateLimitAdmin } from "trpc-rate-limit/admin";
+import { RateLimitAdmin, type RateLimitAdminProps } from "trpc-rate-limit/admin";
 import "trpc-rate-limit/admin.css";
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { createRateLimitTRPC } from "trpc-rate-limit/trpc";
-import { client } from "../shared/page/trpc.js";
 
 // The limit
 export const limiter = createRateLimiter({
@@ -31,6 +30,6 @@ const rl = createRateLimitTRPC({
 export const router = t.router({ rateLimit: rl.router, rateLimitAdmin: rl.admin });
 
 // The component
-export function Support() {
+export function Support({ client }: Pick<RateLimitAdminProps, "client">) {
   return <RateLimitAdmin client={client} />;
 }

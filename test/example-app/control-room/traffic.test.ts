@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
+import { controlRoomLimits } from "../../../example-app/control-room/limits.js";
+import { callAsCustomers } from "../../../example-app/control-room/traffic.js";
+
+it("calls as many customers, some of which are limited soon, until nobody looks", async () => {
+  const limiter = createRateLimiter({ store: memoryStore(), limits: controlRoomLimits });
+  const ending = new AbortController();
+  const calls = callAsCustomers(
+    { limiter } as unknown as Parameters<typeof callAsCustomers>[0],
+    ending.signal,
+  );
+  await expect
+    .poll(async () => (await limiter.list("apiCalls")).items.length, { timeout: 10_000 })
+    .toBeGreaterThan(5);
+  ending.abort();
+  await calls;
+});
