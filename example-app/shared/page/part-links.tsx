@@ -7,7 +7,7 @@ export interface PartLink {
 }
 
 /** As in styles.css. */
-const NARROW = "(max-width: 820px)";
+const NARROW = "(max-width: 840px)";
 
 export function PartLinks({ parts, shown }: { parts: readonly PartLink[]; shown: PartLink }) {
   const list = useRef<HTMLUListElement>(null);
