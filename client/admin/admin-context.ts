@@ -3,6 +3,7 @@
 import { createContext, useContext } from "react";
 import type { AdminClient } from "./admin-client.js";
 import type { AdminLimits, KeyInput } from "./admin-types.js";
+import type { Changes } from "./changes.js";
 import type { Formats } from "./formats.js";
 
 export interface Admin {
@@ -11,6 +12,7 @@ export interface Admin {
   /** ms between an answer and the next question. */
   interval: number;
   limits: AdminLimits;
+  changes: Changes;
   /** Shows one key. */
   openKey(input: KeyInput): void;
 }

@@ -104,7 +104,10 @@ export async function drawBars(
     colours = readColours(host);
     plot.redraw();
   }
-  const onResize = new ResizeObserver(() => plot.setSize(sizeOf()));
+  const onResize = new ResizeObserver(() => {
+    // While a key is looked at, it has no size.
+    if (host.clientWidth > 0) plot.setSize(sizeOf());
+  });
   onResize.observe(host);
   const schemes = SCHEMES.map((query) => matchMedia(query));
   for (const scheme of schemes) scheme.addEventListener("change", recolour);

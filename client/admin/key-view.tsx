@@ -18,7 +18,7 @@ export function KeyView({
   first: string;
   onBack: () => void;
 }): ReactElement {
-  const { client, interval, limits } = useAdmin();
+  const { client, interval, limits, changes } = useAdmin();
   const question = JSON.stringify(input);
   const { data, error, refresh, patch } = usePoll(
     question,
@@ -45,6 +45,7 @@ export function KeyView({
       target={target}
       onChanged={(changed) => {
         patch((before) => changedKey(before, key.name, changed));
+        changes.tell(key.name, changed);
         refresh();
       }}
     />

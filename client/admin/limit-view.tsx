@@ -1,6 +1,6 @@
 /** One limit: who is limited now, what was granted and denied, and the latest denials. */
 "use client";
-import { type ReactElement, useId, useState } from "react";
+import { type ReactElement, useEffect, useId, useState } from "react";
 import { useAdmin } from "./admin-context.js";
 import type { AdminLimit } from "./admin-types.js";
 import { Denials } from "./denials.js";
@@ -41,9 +41,18 @@ export function LimitView({ limit }: { limit: AdminLimit }): ReactElement {
 }
 
 function Keys({ limit, which }: { limit: AdminLimit; which: Which }) {
-  const { client, formats, interval } = useAdmin();
+  const { client, formats, interval, changes } = useAdmin();
   const limited = useLimited(client, limit.name, which === "limited", interval);
-  const { data, isThere, error } = limited;
+  const { data, isThere, error, patch, refresh } = limited;
+  useEffect(
+    () =>
+      changes.listen((name, { item, now }) => {
+        if (name !== limit.name) return;
+        patch(item, now);
+        refresh();
+      }),
+    [changes, limit.name, patch, refresh],
+  );
   const { items, next } = data;
   if (!isThere && error === undefined) return <Loading>Asking the server…</Loading>;
   if (!isThere) return <Nothing>Not known: the server has not answered yet.</Nothing>;

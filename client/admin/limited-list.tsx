@@ -155,7 +155,11 @@ const Row = memo(function Row({
       aria-rowindex={index + 2}
       className="rla-row"
       style={{ top: index * ROW }}
-      onClick={open}
+      onClick={({ currentTarget }) => {
+        // So that the focus comes back to it.
+        currentTarget.querySelector("button")!.focus({ preventScroll: true });
+        open();
+      }}
     >
       <div role="gridcell" className="rla-who">
         <button

@@ -1,17 +1,16 @@
 /** The control room: who is limited now, what was granted and denied, and one key with what can be done. */
 "use client";
-import { type ReactElement, useEffect, useId, useMemo, useRef, useState } from "react";
+import { type ReactElement, useMemo, useState } from "react";
 import type { TRPCClientLike } from "../trpc-clients.js";
 import { createAdminClient } from "./admin-client.js";
 import { type Admin, AdminContext } from "./admin-context.js";
 import type { KeyInput } from "./admin-types.js";
+import { createChanges } from "./changes.js";
 import { createFormats } from "./formats.js";
 import { withHealth } from "./health.js";
 import { KeySearch } from "./key-search.js";
-import { KeyView } from "./key-view.js";
-import { LimitView } from "./limit-view.js";
 import { Connection, Loading, Nothing, TroubleNote } from "./notes.js";
-import { Tabs } from "./tabs.js";
+import { Room } from "./room.js";
 import { createTicker, TickerContext } from "./ticker.js";
 import { usePoll } from "./use-poll.js";
 
@@ -60,23 +59,15 @@ export function RateLimitAdmin({
   const interval = Math.min(60_000, Math.max(250, refreshInterval));
   const [input, setInput] = useState<KeyInput>();
   const [chosen, setChosen] = useState<string>();
-  const id = useId();
-  const panel = useRef<HTMLDivElement>(null);
+  const [changes] = useState(createChanges);
   // Limits come with a deployment, and rights with a person: both change seldom.
   const { data: limits, error, refresh } = usePoll(path, (signal) => client.limits(signal), 60_000);
 
   const admin = useMemo(
     (): Admin | undefined =>
-      limits && { client, formats, interval, limits, openKey: (key) => setInput(key) },
-    [client, formats, interval, limits],
+      limits && { client, formats, interval, limits, changes, openKey: (key) => setInput(key) },
+    [client, formats, interval, limits, changes],
   );
-  // What has opened a key is gone then, and so would be the focus.
-  const wasOpen = useRef(false);
-  useEffect(() => {
-    if (wasOpen.current && !input) panel.current?.focus({ preventScroll: true });
-    wasOpen.current = input !== undefined;
-  }, [input]);
-
   const shown = limits?.limits.find(({ name }) => name === chosen) ?? limits?.limits[0];
   return (
     <section
@@ -94,35 +85,15 @@ export function RateLimitAdmin({
             </div>
             {!shown && <Nothing>This limiter has no limits.</Nothing>}
             {shown && (
-              <div className="rla-body">
-                <Tabs
-                  id={id}
-                  chosen={shown.name}
-                  onChoose={(name) => {
-                    setChosen(name);
-                    setInput(undefined);
-                  }}
-                />
-                <div
-                  ref={panel}
-                  id={`${id}-panel`}
-                  role="tabpanel"
-                  aria-labelledby={`${id}-${limits.limits.indexOf(shown)}`}
-                  tabIndex={-1}
-                  className="rla-panel"
-                >
-                  {input ? (
-                    <KeyView
-                      key={JSON.stringify(input)}
-                      input={input}
-                      first={shown.name}
-                      onBack={() => setInput(undefined)}
-                    />
-                  ) : (
-                    <LimitView key={shown.name} limit={shown} />
-                  )}
-                </div>
-              </div>
+              <Room
+                shown={shown}
+                input={input}
+                onChoose={(name) => {
+                  setChosen(name);
+                  setInput(undefined);
+                }}
+                onBack={() => setInput(undefined)}
+              />
             )}
           </AdminContext.Provider>
         </TickerContext.Provider>

@@ -1,0 +1,22 @@
+/** Tells the lists of a control room what an action has answered, so that a row shows it at once. */
+import type { AdminChange } from "./admin-types.js";
+
+type Listener = (name: string, change: AdminChange) => void;
+
+export interface Changes {
+  tell: Listener;
+  listen(listener: Listener): () => void;
+}
+
+export function createChanges(): Changes {
+  const listeners = new Set<Listener>();
+  return {
+    tell(name, change) {
+      for (const listener of listeners) listener(name, change);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

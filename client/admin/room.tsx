@@ -1,0 +1,66 @@
+/** What stands below the search: the limits, and one of them or one key. */
+"use client";
+import { type ReactElement, useEffect, useId, useRef } from "react";
+import { useAdmin } from "./admin-context.js";
+import type { AdminLimit, KeyInput } from "./admin-types.js";
+import { KeyView } from "./key-view.js";
+import { LimitView } from "./limit-view.js";
+import { Tabs } from "./tabs.js";
+
+export function Room({
+  shown,
+  input,
+  onChoose,
+  onBack,
+}: {
+  shown: AdminLimit;
+  /** The key that is looked at. */
+  input: KeyInput | undefined;
+  onChoose: (name: string) => void;
+  onBack: () => void;
+}): ReactElement {
+  const { limits } = useAdmin().limits;
+  const id = useId();
+  const panel = useRef<HTMLDivElement>(null);
+  const isOpen = input !== undefined;
+
+  // What has opened the key gets the focus back, so that one goes on where one was in the list.
+  const opener = useRef<Element>(null);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const before = panel.current!;
+    return () => {
+      // After the render that shows it again.
+      const target = opener.current;
+      opener.current = null;
+      if (document.activeElement !== document.body) return;
+      if (target instanceof HTMLElement && before.contains(target)) target.focus();
+      else before.focus({ preventScroll: true });
+    };
+  }, [isOpen]);
+
+  return (
+    <div className="rla-body">
+      <Tabs id={id} chosen={shown.name} onChoose={onChoose} />
+      <div
+        ref={panel}
+        id={`${id}-panel`}
+        role="tabpanel"
+        aria-labelledby={`${id}-${limits.indexOf(shown)}`}
+        tabIndex={-1}
+        className="rla-panel"
+        onFocus={({ target }) => {
+          if (!isOpen) opener.current = target;
+        }}
+      >
+        {/* It stays, with what was scrolled to, while a key is looked at. */}
+        <div hidden={isOpen}>
+          <LimitView key={shown.name} limit={shown} />
+        </div>
+        {input && (
+          <KeyView key={JSON.stringify(input)} input={input} first={shown.name} onBack={onBack} />
+        )}
+      </div>
+    </div>
+  );
+}
