@@ -1,23 +1,34 @@
 /** The wait, on screen and for screen readers. Only this component renders for each tick. */
 "use client";
-import { type ReactElement, type ReactNode, useEffect, useInsertionEffect, useRef } from "react";
+import {
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useInsertionEffect,
+  useRef,
+  useSyncExternalStore,
+} from "react";
 import { announce } from "./announce.js";
+import { CountdownContext } from "./countdown-context.js";
 import { useCountdown } from "./use-countdown.js";
+import { type CountdownWords, wordsOf } from "./words.js";
 
 /** The properties of `RateLimitCountdown`. */
-export interface RateLimitCountdownProps {
+export interface RateLimitCountdownProps extends CountdownWords {
   /** Until when, epoch ms on this machine's clock: `status.retryAt`. */
   retryAt: number | undefined;
   /**
-   * Shows a number of whole seconds above 0. Return one text, or elements that have one text each: in
-   * a page that the browser translates, texts beside each other do not change any more.
-   * @default "5s", "2m 5s", "1h 2m", "9d 14h"
+   * Shows a number of whole seconds above 0, whose default text is `text`. Return one text, or elements
+   * that have one text each: in a page that the browser translates, texts beside each other do not
+   * change any more.
+   * @default "5s", "2m 5s", "1h 2m"; from 12 hours on "at 9:00 AM on Tuesday"
    */
-  children?: (seconds: number) => ReactNode;
+  children?: (seconds: number, text: string) => ReactNode;
   /**
    * The text that screen readers announce. Called with the seconds when the wait starts, and with 0 when it
    * is over. An empty text announces nothing.
-   * @default "Wait 5 seconds", "Wait 3 minutes", "Wait 10 days"; "You can go on"
+   * @default "Wait 5 seconds", "Wait 3 minutes", "Wait until 9:00 AM on Tuesday"; "You can go on"
    */
   announcement?: (seconds: number) => string;
   /** CSS classes of the element of the role `timer`, which is there while the wait lasts. @default none */
@@ -33,63 +44,53 @@ export interface RateLimitCountdownProps {
  * where React no longer finds it. The inner element takes all texts of `children` with it at the end.
  */
 export function RateLimitCountdown({
-  retryAt,
-  children = formatWait,
-  announcement = sayWait,
+  retryAt = 0,
+  children,
+  announcement,
   className,
+  ...props
 }: RateLimitCountdownProps): ReactElement {
   const seconds = useCountdown(retryAt);
+  const words = wordsOf(props, useContext(CountdownContext));
+  // Hydration has to find what the server has rendered, and that has no clock.
+  const hasClock = useSyncExternalStore(
+    neverChanges,
+    () => true,
+    () => false,
+  );
   const isWaiting = seconds > 0;
-  const latest = useRef({ retryAt, seconds, announcement });
+  const say = announcement ?? ((left: number) => words(left, retryAt, true));
+  const latest = useRef({ retryAt, seconds, say });
   // An insertion effect, since it runs before the cleanup below, which reads it.
   useInsertionEffect(() => {
-    latest.current = { retryAt, seconds, announcement };
+    latest.current = { retryAt, seconds, say };
   });
   useEffect(() => {
     if (!isWaiting) return undefined;
-    announce(latest.current.announcement(latest.current.seconds));
+    announce(latest.current.say(latest.current.seconds));
     return () => {
-      const { retryAt: end = 0, seconds: remaining, announcement: say } = latest.current;
+      const { current } = latest;
       // A countdown that is unmounted before its end has nothing to announce.
-      announce(remaining === 0 || end <= Date.now() ? say(0) : "");
+      announce(current.seconds === 0 || current.retryAt <= Date.now() ? current.say(0) : "");
     };
   }, [isWaiting]);
+  const text = isWaiting ? words(seconds, hasClock ? retryAt : undefined) : "";
   return (
     <span hidden={!isWaiting}>
       {isWaiting && (
-        <span role="timer" aria-live="off" className={className} data-state="waiting">
-          {children(seconds)}
+        <span
+          role="timer"
+          aria-live="off"
+          className={className}
+          data-state="waiting"
+          // The server may have other words for the same wait, by an older version of Intl's.
+          suppressHydrationWarning
+        >
+          {children ? children(seconds, text) : text}
         </span>
       )}
     </span>
   );
 }
 
-/** The largest unit first. */
-const UNITS = [
-  [86_400, "day"],
-  [3600, "hour"],
-  [60, "minute"],
-  [1, "second"],
-] as const;
-
-/** The two largest units. */
-function formatWait(seconds: number): string {
-  if (seconds === Infinity) return "never";
-  let rest = seconds;
-  return UNITS.flatMap(([size, [letter]]) => {
-    const number = Math.floor(rest / size);
-    rest %= size;
-    return seconds < size ? [] : number + letter!;
-  })
-    .slice(0, 2)
-    .join(" ");
-}
-
-function sayWait(seconds: number): string {
-  if (seconds === 0) return "You can go on";
-  if (seconds === Infinity) return "You cannot go on";
-  const [size, unit] = UNITS.find((each) => seconds >= each[0])!;
-  const number = Math.ceil(seconds / size);
-  return `Wait ${number} ${unit}${number === 1 ? "" : "s"}`;
-}
+const neverChanges = () => () => {};

@@ -13,7 +13,7 @@ import { CountdownContext } from "./countdown-context.js";
  */
 export function useCountdown(retryAt: number = 0): number {
   const { subscribe, seconds } = useMemo(() => createCountdown(retryAt), [retryAt]);
-  const rendered = useContext(CountdownContext)?.seconds.get(retryAt) ?? 0;
+  const rendered = useContext(CountdownContext).seconds?.get(retryAt) ?? 0;
   return useSyncExternalStore(subscribe, seconds, () => rendered);
 }
 

@@ -20,6 +20,7 @@ import { announce } from "../countdown/announce.js";
 import { CountdownContext } from "../countdown/countdown-context.js";
 import { RateLimitCountdown } from "../countdown/rate-limit-countdown.js";
 import { useCountdown } from "../countdown/use-countdown.js";
+import type { CountdownWords } from "../countdown/words.js";
 import type { LimitNames, RouterWithLimits } from "../limit-names.js";
 import { createRateLimitObserver } from "../observer.js";
 import type { shareStream } from "../share-stream.js";
@@ -56,36 +57,36 @@ export interface RateLimitReactOptions<TPath extends string> {
 export type RateLimitProviderProps<
   TRouter extends AnyTRPCRouter,
   TPath extends string = "rateLimit",
-> = { children?: ReactNode } & (
-  | {
-      /** The application's client, from `createTRPCClient`. */
-      client: ClientWithLimits<LimitNames<TRouter, TPath>, TPath>;
-      /** How the page learns of changes, see {@link LiveMode}. @default "stream" */
-      live?: LiveMode;
-      /** ms between two polls while there is no stream; more than 0. @default 5000 */
-      pollInterval?: number;
-      /**
-       * Who the caller is, such as the id of the user who is logged in. Tabs with the same one share a
-       * stream, so it must differ between callers to whom the server tells different things. Needs
-       * the option `shareStream`. @default shares nothing
-       */
-      caller?: string | null | undefined;
-      /** Only without a `client`. */
-      observer?: undefined;
-    }
-  | {
-      /** The provider does not close it. It keeps its snapshots in its own cache. */
-      observer: RateLimitObserver;
-      /** Only without an `observer`. */
-      client?: undefined;
-      /** Only with a `client`. */
-      live?: undefined;
-      /** Only with a `client`. */
-      pollInterval?: undefined;
-      /** Only with a `client`. */
-      caller?: undefined;
-    }
-);
+> = CountdownWords & { children?: ReactNode } & (
+    | {
+        /** The application's client, from `createTRPCClient`. */
+        client: ClientWithLimits<LimitNames<TRouter, TPath>, TPath>;
+        /** How the page learns of changes, see {@link LiveMode}. @default "stream" */
+        live?: LiveMode;
+        /** ms between two polls while there is no stream; more than 0. @default 5000 */
+        pollInterval?: number;
+        /**
+         * Who the caller is, such as the id of the user who is logged in. Tabs with the same one share a
+         * stream, so it must differ between callers to whom the server tells different things. Needs
+         * the option `shareStream`. @default shares nothing
+         */
+        caller?: string | null | undefined;
+        /** Only without a `client`. */
+        observer?: undefined;
+      }
+    | {
+        /** The provider does not close it. It keeps its snapshots in its own cache. */
+        observer: RateLimitObserver;
+        /** Only without an `observer`. */
+        client?: undefined;
+        /** Only with a `client`. */
+        live?: undefined;
+        /** Only with a `client`. */
+        pollInterval?: undefined;
+        /** Only with a `client`. */
+        caller?: undefined;
+      }
+  );
 
 /** The properties of `RateLimitMeter`. */
 export interface RateLimitMeterProps<TName extends string> extends MeterProps {
@@ -118,7 +119,7 @@ export function createRateLimitReact<
    * @throws Error without a `client` and without an `observer`.
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter, TPath>): ReactElement {
-    const { client, observer: given, live, pollInterval, caller, children } = props;
+    const { client, observer: given, live, pollInterval, caller, locale, labels, children } = props;
     // In plain JavaScript it can be missing, and every hook would wait for ever.
     if (!client && !given) {
       throw new Error(
@@ -155,10 +156,14 @@ export function createRateLimitReact<
         if (observer !== given) observer.close();
       };
     }, [value, given]);
+    const words = useMemo(
+      () => ({ seconds: value.cache?.seconds, locale, labels }),
+      [value, locale, labels],
+    );
     // `.Provider`, because React 18 does not render the context itself.
     return (
       <RateLimitContext.Provider value={value}>
-        <CountdownContext.Provider value={value.cache}>{children}</CountdownContext.Provider>
+        <CountdownContext.Provider value={words}>{children}</CountdownContext.Provider>
       </RateLimitContext.Provider>
     );
   }

@@ -1,6 +1,8 @@
 "use client";
 export { isRateLimitError } from "../../core/errors.js";
 export {
+  type CountdownLabels,
+  type CountdownWords,
   RateLimitCountdown,
   type RateLimitCountdownProps,
   useCountdown,

@@ -113,6 +113,65 @@ describe("the meter under style-src 'self'", () => {
   });
 });
 
+describe("a countdown that a server has rendered", () => {
+  it.each([
+    ["Asia/Tokyo", "", /^1d [56]h$/, "en"],
+    ["America/Los_Angeles", "german", /^noch 1 T\D+[56]/, "de"],
+  ])(
+    "has no clock, and in %s that of the visitor, without a word on hydration (%s)",
+    async (timezoneId, query, rendered, locale) => {
+      const html = await (await fetch(`${app.url}/?${query}`)).text();
+      const text = /class="long"[^>]*>([^<]*)</.exec(html)?.[1];
+      expect(text).toMatch(rendered);
+      await using visitor = await open(query, { timezoneId, locale: "fr-FR" });
+      const { page, problems } = visitor;
+      const { retryAfter } = await app.limiter.check("daily");
+      const end = new Date(Math.round((Date.now() + retryAfter!) / 60_000) * 60_000);
+      const format = (options: Intl.DateTimeFormatOptions) =>
+        new Intl.DateTimeFormat(locale, { ...options, timeZone: timezoneId }).format(end);
+      const clock = format({ timeStyle: "short" });
+      const day = format({ weekday: "long" });
+      const shown = locale === "de" ? `${day} um ${clock}` : `at ${clock} on ${day}`;
+      await expect.poll(() => page.locator(".long").textContent()).toBe(shown);
+      expect(await page.locator("#trpc-rate-limit-announcer").textContent()).toBe(
+        locale === "de" ? `Weiter geht es ${day} um ${clock}` : `Wait until ${clock} on ${day}`,
+      );
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it("says what Intl.DurationFormat says, in any language", async () => {
+    await using visitor = await open("");
+    const wrong = await visitor.page.evaluate(() => {
+      type Duration = Record<string, number>;
+      const { wordsOf, Intl } = globalThis as unknown as {
+        wordsOf: (own: object, above: object) => (seconds: number) => string;
+        Intl: {
+          DurationFormat: new (
+            locale: string,
+            options: object,
+          ) => { format(duration: Duration): string };
+        };
+      };
+      const waits: [seconds: number, duration: Duration][] = [
+        [5, { seconds: 5 }],
+        [125, { minutes: 2, seconds: 5 }],
+        [3720, { hours: 1, minutes: 2 }],
+        [829_560, { days: 9, hours: 14 }],
+      ];
+      const locales = "en de fr es pt it nl pl ru uk tr ar he fa hi ja ko zh th vi sv fi cs el id";
+      return locales.split(" ").flatMap((locale) =>
+        waits.flatMap(([seconds, duration]) => {
+          const said = wordsOf({ locale }, {})(seconds);
+          const wanted = new Intl.DurationFormat(locale, { style: "narrow" }).format(duration);
+          return said === wanted ? [] : [`${locale}: ${said}, not ${wanted}`];
+        }),
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe("a page that the browser translates", () => {
   it("starts a wait, ticks, and ends it, in elements of their own", async () => {
     await using visitor = await open("");

@@ -6,7 +6,8 @@ import { hydrate, QueryClient, QueryClientProvider } from "@tanstack/react-query
 import { createTRPCClient, httpLink } from "@trpc/client";
 import { Component, type ReactNode } from "react";
 import { hydrateRoot } from "react-dom/client";
-import { createRateLimitReact } from "../../client/react/index.js";
+import { wordsOf } from "../../client/countdown/words.js";
+import { type CountdownLabels, createRateLimitReact } from "../../client/react/index.js";
 import type { RenderedRouter } from "./rendered-server.js";
 
 const client = createTRPCClient<RenderedRouter>({ links: [httpLink({ url: "/trpc" })] });
@@ -45,6 +46,12 @@ function Between() {
   );
 }
 
+/** A wait of a day and more, which the server has prefetched. */
+function Long() {
+  const { status } = useRateLimit("daily");
+  return <RateLimitCountdown retryAt={status?.retryAt} className="long" />;
+}
+
 /** As pages showed it once: a text that goes, beside a countdown. */
 function Bare() {
   const { status } = useRateLimit("few");
@@ -71,16 +78,29 @@ class Boundary extends Component<{ children: ReactNode }, { error?: Error }> {
   }
 }
 
+const GERMAN: CountdownLabels = {
+  in: (time) => `noch ${time}`,
+  at: (clock, day) => `${day ?? "heute"} um ${clock}`,
+  announceAt: (clock, day) => `Weiter geht es ${day ?? "heute"} um ${clock}`,
+};
+
 export interface RenderedPageProps {
   queryClient: QueryClient;
+  isGerman: boolean;
   /** Whether it has the texts that do not survive. */
   isBare: boolean;
 }
 
-export function RenderedPage({ queryClient, isBare }: RenderedPageProps) {
+export function RenderedPage({ queryClient, isGerman, isBare }: RenderedPageProps) {
   return (
     <QueryClientProvider client={queryClient}>
-      <RateLimitProvider client={client} live="off">
+      <RateLimitProvider
+        client={client}
+        live="off"
+        locale={isGerman ? "de" : undefined}
+        labels={isGerman ? GERMAN : undefined}
+      >
+        <Long />
         <RateLimitMeter name="half" label="Half" />
         <RateLimitMeter name="few" label="Few" smooth />
         <Boundary>
@@ -96,9 +116,11 @@ export function RenderedPage({ queryClient, isBare }: RenderedPageProps) {
 if (typeof document !== "undefined") {
   const queryClient = new QueryClient();
   hydrate(queryClient, JSON.parse(document.getElementById("state")!.textContent));
-  const isBare = new URLSearchParams(location.search).has("bare");
+  const query = new URLSearchParams(location.search);
+  const [isBare, isGerman] = [query.has("bare"), query.has("german")];
+  Object.assign(globalThis, { wordsOf });
   hydrateRoot(
     document.getElementById("root")!,
-    <RenderedPage queryClient={queryClient} isBare={isBare} />,
+    <RenderedPage {...{ queryClient, isBare, isGerman }} />,
   );
 }

@@ -23,6 +23,7 @@ function createApp() {
     store: memoryStore(),
     limits: {
       half: { kind: "token bucket", rate: 4, period: HOUR },
+      daily: { kind: "token bucket", rate: 1, period: 30 * HOUR },
       few: { kind: "token bucket", rate: 1, period: 2 * SECOND, capacity: 2 },
     },
   });
@@ -48,13 +49,14 @@ async function bundlePage(): Promise<string> {
 }
 
 /**
- * Its limit `half` has half of its tokens. The address says how the page is: `?still` has no script, so
+ * Its limit `half` has half of its tokens, and `daily` none for 30 hours. The address says how the page is: `?still` has no script, so
  * that it stays as the server has rendered it, `?plain` no stylesheet, `?dark` its `color-scheme`,
- * `?rtl` its direction, and `?bare` the texts that do not survive a translation.
+ * `?rtl` its direction, `?german` its language, and `?bare` the texts that do not survive a translation.
  */
 export async function startRenderedServer() {
   const { limiter, router } = createApp();
   await limiter.limit("half", { count: 2 });
+  await limiter.limit("daily");
   const files: Record<string, [type: string, text: string]> = {
     "/page.js": ["text/javascript", await bundlePage()],
     "/styles.css": ["text/css", await readFile(fileOf("../../client/react/styles.css"), "utf8")],
@@ -67,12 +69,16 @@ export async function startRenderedServer() {
   async function render(query: URLSearchParams): Promise<string> {
     const queryClient = new QueryClient();
     const caller = router.createCaller({});
-    for (const name of ["half", "few"] as const) {
+    for (const name of ["half", "few", "daily"] as const) {
       const key = [["rateLimit", "status"], { input: { name }, type: "query" }];
       queryClient.setQueryData(key, await caller.rateLimit.status({ name }));
     }
     const html = renderToString(
-      <RenderedPage queryClient={queryClient} isBare={query.has("bare")} />,
+      <RenderedPage
+        queryClient={queryClient}
+        isBare={query.has("bare")}
+        isGerman={query.has("german")}
+      />,
     );
     const state = JSON.stringify(dehydrate(queryClient)).replaceAll("<", "\\u003c");
     queryClient.clear();

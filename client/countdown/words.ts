@@ -1,0 +1,124 @@
+/**
+ * What a wait is called. `Intl` has the numbers, the units and the clock of a language, and the labels
+ * have its sentences. A wait in parts is what `Intl.DurationFormat` would say, made of what that is made
+ * of: Node.js 20 and older browsers lack it, and a page has to be the same on a server and in a browser.
+ */
+
+/**
+ * The sentences around a wait, for other languages, or for other words of English. A label that is not
+ * given is the English one, so give all of them, and `locale` beside them.
+ */
+export interface CountdownLabels {
+  /**
+   * What is shown of a wait of less than 12 hours, and of any wait on a server.
+   * @param time in its two largest units, such as "2m 5s" or "9d 14h".
+   * @default the time alone
+   */
+  in?: (time: string) => string;
+  /**
+   * What is shown of a longer wait.
+   * @param clock when it ends, on the visitor's clock, such as "9:00 AM".
+   * @param day "Tuesday", or from six days on "December 24"; `undefined` for today.
+   * @default "at 9:00 AM", "at 9:00 AM on Tuesday"
+   */
+  at?: (clock: string, day: string | undefined) => string;
+  /** What is shown where no wait helps. @default "never" */
+  never?: string;
+  /**
+   * What screen readers announce when a wait of less than 12 hours starts.
+   * @param time in its largest unit, rounded up, such as "3 minutes".
+   * @default "Wait 3 minutes"
+   */
+  announceIn?: (time: string) => string;
+  /** The same for a longer wait, with the parameters of `at`. @default "Wait until 9:00 AM on Tuesday" */
+  announceAt?: (clock: string, day: string | undefined) => string;
+  /** What they announce where no wait helps. @default "You cannot go on" */
+  announceNever?: string;
+  /** What they announce at the end of the wait. @default "You can go on" */
+  announceEnd?: string;
+}
+
+/** The language of countdowns. */
+export interface CountdownWords {
+  /**
+   * A language tag of BCP 47, such as `"de"` or `"en-GB"`, for numbers, units, days and the clock. `Intl`
+   * throws a RangeError for what is none, such as `"en_GB"`. @default "en"
+   */
+  locale?: string | undefined;
+  /** @default English */
+  labels?: CountdownLabels | undefined;
+}
+
+const onDay = (clock: string, day?: string) => (day ? `${clock} on ${day}` : clock);
+
+const ENGLISH: Required<CountdownLabels> = {
+  in: (time) => time,
+  at: (clock, day) => `at ${onDay(clock, day)}`,
+  never: "never",
+  announceIn: (time) => `Wait ${time}`,
+  announceAt: (clock, day) => `Wait until ${onDay(clock, day)}`,
+  announceNever: "You cannot go on",
+  announceEnd: "You can go on",
+};
+
+/** s. From here on, people rather hear what time it is then. */
+const CLOCK = 12 * 3600;
+/** s. A day of the week is one of the next ones, and a date one of the next twelve months. */
+const [WEEK, YEAR] = [6 * 86_400, 360 * 86_400];
+
+/** The largest unit first. */
+const UNITS = [
+  [86_400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+  [1, "second"],
+] as const;
+
+/**
+ * @param own of a countdown. They go before those of the provider `above`.
+ * @returns a function of the seconds of a wait, and of the instant at which it ends, epoch ms. Without
+ * the instant it names no clock: a server is in another time zone than its visitors. `isSaid` asks for
+ * what screen readers announce.
+ */
+export function wordsOf(own: CountdownWords, above: CountdownWords) {
+  const locale = own.locale ?? above.locale ?? "en";
+  const label = <TName extends keyof CountdownLabels>(name: TName) =>
+    own.labels?.[name] ?? above.labels?.[name] ?? ENGLISH[name];
+  const count = (number: number, unit: string, unitDisplay: "narrow" | "long") =>
+    new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay }).format(number);
+
+  function wait(seconds: number, isSaid: boolean): string {
+    const largest = UNITS.findIndex(([size]) => seconds >= size);
+    const [size, unit] = UNITS[largest]!;
+    if (isSaid) return count(Math.ceil(seconds / size), unit, "long");
+    let rest = seconds;
+    const parts = UNITS.slice(largest, largest + 2).map(([length, name]) => {
+      const number = Math.floor(rest / length);
+      rest %= length;
+      return count(number, name, "narrow");
+    });
+    return new Intl.ListFormat(locale, { type: "unit", style: "narrow" }).format(parts);
+  }
+
+  function clock(seconds: number, retryAt: number): [clock: string, day: string | undefined] {
+    // To the nearest minute: an instant that was corrected by a few ms is still nine o'clock.
+    const end = new Date(Math.round(retryAt / 60_000) * 60_000);
+    const format = (options: Intl.DateTimeFormatOptions) =>
+      new Intl.DateTimeFormat(locale, options).format(end);
+    const isToday = end.toDateString() === new Date(retryAt - seconds * 1000).toDateString();
+    const date: Intl.DateTimeFormatOptions = { day: "numeric", month: "long" };
+    if (seconds > YEAR) date.year = "numeric";
+    return [
+      format({ timeStyle: "short" }),
+      isToday ? undefined : format(seconds < WEEK ? { weekday: "long" } : date),
+    ];
+  }
+
+  return (seconds: number, retryAt?: number, isSaid = false): string => {
+    if (seconds === 0) return label("announceEnd");
+    if (seconds === Infinity) return label(isSaid ? "announceNever" : "never");
+    return retryAt === undefined || seconds < CLOCK
+      ? label(isSaid ? "announceIn" : "in")(wait(seconds, isSaid))
+      : label(isSaid ? "announceAt" : "at")(...clock(seconds, retryAt));
+  };
+}
