@@ -45,7 +45,7 @@ export interface CountdownWords {
    * throws a RangeError for what is none, such as `"en_GB"`. @default "en"
    */
   locale?: string | undefined;
-  /** @default English */
+  /** The sentences around a wait. @default English */
   labels?: CountdownLabels | undefined;
 }
 

@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, render, renderHook, screen } from "@testing-library/react";
+import { createElement } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -304,11 +305,8 @@ describe("RateLimitCountdown", () => {
   it("takes over what a server has rendered, by other words of Intl, too", async () => {
     const retryAt = Date.now() + 5_000;
     const rendered = { seconds: new Map([[retryAt, 6]]) };
-    const page = (
-      <CountdownContext.Provider value={rendered}>
-        <RateLimitCountdown retryAt={retryAt} />
-      </CountdownContext.Provider>
-    );
+    const countdown = <RateLimitCountdown retryAt={retryAt} />;
+    const page = createElement(CountdownContext.Provider, { value: rendered }, countdown);
     const container = document.body.appendChild(document.createElement("div"));
     const html = renderToString(page);
     expect(html).toContain(">6s<");
