@@ -28,7 +28,7 @@ export interface MeterProps {
    * CSS classes beside `rate-limit-meter`, which the stylesheet is for. Colours are the variables
    * `--rate-limit-meter-fill` and `--rate-limit-meter-track`; with the stylesheet, sizes are
    * `--rate-limit-meter-height` and `--rate-limit-meter-radius`. The attribute `data-state` is
-   * `"empty"`, `"low"` (the last token, or a quarter of the capacity) or `"ok"`, and missing while
+   * `"empty"`, `"low"` (the last token of three or more, or a quarter of the capacity) or `"ok"`, and missing while
    * nothing is known.
    * @default none
    */
@@ -94,10 +94,10 @@ export function useMeter(
   );
 }
 
-/** The last token is low, and so is a quarter of the capacity. */
+/** The last token is low, and so is a quarter of the capacity; half of it never is. */
 function stateOf(remaining: number, capacity: number): "ok" | "low" | "empty" {
   if (remaining <= 0) return "empty";
-  return remaining < capacity && remaining <= Math.max(1, capacity / 4) ? "low" : "ok";
+  return remaining * 2 < capacity && remaining <= Math.max(1, capacity / 4) ? "low" : "ok";
 }
 
 function formatRemaining(value: number | undefined, capacity: number): string {

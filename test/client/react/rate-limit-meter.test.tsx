@@ -92,6 +92,7 @@ describe("RateLimitMeter", () => {
     ["empty", 0, 8],
     ["empty", -2, 8],
     ["low", 1, 3],
+    ["ok", 1, 2],
     ["ok", 1, 1],
     ["empty", 0, 1],
   ])("is %s with %d tokens of %d, for the styles of an application", (state, value, capacity) => {
