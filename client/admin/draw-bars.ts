@@ -85,7 +85,7 @@ export async function drawBars(
         {
           fill: colour("granted"),
           stroke: colour("granted"),
-          width: 0,
+          width: 1,
           paths,
           points: { show: false },
         },
