@@ -203,6 +203,7 @@ describe("a page", () => {
       const look = async (what: string) => {
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth);
         expect(overflow).toBeLessThanOrEqual(width);
+        await page.evaluate(() => window.scrollTo(0, 0));
         await page.screenshot({ path: `${SCREENSHOTS}${name}${what}.png`, fullPage: true });
         expect(await violationsOf(page)).toEqual([]);
       };

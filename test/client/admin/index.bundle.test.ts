@@ -41,7 +41,7 @@ it("loads uPlot with the first chart, and has its styles in a file", async () =>
     import "trpc-rate-limit/admin.css";
     document.title = RateLimitAdmin.name;
   `);
-  const [entry] = files.filter(({ isEntry }) => isEntry);
+  const entry = files.find(({ isEntry }) => isEntry);
   expect(entry!.text).toMatch(ROOM);
   expect(entry!.text).not.toContain(PLOT);
   const scripts = files.filter(({ text }) => !text.includes(".rate-limit-admin"));
