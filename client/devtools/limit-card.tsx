@@ -41,11 +41,13 @@ export function LimitCard({
           {key !== undefined && <code>{key}</code>}
         </button>
       </h2>
-      {statuses.map(({ count, state, text }) => (
-        <p key={count} className="trl-status" data-state={state}>
-          {count === 1 ? text : `for ${count}: ${text}`}
-        </p>
-      ))}
+      <div>
+        {statuses.map(({ count, state, text }) => (
+          <p key={count} className="trl-status" data-state={state}>
+            {statuses.length === 1 && count === 1 ? text : `for ${count}: ${text}`}
+          </p>
+        ))}
+      </div>
       {fill !== undefined && (
         <div className="trl-bar" aria-hidden="true">
           <div style={{ width: `${fill * 100}%` }} />
@@ -60,21 +62,23 @@ export function LimitCard({
       <div id={details} className="trl-details" hidden={!isOpen}>
         {lines && <Sparkline lines={lines} />}
         <Facts facts={facts} />
-        <div className="trl-actions" role="group" aria-label={`Pretend for ${name}`}>
-          <span>In this page only:</span>
-          {ACTIONS.map((action) => (
-            <button
-              key={action.label}
-              type="button"
-              disabled={!pretences.includes(action.pretence)}
-              onClick={() => recorder.pretend(observer, id, action.pretence)}
-            >
-              {action.label}
-            </button>
-          ))}
+        <div className="trl-actions">
           <button type="button" onClick={() => recorder.ask(observer, id)}>
             Ask now
           </button>
+          <div className="trl-actions" role="group" aria-label={`Pretend for ${name}`}>
+            <span>In this page only:</span>
+            {ACTIONS.map((action) => (
+              <button
+                key={action.label}
+                type="button"
+                disabled={!pretences.includes(action.pretence)}
+                onClick={() => recorder.pretend(observer, id, action.pretence)}
+              >
+                {action.label}
+              </button>
+            ))}
+          </div>
         </div>
       </div>
     </li>

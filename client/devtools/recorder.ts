@@ -72,7 +72,10 @@ export class Recorder {
   sample(): void {
     for (const observer of this.observers) {
       const { now, limits } = observer.inspect();
-      for (const limit of limits) this.historyOf(observer).sample(observer, limit, now);
+      for (const limit of limits) {
+        const isPretended = this.pretenceOf(observer, limit) !== undefined;
+        this.historyOf(observer).sample(observer, limit, now, isPretended);
+      }
     }
   }
 

@@ -63,7 +63,7 @@ export const STYLES = `
 }
 .trl-devtools path[data-line="predicted"] { stroke: var(--fill); }
 .trl-devtools path[data-line="answered"] { stroke: var(--odd); stroke-dasharray: 4 3; }
-.trl-devtools .trl-lines p { font-size: 12px; color: var(--quiet); }
+.trl-devtools .trl-lines p { margin-top: 4px; font-size: 12px; color: var(--quiet); }
 .trl-devtools span[data-line]::before {
   content: ""; display: inline-block; width: 16px; margin-right: 4px; vertical-align: middle;
   border-top: 2px solid var(--fill);

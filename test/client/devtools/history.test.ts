@@ -20,7 +20,7 @@ function start() {
   return {
     clock,
     observer,
-    sample: () => history.sample(observer, limit(), clock()),
+    sample: (isPretended?: boolean) => history.sample(observer, limit(), clock(), isPretended),
     lines: () => history.lines(limit(), clock()),
   };
 }
@@ -53,6 +53,17 @@ it("forgets what is more than a minute ago, and what a clock that was put back h
   clock.advance(-30 * SECOND);
   sample();
   expect(lines()!.predicted.split(/[ML]/)).toHaveLength(32);
+});
+
+it("draws no answer of the server while something else is pretended", () => {
+  const { clock, sample, lines } = start();
+  for (const isPretended of [false, true, true, false, false]) {
+    sample(isPretended);
+    clock.advance(SECOND);
+  }
+  expect(lines()!.predicted).toMatch(/^M[^M]*$/);
+  expect(lines()!.answered).toMatch(/^M[^ML]*M[^ML]*L[^ML]*$/);
+  expect(lines()!.label).toBe("Last minute: predicted 4, answered 4");
 });
 
 it("moves once a second, and not with every look", () => {
