@@ -158,16 +158,16 @@ describe.each(["light", "dark"] as const)("the actions: %s", (colorScheme) => {
     const act = (name: string) => limit.getByRole("button", { name, exact: true }).click();
     await limit.getByText("3 of 3", { exact: true }).waitFor();
     await act("Drain");
-    await limit.getByText(/^denied, ok in \d s$/).waitFor();
+    await limit.getByText(/^for 1: denied, ok in \d s$/).waitFor();
     await page
       .getByText(/^0 (of 3|left)/)
       .first()
       .waitFor();
     await limit.getByText("Pretended: drained, in this page only.").waitFor();
     await act("Refill");
-    await limit.getByText("ok", { exact: true }).waitFor();
+    await limit.getByText("for 1: ok", { exact: true }).waitFor();
     await act("Deny for 10 s");
-    await limit.getByText(/^denied, ok in (9|10) s$/).waitFor();
+    await limit.getByText(/^for 1: denied, ok in (9|10) s$/).waitFor();
     expect(await violationsIn(page, panel)).toEqual([]);
     await act("Ask now");
     await limit.getByText("3 of 3", { exact: true }).waitFor();
