@@ -118,7 +118,7 @@ describe("the chat, alone on the machine", () => {
     const filled = () => fill(page).evaluate((element) => element.getBoundingClientRect().width);
     const before = await filled();
     await soon(async () => expect(await filled()).toBeGreaterThan(before + 10));
-    await meter(page, 0).locator("> div").evaluate(untilItMoves);
+    await meter(page, 0).locator("rect:last-child").evaluate(untilItMoves);
     await page.screenshot({ path: `${SCREENSHOTS}2-waiting.png` });
 
     await labelled(page, /^Send/).waitFor();
