@@ -38,22 +38,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-async function bundle(entryPoint: string): Promise<string> {
+/** @param suffix of the files to return: of the code, or of the styles. */
+async function bundle(app: string, suffix = ".js"): Promise<string> {
   const main = join(root, "main.js");
-  await writeFile(main, appOf(entryPoint));
+  await writeFile(main, app);
   const result = await build({
     root,
     mode: "production",
     configFile: false,
     logLevel: "silent",
-    build: { write: false, rollupOptions: { input: main, output: { format: "iife" } } },
+    build: {
+      write: false,
+      cssTarget: ["chrome111", "safari16.4"],
+      rollupOptions: { input: main, output: { format: suffix === ".js" ? "iife" : "es" } },
+    },
   });
   const { output } = result as Rolldown.RolldownOutput;
-  return output.map((file) => (file.type === "chunk" ? file.code : "")).join("");
+  return output
+    .filter(({ fileName }) => fileName.endsWith(suffix))
+    .map((file) => (file.type === "chunk" ? file.code : file.source.toString()))
+    .join("");
 }
 
 it("builds and counts down from trpc-rate-limit/countdown", async () => {
-  const code = await bundle("trpc-rate-limit/countdown");
+  const code = await bundle(appOf("trpc-rate-limit/countdown"));
   const { window } = new JSDOM("<body></body>", { runScripts: "outside-only" });
   window.eval(code);
   const { body } = window.document;
@@ -66,5 +74,12 @@ it("builds and counts down from trpc-rate-limit/countdown", async () => {
 });
 
 it("is needed for that: trpc-rate-limit/react asks for TanStack Query", async () => {
-  await expect(bundle("trpc-rate-limit/react")).rejects.toThrow(/focusManager|@tanstack/);
+  await expect(bundle(appOf("trpc-rate-limit/react"))).rejects.toThrow(/focusManager|@tanstack/);
+});
+
+it("keeps the stylesheet, and its colours for both schemes where older browsers are to be served", async () => {
+  const styles = await bundle('import "trpc-rate-limit/styles.css";', ".css");
+  expect(styles).toContain(":where(.rate-limit-meter)");
+  // A tool that writes light-dark() in another way needs a color-scheme beside it.
+  expect(styles.match(/fill: ?var\(--rate-limit-meter-\w+, ?light-dark\(/g)).toHaveLength(3);
 });
