@@ -11,7 +11,7 @@ import type { LimitView } from "./view.js";
 const ACTIONS: readonly { pretence: Pretence; label: string }[] = [
   { pretence: "drained", label: "Drain" },
   { pretence: "refilled", label: "Refill" },
-  { pretence: "denied for 10 s", label: "Deny for 10 s" },
+  { pretence: "denied for 10 s", label: "Deny 10 s" },
 ];
 
 export function LimitCard({
@@ -35,12 +35,17 @@ export function LimitCard({
 
   return (
     <li>
-      <h2>
-        <button type="button" aria-expanded={isOpen} aria-controls={details} onClick={toggle}>
-          {name}
-          {key !== undefined && <code>{key}</code>}
+      <div className="trl-row">
+        <h2>
+          <button type="button" aria-expanded={isOpen} aria-controls={details} onClick={toggle}>
+            {name}
+            {key !== undefined && <code>{key}</code>}
+          </button>
+        </h2>
+        <button type="button" onClick={() => recorder.ask(observer, id)}>
+          Ask now
         </button>
-      </h2>
+      </div>
       <div>
         {statuses.map(({ count, state, text }) => (
           <p key={count} className="trl-status" data-state={state}>
@@ -62,23 +67,22 @@ export function LimitCard({
       <div id={details} className="trl-details" hidden={!isOpen}>
         {lines && <Sparkline lines={lines} />}
         <Facts facts={facts} />
-        <div className="trl-actions">
-          <button type="button" onClick={() => recorder.ask(observer, id)}>
-            Ask now
-          </button>
-          <div className="trl-actions" role="group" aria-label={`Pretend for ${name}`}>
-            <span>In this page only:</span>
-            {ACTIONS.map((action) => (
-              <button
-                key={action.label}
-                type="button"
-                disabled={!pretences.includes(action.pretence)}
-                onClick={() => recorder.pretend(observer, id, action.pretence)}
-              >
-                {action.label}
-              </button>
-            ))}
-          </div>
+        <div
+          className="trl-actions"
+          role="group"
+          aria-label={`Pretend for ${name}, in this page only`}
+        >
+          <span>In this page:</span>
+          {ACTIONS.map((action) => (
+            <button
+              key={action.label}
+              type="button"
+              disabled={!pretences.includes(action.pretence)}
+              onClick={() => recorder.pretend(observer, id, action.pretence)}
+            >
+              {action.label}
+            </button>
+          ))}
         </div>
       </div>
     </li>

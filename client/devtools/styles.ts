@@ -17,7 +17,7 @@ export const STYLES = `
 }
 .trl-devtools :is(h2, p, ul, ol, dl, dd) { margin: 0; padding: 0; }
 .trl-devtools :is(button, input) {
-  font: inherit; color: inherit; margin: 0; min-height: 24px; padding: 2px 8px;
+  font: inherit; color: inherit; margin: 0; min-height: 24px; padding: 2px 7px;
   background: var(--page); border: 1px solid var(--edge); border-radius: 6px;
 }
 .trl-devtools button { cursor: pointer; }
@@ -30,8 +30,12 @@ export const STYLES = `
 .trl-devtools :is(.trl-toolbar, .trl-observer, .trl-timeline) { display: grid; gap: 8px; }
 .trl-devtools .trl-observer { grid-template-columns: minmax(0, 1fr); }
 .trl-devtools .trl-actions { display: flex; flex-wrap: wrap; align-items: center; gap: 6px; }
+.trl-devtools .trl-details .trl-actions { gap: 4px; }
+.trl-devtools .trl-details button { padding-inline: 6px; }
 .trl-devtools .trl-actions > span { color: var(--quiet); }
 .trl-devtools .trl-row { display: flex; align-items: center; gap: 12px; }
+.trl-devtools li > .trl-row { justify-content: space-between; align-items: start; }
+.trl-devtools .trl-row > button { flex: none; }
 .trl-devtools .trl-pretence { color: var(--odd); font-weight: 600; }
 .trl-devtools ul {
   list-style: none; display: grid; gap: 12px; align-items: start;

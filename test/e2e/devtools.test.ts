@@ -166,7 +166,7 @@ describe.each(["light", "dark"] as const)("the actions: %s", (colorScheme) => {
     await limit.getByText("Pretended: drained, in this page only.").waitFor();
     await act("Refill");
     await limit.getByText("for 1: ok", { exact: true }).waitFor();
-    await act("Deny for 10 s");
+    await act("Deny 10 s");
     await limit.getByText(/^for 1: denied, ok in (9|10) s$/).waitFor();
     expect(await violationsIn(page, panel)).toEqual([]);
     await act("Ask now");

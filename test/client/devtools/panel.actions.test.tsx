@@ -51,7 +51,7 @@ it("drains, denies and refills in this page only, says so, and comes back to the
   expect((await page.limiter.getValue("hourly")).value).toBe(3);
   click(limit("hourly"), "Refill");
   await soon(() => expect(textOf("a")).toBe("ok 3"));
-  click(limit("hourly"), "Deny for 10 s");
+  click(limit("hourly"), "Deny 10 s");
   await soon(() => limit("hourly").getByText(/^denied, ok in \d+ s$/));
   click(limit("hourly"), "Ask now");
   await soon(() => expect(textOf("a")).toBe("ok 3"));
