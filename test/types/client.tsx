@@ -4,6 +4,8 @@ import type { AnyTRPCRouter } from "@trpc/server";
 import type { TanStackDevtoolsReactInit } from "@tanstack/react-devtools";
 import type { TRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { type RateLimitSnapshot, waitsInLine } from "trpc-rate-limit";
+import { RateLimitAdmin } from "trpc-rate-limit/admin";
+import "trpc-rate-limit/admin.css";
 import {
   createRateLimitObserver,
   createTRPCTransport,
@@ -25,6 +27,11 @@ const observed = createRateLimitObserver({
 export const devtools: TanStackDevtoolsReactInit = {
   plugins: [rateLimitDevtools({ client: ownClient }), rateLimitDevtools({ observer: observed })],
 };
+export const room = <RateLimitAdmin client={ownClient} path="support.limits" locale="de" />;
+// @ts-expect-error It needs a client.
+<RateLimitAdmin />;
+// @ts-expect-error a client of something else
+<RateLimitAdmin client={{ query: () => {} }} />;
 // @ts-expect-error Either a client or an observer.
 rateLimitDevtools({});
 

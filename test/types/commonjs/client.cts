@@ -3,6 +3,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { createTRPCClient, httpLink } from "@trpc/client";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { createElement } from "react";
+import { RateLimitAdmin } from "trpc-rate-limit/admin";
 import {
   createRateLimitObserver,
   createTRPCTransport,
@@ -33,6 +34,7 @@ observer.debit({ name: "send" }, 1);
 observer.debit({ name: "sedn" }, 1);
 inspectRateLimits(client);
 export const plugin = rateLimitDevtools({ client });
+export const room = createElement(RateLimitAdmin, { client });
 
 export function Page() {
   return createElement(RateLimitProvider, { client }, createElement(Send));
