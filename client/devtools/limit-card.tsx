@@ -61,7 +61,7 @@ export function LimitCard({
       {error !== undefined && <p className="trl-error">{`The server does not tell: ${error}`}</p>}
       {pretence !== undefined && (
         <p className="trl-pretence">
-          Pretended: {pretence}, in this page only. The server&apos;s next word ends it.
+          {`Pretended: ${pretence}, in this page only. The server's next word ends it.`}
         </p>
       )}
       <div id={details} className="trl-details" hidden={!isOpen}>

@@ -99,9 +99,7 @@ function Observer({
       <Facts facts={view.facts} />
       {view.limits.length === 0 && <p>It follows no limit now.</p>}
       {view.limits.length > shown.length && (
-        <p>
-          {shown.length} of {view.limits.length} limits are shown.
-        </p>
+        <p>{`${shown.length} of ${view.limits.length} limits are shown.`}</p>
       )}
       <ul aria-label="Limits">
         {shown.map((limit) => (

@@ -34,7 +34,9 @@ export function TimelineList({
           <Event key={event.id} event={event} />
         ))}
       </ol>
-      {events.length > MOST_SHOWN && <p>{events.length - MOST_SHOWN} older ones are not shown.</p>}
+      {events.length > MOST_SHOWN && (
+        <p>{`${events.length - MOST_SHOWN} older ones are not shown.`}</p>
+      )}
     </div>
   );
 }
@@ -43,16 +45,11 @@ function Event({ event: { at, kind, item, count, path, text, times } }: { event:
   return (
     <li data-kind={kind}>
       <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>{" "}
-      <strong>
-        {kind}
-        {count !== undefined && ` ${count}`}
-        {times > 1 && ` ×${times}`}
-      </strong>{" "}
+      <strong>{`${kind}${count === undefined ? "" : ` ${count}`}${times > 1 ? ` ×${times}` : ""}`}</strong>{" "}
       <span>
-        {item.name}
+        <span>{item.name}</span>
         {item.key !== undefined && <code>{item.key}</code>}
-        {path !== undefined && `, ${path}`}
-        {text !== "" && `: ${text}`}
+        <span>{`${path === undefined ? "" : `, ${path}`}${text === "" ? "" : `: ${text}`}`}</span>
       </span>
     </li>
   );

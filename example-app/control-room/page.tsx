@@ -68,8 +68,8 @@ function Hat({ own, isOperator, isOpen }: { own: string; isOperator: boolean; is
         </dd>
       </dl>
       <p role="status" className="quiet">
-        {!isOpen && "In production, visitors must not ban each other."}
-        {become.isError && "The server does not answer. Try again."}
+        {!isOpen && <span>In production, visitors must not ban each other.</span>}
+        {become.isError && <span>The server does not answer. Try again.</span>}
       </p>
     </div>
   );

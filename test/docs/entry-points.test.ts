@@ -83,11 +83,13 @@ it("has stylesheets that bundlers keep, and that TypeScript knows without a bund
     sideEffects: string[];
   };
   const sheets = Object.keys(exports).filter((path) => path.endsWith(".css"));
-  expect(sheets).toEqual(["./styles.css"]);
+  expect(sheets).toEqual(["./admin.css", "./styles.css"]);
   expect(sideEffects).toEqual(["**/*.css"]);
-  const { types, default: css } = exports["./styles.css"]!;
-  expect(await readFile(join(ROOT, css), "utf8")).toContain("light-dark(");
-  expect(await readFile(join(ROOT, types), "utf8")).toBe("export {};\n");
+  for (const sheet of sheets) {
+    const { types, default: css } = exports[sheet]!;
+    expect(await readFile(join(ROOT, css), "utf8")).toContain("light-dark(");
+    expect(await readFile(join(ROOT, types), "utf8")).toBe("export {};\n");
+  }
 });
 
 /** Those of the file and of the package: what is wrong in a peer's own types is not looked at. */
