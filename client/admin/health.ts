@@ -24,14 +24,20 @@ export function withHealth(client: AdminClient): { client: AdminClient; health: 
     state = next;
     for (const listener of listeners) listener();
   }
-  async function watched<T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> {
+  async function watched<T>(
+    answer: Promise<T>,
+    signal: AbortSignal,
+    isAnswer: (trouble: Trouble) => boolean = (trouble) => trouble === "wrong",
+  ): Promise<T> {
     try {
       const result = await answer;
       set({ trouble: undefined, answeredAt: Date.now() });
       return result;
     } catch (error) {
       const trouble = troubleOf(error);
-      if (!signal?.aborted && trouble !== "wrong") set({ ...state, trouble });
+      if (!signal.aborted && !isAnswer(trouble)) {
+        set({ ...state, trouble: trouble === "wrong" ? undefined : trouble });
+      }
       throw error;
     }
   }
@@ -40,7 +46,8 @@ export function withHealth(client: AdminClient): { client: AdminClient; health: 
     client: {
       limits: (signal) => watched(client.limits(signal), signal),
       list: (input, signal) => watched(client.list(input, signal), signal),
-      key: (input, signal) => watched(client.key(input, signal), signal),
+      // A caller may see the others, and not this one.
+      key: (input, signal) => watched(client.key(input, signal), signal, isOfKey),
       usage: (input, signal) => watched(client.usage(input, signal), signal),
       denials: (input, signal) => watched(client.denials(input, signal), signal),
       // What may be asked and what may be done are different rights.
@@ -55,6 +62,8 @@ export function withHealth(client: AdminClient): { client: AdminClient; health: 
     },
   };
 }
+
+const isOfKey = (trouble: Trouble) => trouble === "wrong" || trouble === "refused";
 
 const UNKNOWN: Health = { trouble: undefined, answeredAt: undefined };
 

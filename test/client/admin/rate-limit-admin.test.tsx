@@ -55,7 +55,10 @@ async function open({
   const rl = createRateLimitTRPC({
     t,
     limiter,
-    admin: { authorize: ({ action }) => allowed.has(action), actor: () => "ada" },
+    admin: {
+      authorize: ({ action, key }) => allowed.has(action) && key !== "vip",
+      actor: () => "ada",
+    },
   });
   const router = t.router({ rateLimitAdmin: rl.admin });
   const server = await startServer(router, () => ({}));
@@ -222,6 +225,15 @@ describe("a caller's rights", () => {
     await lookUp("ann");
     const actions = within(await card("send"));
     expect(actions.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Reset"]);
+  });
+
+  it("may end at a key, and the rest of the page goes on", async () => {
+    await open();
+    await lookUp("vip");
+    expect((await screen.findByRole("alert")).textContent).toBe("You may not see this key.");
+    expect(screen.getByText("Live").closest("[data-state]")?.getAttribute("data-state")).toBe(
+      "live",
+    );
   });
 
   it("to see nothing are the designed refusal, and a right that comes is noticed", async () => {
