@@ -247,7 +247,7 @@ describe("a page", () => {
     expect(await room(page).locator("font").count()).toBeGreaterThan(10);
     // Each of these adds and takes away elements and texts.
     await page.getByLabel("All", { exact: true }).check({ force: true });
-    await page.getByLabel("Limited now").check({ force: true });
+    await page.getByLabel("Limited now", { exact: true }).check({ force: true });
     await lookUp(page, "customer 33");
     const api = card(page, "apiCalls");
     const unused = page.getByText("Limits that this key has not used lately");
