@@ -36,9 +36,9 @@ export function createLimiter(
   return createRateLimiter({
     store: prismaStore(prisma),
     limits: LIMITS,
-    // A row goes when it is full on both tiers.
     // The control room bans, exempts and raises.
     overrides: true,
+    // A row goes when it is full on both tiers.
     autoPrune: { every: HOUR, alsoConfigs: { llmTokens: [PAID] } },
     ...hooks,
   });

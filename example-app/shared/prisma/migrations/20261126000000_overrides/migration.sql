@@ -1,5 +1,5 @@
 -- CreateTable
-CREATE TABLE "RateLimitOverride" (
+CREATE TABLE "rate_limit_overrides" (
     "name" TEXT NOT NULL,
     "key" TEXT NOT NULL DEFAULT '',
     "rule" TEXT NOT NULL,
