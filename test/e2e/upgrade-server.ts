@@ -1,6 +1,6 @@
 /** An application whose customers have plans, and the webhook that changes one. See `upgrade.test.ts`. */
 import { createServer } from "node:http";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -96,11 +96,6 @@ async function bundlePage(): Promise<string> {
 export async function startUpgradeServer() {
   const folder = await mkdtemp(join(tmpdir(), "upgrade-"));
   const prisma = await openDatabase(`file:${join(folder, "app.db")}`, 2000);
-  // The demo sets no overrides, so its migrations do not have the table.
-  const table = "prisma/migrations/20261123000000_rate_limit_override/migration.sql";
-  await prisma.$executeRawUnsafe(
-    await readFile(fileURLToPath(new URL(`../../${table}`, import.meta.url)), "utf8"),
-  );
   const { limiter, router, change } = createApp(prisma);
   const script = await bundlePage();
   const visitorOf = (cookie = "") => /visitor=(\w+)/.exec(cookie)?.[1] ?? "none";
