@@ -187,7 +187,9 @@ describe("doctor on PostgreSQL", () => {
   it("names the schema that has the table", async () => {
     await using database = await createPostgres();
     await database.prisma.$executeRawUnsafe("CREATE SCHEMA app");
-    await database.prisma.$executeRawUnsafe('ALTER TABLE "RateLimit" SET SCHEMA app');
+    for (const table of ["RateLimit", "RateLimitOverride"]) {
+      await database.prisma.$executeRawUnsafe(`ALTER TABLE "${table}" SET SCHEMA app`);
+    }
     const findings = await runDoctor(database.url);
     expect(faultsOf(findings)).toEqual(["error table-elsewhere"]);
     expect(findingOf(findings, "table-elsewhere").message).toContain('schema "app"');
