@@ -191,7 +191,7 @@ describe("doctor on PostgreSQL", () => {
       await database.prisma.$executeRawUnsafe(`ALTER TABLE "${table}" SET SCHEMA app`);
     }
     const findings = await runDoctor(database.url);
-    expect(faultsOf(findings)).toEqual(["error table-elsewhere"]);
+    expect(faultsOf(findings)).toEqual(["error table-elsewhere", "error overrides-elsewhere"]);
     expect(findingOf(findings, "table-elsewhere").message).toContain('schema "app"');
     expect(faultsOf(await runDoctor(database.url, { schema: "app" }))).toEqual([]);
     expect(faultsOf(await runDoctor(`${database.url}?schema=app`))).toEqual([]);
