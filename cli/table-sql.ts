@@ -1,12 +1,15 @@
 /** The SQL of the table of limits: the migrations of the package, which are its only source. */
 import { DIALECTS } from "../server/store/sql/dialects.js";
 import type { DialectName } from "../server/store/sql/driver.js";
+import { overridesName } from "../server/store/override-table.js";
+import { quoted, quotedTable, type TableName } from "../server/store/sql/sql.js";
 import mysql from "../prisma/mysql/migrations/20261121000000_rate_limit/migration.sql?raw";
 import postgresql from "../prisma/postgresql/migrations/20261121000000_rate_limit/migration.sql?raw";
 import mysqlOverrides from "../prisma/mysql/migrations/20261123000000_rate_limit_override/migration.sql?raw";
 import postgresqlOverrides from "../prisma/postgresql/migrations/20261123000000_rate_limit_override/migration.sql?raw";
 import sqliteOverrides from "../prisma/migrations/20261123000000_rate_limit_override/migration.sql?raw";
 import sqlite from "../prisma/migrations/20261121000000_rate_limit/migration.sql?raw";
+import { closeTablesSql } from "./visitors-sql.js";
 
 const SQL: Record<DialectName, readonly [limits: string, overrides: string]> = {
   mysql: [mysql, mysqlOverrides],
@@ -14,12 +17,40 @@ const SQL: Record<DialectName, readonly [limits: string, overrides: string]> = {
   sqlite: [sqlite, sqliteOverrides],
 };
 
-export function tableSql(dialect: DialectName): string {
+export interface TableSqlOptions {
+  /** On PostgreSQL. @default "RateLimit" */
+  table?: TableName;
+  /** On PostgreSQL, the roles of visitors, who get no right. @default none */
+  closedTo?: readonly string[];
+}
+
+export function tableSql(dialect: DialectName, options: TableSqlOptions = {}): string {
+  const { table = { name: "RateLimit" }, closedTo = [] } = options;
   const [limits, overrides] = SQL[dialect].map((sql) => {
     return sql.replace(/^-- CreateTable\n/, "").trimEnd();
   });
   const note = "-- What counts instead of a limit; only a limiter with `overrides: true` uses it.";
-  return `-- The tables of trpc-rate-limit.\n${limits}\n\n${note}\n${overrides}\n`;
+  const text = `-- The tables of trpc-rate-limit.\n${limits}\n\n${note}\n${overrides}\n`;
+  if (dialect !== "postgresql") return text;
+  const close = closedTo.length === 0 ? "" : `\n${closeTablesSql(bothTables(table), closedTo)}\n`;
+  return withNames(text, table) + close;
+}
+
+const beside = (limits: TableName) => ({ ...limits, name: overridesName(limits.name) });
+
+/** Both tables, in quotes. */
+export function bothTables(limits: TableName): string[] {
+  return [limits, beside(limits)].map((table) => quotedTable(table));
+}
+
+const NAME = /"RateLimit(Override)?(_pkey)?"/g;
+
+function withNames(text: string, limits: TableName): string {
+  return text.replace(NAME, (_, isOfOverrides?: string, key?: string) => {
+    const table = isOfOverrides ? beside(limits) : limits;
+    // A key has the schema of its table.
+    return key ? quoted(table.name + key) : quotedTable(table);
+  });
 }
 
 /** Where the package has it, in an application that has installed the package. */

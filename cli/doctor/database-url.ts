@@ -20,7 +20,7 @@ export interface DatabaseUrl {
 }
 
 /** As Next.js and Prisma read them; the first one that has a value wins. */
-const ENV_FILES = [".env.local", ".env", "prisma/.env"];
+export const ENV_FILES = [".env.local", ".env", "prisma/.env"];
 
 const DIALECTS: Record<string, DialectName> = {
   "postgres:": "postgresql",

@@ -1,7 +1,9 @@
 /** Adds the tables of the limits to a schema of Drizzle: into its file, or into one beside it. */
 import { join } from "node:path";
 import { overridesName } from "../../server/store/override-table.js";
-import type { AddedTable } from "./add-table.js";
+import { bothTables } from "../table-sql.js";
+import { closeTablesSql, revokeSql } from "../visitors-sql.js";
+import type { AddedTable, TableOptions } from "./add-table.js";
 import type { Code } from "./code/code.js";
 import { inStyle, indentUnit } from "./code/code-style.js";
 import { importText } from "./code/imports.js";
@@ -22,7 +24,11 @@ import { findInCode, inFolder, type Member } from "./member.js";
 
 const NO_TABLE = "it needs the table";
 
-export async function addDrizzleTable(draft: Draft, member: Member): Promise<AddedTable> {
+export async function addDrizzleTable(
+  draft: Draft,
+  member: Member,
+  { closedTo }: TableOptions,
+): Promise<AddedTable> {
   const root = join(draft.root, member.folder);
   const schema = await findDrizzleSchema(root);
   const added = (name: string, file: string, isNew: boolean): AddedTable => ({
@@ -39,14 +45,28 @@ export async function addDrizzleTable(draft: Draft, member: Member): Promise<Add
     draft.seen(file);
     return added(present.constant, file, false);
   }
-  const plan = { draft, member, schema, codes, core: coreFor(member, schema, codes) };
+  const core = coreFor(member, schema, codes);
+  const isClosed = core === "pg" && closedTo.length > 0;
+  const isHidden = isClosed && knowsSecurity(member);
+  const plan = { draft, member, schema, codes, core, isHidden };
   const place = await placeIn(plan);
+  const prefix = typeof place === "string" ? "" : place.prefix;
+  const tables = bothTables({ name: prefix + namesFor(plan).table });
+  // A schema of Drizzle has row-level security, and no rights.
+  const close = isHidden ? revokeSql : closeTablesSql;
+  const closing = isClosed ? { closing: close(tables, closedTo) } : {};
   if (typeof place === "string") {
     byHand(plan, place);
-    return added("rateLimits", inFolder(member, "src/db/schema.ts"), true);
+    return { ...added("rateLimits", inFolder(member, "src/db/schema.ts"), true), ...closing };
   }
   if (!place.isDone) draft.stop(NO_TABLE);
-  return added(place.name, place.file, true);
+  return { ...added(place.name, place.file, true), ...closing };
+}
+
+/** `enableRLS` is there since Drizzle 0.36. */
+function knowsSecurity({ ranges }: Member): boolean {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(ranges["drizzle-orm"] ?? "") ?? [];
+  return major === undefined || Number(major) > 0 || Number(minor) >= 36;
 }
 
 interface DrizzlePlan {
@@ -56,6 +76,7 @@ interface DrizzlePlan {
   /** The files of the schema that are code. */
   codes: ReadonlyMap<string, Code>;
   core: Core | undefined;
+  isHidden: boolean;
 }
 
 /** By the imports of the schema, by the config, or by the client. */
@@ -75,6 +96,8 @@ function coreFor(
 interface Place {
   name: string;
   file: string;
+  /** Of the names of tables in the database. */
+  prefix: string;
   isDone: boolean;
 }
 
@@ -104,7 +127,7 @@ async function inSchemaFile(plan: DrizzlePlan, core: Core, code: Code): Promise<
   const { name, table } = namesFor(plan);
   const names = coreOf(code)?.names ?? new Map<string, string>();
   const local = (imported: string) => names.get(imported) ?? imported;
-  const creator = creatorOf(code)?.name;
+  const { name: creator, prefix = "" } = creatorOf(code) ?? {};
   const wanted = [
     "primaryKey",
     ...(core === "mysql" ? ["customType"] : []),
@@ -120,6 +143,7 @@ async function inSchemaFile(plan: DrizzlePlan, core: Core, code: Code): Promise<
     customType: local("customType"),
     name,
     table,
+    isHidden: plan.isHidden,
   });
   const isDone = await plan.draft.edit({
     file,
@@ -130,7 +154,7 @@ async function inSchemaFile(plan: DrizzlePlan, core: Core, code: Code): Promise<
     },
     lines: text,
   });
-  return { name, file, isDone };
+  return { name, file, prefix, isDone };
 }
 
 /** Whether a name occurs by itself: not as a property of something. */
@@ -181,7 +205,7 @@ async function ownFile(plan: DrizzlePlan, core: Core, folder: string): Promise<P
   const { name, text } = fileText(plan, core);
   const file = `${folder}/rate-limit.ts`;
   const isDone = await plan.draft.create(file, text, "there is a file of this name already");
-  return { name, file, isDone };
+  return { name, file, prefix: "", isDone };
 }
 
 /** A file that has only the tables, in the style of those of the schema. */
@@ -189,7 +213,8 @@ function fileText(plan: DrizzlePlan, core: Core): { name: string; text: string }
   const { name, table } = namesFor(plan);
   const create = `${core}Table`;
   const imports = [...(core === "mysql" ? ["customType"] : []), create, "primaryKey"].toSorted();
-  const names = { core, create, primaryKey: "primaryKey", customType: "customType", name, table };
+  const local = { primaryKey: "primaryKey", customType: "customType" };
+  const names = { core, create, ...local, name, table, isHidden: plan.isHidden };
   const model = [...plan.codes.values()].find((code) => coreOf(code) !== undefined);
   const text = `${importText(`drizzle-orm/${core}-core`, imports)}\n\n${tableText(names)}`;
   const unit = indentUnit(model?.text ?? "");

@@ -119,18 +119,28 @@ export interface Table {
 /** The exported table with a column, such as `shard`, which only the table of the limits has. */
 export function tableWith(code: Code, column: string): Table | undefined {
   for (const { name: constant, value, isExported } of declaredIn(code.program)) {
-    if (!isExported || value?.type !== "CallExpression") continue;
-    const [named, columns] = value.arguments;
+    const made = value && withoutSecurity(value);
+    if (!isExported || made?.type !== "CallExpression") continue;
+    const [named, columns] = made.arguments;
     if (named?.type !== "StringLiteral" || columns === undefined) continue;
     const hasColumn = findAll(columns, "ObjectProperty").some(
       ({ node }) => nameOf(node.key) === column,
     );
     if (!hasColumn) continue;
     const creator = creatorOf(code);
-    const prefix = creator?.name === nameOf(value.callee) ? (creator?.prefix ?? "") : "";
+    const { callee } = made;
+    // `createTable.withRLS(…)`
+    const by = nameOf(callee) === "withRLS" && "object" in callee ? callee.object : callee;
+    const prefix = creator?.name === nameOf(by) ? (creator?.prefix ?? "") : "";
     return { constant, name: prefix + named.value };
   }
   return undefined;
+}
+
+/** The call before `.enableRLS()`. */
+function withoutSecurity(value: Node): Node {
+  if (value.type !== "CallExpression" || value.callee.type !== "MemberExpression") return value;
+  return nameOf(value.callee) === "enableRLS" ? value.callee.object : value;
 }
 
 /** The function of the application that makes tables with a prefix. */

@@ -14,6 +14,8 @@ export interface TableNames {
   name: string;
   /** In the database. */
   table: string;
+  /** Whether rows are hidden from roles without a policy. Only on PostgreSQL. */
+  isHidden: boolean;
 }
 
 /** `double` is the name of a function. */
@@ -33,11 +35,15 @@ const bytes = ${customType}<{ data: string }>({
 
 `;
 
+const HIDDEN = `
+// No policy: only the owner of the table and roles with BYPASSRLS see its rows, and no visitor.`;
+
 /** A name of two words is said, or Drizzle's `casing: "snake_case"` makes another one of it. */
 export function tableText(names: TableNames): string {
   const { core, create, name, table, primaryKey } = names;
+  const [note, end] = names.isHidden ? [HIDDEN, ").enableRLS();"] : ["", ");"];
   const { text, whole, double } = COLUMNS[core];
-  return `${core === "mysql" ? bytes(names.customType) : ""}/** The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant. */
+  return `${core === "mysql" ? bytes(names.customType) : ""}/** The limits of trpc-rate-limit: how many tokens one limit had for one key, at one instant. */${note}
 export const ${name} = ${create}(
   "${table}",
   (d) => ({
@@ -48,9 +54,9 @@ export const ${name} = ${create}(
     ts: ${double}().notNull(),
   }),
   (t) => [${primaryKey}({ columns: [t.name, t.key, t.shard] })],
-);
+${end}
 
-/** What counts instead of a limit, for one key or for all of them; see \`overrides\` of trpc-rate-limit. */
+/** What counts instead of a limit, for one key or for all of them; see \`overrides\` of trpc-rate-limit. */${note}
 export const ${overridesName(name)} = ${create}(
   "${overridesName(table)}",
   (d) => ({
@@ -61,6 +67,6 @@ export const ${overridesName(name)} = ${create}(
     setAt: ${double}("setAt").notNull(),
   }),
   (t) => [${primaryKey}({ columns: [t.name, t.key] })],
-);
+${end}
 `;
 }

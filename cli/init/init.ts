@@ -22,15 +22,17 @@ export interface InitOptions {
   /** Runs the package manager after it has written package.json. */
   install: boolean;
   print: (text: string) => void;
+  /** Epoch ms, for the name of a migration. @default the time of this machine */
+  now?: number;
 }
 
 /** @throws CliError when it cannot go on, and when it cannot ask. */
 export async function init(options: InitOptions): Promise<void> {
-  const { version, dryRun, yes, print } = options;
+  const { version, dryRun, yes, print, now = Date.now() } = options;
   let isInstalled = false;
   const project = await readProject(options.root);
   const { root } = project;
-  const plan = await makePlan(project, version);
+  const plan = await makePlan(project, version, now);
   if (root !== options.root) print(`In ${root}:\n`);
   for (const change of plan.changes) print(diffOf(change));
   const install = options.install ? plan.install : undefined;

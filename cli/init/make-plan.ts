@@ -4,7 +4,8 @@
  */
 import { CliError } from "../cli-error.js";
 import { addDrizzleTable } from "./add-drizzle-table.js";
-import { type AddedTable, addPrismaTable, addSql } from "./add-table.js";
+import { SUPABASE_ROLES } from "../visitors-sql.js";
+import { type AddedTable, addPrismaTable, addSql, type TableOptions } from "./add-table.js";
 import { findDatabase } from "./database.js";
 import { addPackage, addZod } from "./dependency.js";
 import { Draft } from "./draft.js";
@@ -12,15 +13,17 @@ import { addLimits, limitsFileOf, presentLimits } from "./limits-file.js";
 import { nextSteps } from "./next-steps.js";
 import type { Plan } from "./plan.js";
 import type { Project } from "./project.js";
+import { seesSupabase } from "./sees-supabase.js";
 import { findStorage } from "./storage.js";
 import { websOf, wireClient } from "./wire-client.js";
 import { handlersOf, wirePrismaPool, wireServer } from "./wire-server.js";
 
 /**
  * @param version of this package.
+ * @param now epoch ms, for the name of a migration.
  * @throws CliError when limits cannot be kept in the project's database.
  */
-export async function makePlan(project: Project, version: string): Promise<Plan> {
+export async function makePlan(project: Project, version: string, now: number): Promise<Plan> {
   refuse(project);
   const { api, db, root } = project;
   const draft = new Draft(root);
@@ -30,7 +33,8 @@ export async function makePlan(project: Project, version: string): Promise<Plan>
 
   const limits = presentLimits(project) ?? (await limitsFileOf(project));
   if (project.trpcFile !== undefined) await addZod(draft, project, [api, ...handlers]);
-  const table = await addTable(draft, project, limits);
+  const closedTo = (await seesSupabase(project)) ? SUPABASE_ROLES : [];
+  const table = await addTable(draft, project, limits, { closedTo, now });
   const { storage } = table;
   const database = await findDatabase(db?.member ?? api, storage, (file) => draft.readCode(file));
   const options = { draft, project, limits, database };
@@ -62,14 +66,19 @@ export async function makePlan(project: Project, version: string): Promise<Plan>
 
 const addCommand = ({ packageManager }: Project) => (packageManager === "npm" ? "install" : "add");
 
-async function addTable(draft: Draft, project: Project, limits: string): Promise<AddedTable> {
+async function addTable(
+  draft: Draft,
+  project: Project,
+  limits: string,
+  options: TableOptions,
+): Promise<AddedTable> {
   const { db, api } = project;
-  if (db?.orm === "prisma") return addPrismaTable(draft, db.member);
-  if (db?.orm === "drizzle") return addDrizzleTable(draft, db.member);
+  if (db?.orm === "prisma") return addPrismaTable(draft, db.member, options);
+  if (db?.orm === "drizzle") return addDrizzleTable(draft, db.member, options);
   const storage = findStorage(api);
   return storage.kind === "memory"
     ? { storage, isNew: false }
-    : addSql(draft, storage, storage.dialect, limits);
+    : addSql(draft, storage, storage.dialect, limits, options);
 }
 
 function refuse({ members, db }: Project): void {

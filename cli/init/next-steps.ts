@@ -7,6 +7,7 @@ import { codeStyleOf, inStyle } from "./code/code-style.js";
 import { importText } from "./code/imports.js";
 import { handlerStep } from "./handler-step.js";
 import { inFolder, sourceWith, specifierInside } from "./member.js";
+import { isSupabaseMigration } from "./migrations.js";
 import { collationSql, tableOf } from "./prisma-schema.js";
 import type { Project } from "./project.js";
 import { isNative, type WiredClient } from "./wire-client.js";
@@ -36,6 +37,7 @@ async function tableSteps({ project, table }: NextSteps): Promise<string[]> {
     const { sqlFile: file } = table;
     // A migration in code is run by the tool of the application.
     if (!file.endsWith(".sql")) return [`run the migration ${file}`];
+    if (isSupabaseMigration(file)) return [`run the migration ${file}: npx supabase db push`];
     const { dialect } = table.storage;
     return [`make the table: ${commandOf(dialect, file, await envFileToLoad(root))}`];
   }
@@ -45,9 +47,14 @@ async function tableSteps({ project, table }: NextSteps): Promise<string[]> {
     const isGenerator = folder !== "" && scripts.has("db:generate");
     const generate = isGenerator ? run("db:generate") : inIt("npx prisma generate");
     if (table.provider === "mysql") return [mysqlStep(tableOf(table.storage.model)), generate];
+    if (table.closing !== undefined) return [closingStep(table.closing), generate];
+    if (table.migration !== undefined) {
+      return [`run the migration ${table.migration}: ${inIt("npx prisma migrate dev")}`, generate];
+    }
     return [prismaStep(project, inIt("npx prisma migrate dev --name rate-limit")), generate];
   }
-  return [drizzleStep(project, inIt("npx drizzle-kit generate && npx drizzle-kit migrate"))];
+  const step = drizzleStep(project, inIt("npx drizzle-kit generate && npx drizzle-kit migrate"));
+  return table.closing === undefined ? [step] : [step, drizzleClosingStep(table.closing)];
 }
 
 /** In a monorepo, `db:generate` generates the client; in create-t3-app, it migrates. */
@@ -77,10 +84,27 @@ function drizzleStep({ scripts, db, packageManager }: Project, otherwise: string
 
 /** Prisma's schema language has no collations. */
 function mysqlStep(table: string): string {
+  return withSql("the keys ann and Ann are one bucket", collationSql(table));
+}
+
+/** Prisma's schema language has no rights. */
+function closingStep(closing: string): string {
+  return withSql("visitors can read and change the limits, by the REST API of Supabase", closing);
+}
+
+function withSql(otherwise: string, sql: string): string {
   return (
     "npx prisma migrate dev --create-only --name rate-limit, put these lines at the end of the " +
-    "migration, and run npx prisma migrate dev. Otherwise the keys ann and Ann are one bucket. " +
-    `(After a db push, run them in the database.)\n\n${collationSql(table)}\n`
+    `migration, and run npx prisma migrate dev. Otherwise ${otherwise}. ` +
+    `(After a db push, run them in the database.)\n\n${sql}\n`
+  );
+}
+
+function drizzleClosingStep(closing: string): string {
+  return (
+    "npx drizzle-kit generate --custom --name=rate-limit-rights, put these lines into that " +
+    "migration, and run npx drizzle-kit migrate. Otherwise visitors keep rights on the tables. " +
+    `(After a push, run them in the database.)\n\n${closing}\n`
   );
 }
 

@@ -18,6 +18,8 @@ export interface PrismaTable {
   /** Whether the model gets a file of its own. */
   isOwnFile: boolean;
   provider: string;
+  /** The schema of the database that the model is in, where Prisma has several. */
+  inSchema: string | undefined;
   /** What has the usual name of the model, such as `enum RateLimit in prisma/schema.prisma`. */
   taken: string | undefined;
 }
@@ -62,7 +64,8 @@ export async function planPrisma(root: string): Promise<PrismaTable | undefined>
   const present = blocks.find((block) => block.isOurs);
   if (present !== undefined) {
     const { name: model, file } = present;
-    return { model, text: undefined, file, isOwnFile: false, provider, taken: undefined };
+    const nothing = { text: undefined, inSchema: undefined, taken: undefined };
+    return { model, file, isOwnFile: false, provider, ...nothing };
   }
   const holderOf = (...names: string[]) =>
     blocks.find((block) => names.some((name) => block.names.includes(name.toLowerCase())));
@@ -86,6 +89,7 @@ export async function planPrisma(root: string): Promise<PrismaTable | undefined>
     file: own ?? main[0],
     isOwnFile: own !== undefined,
     provider,
+    inSchema,
     taken: holder && shown(holder),
   };
 }

@@ -6,16 +6,25 @@ import { init } from "../../cli/init/init.js";
 /** The built command. */
 export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
+interface RunOptions {
+  dryRun?: boolean;
+  /** Epoch ms. @default the time of this machine */
+  now?: number;
+}
+
 /** Resolves with what it printed. */
-export async function runInit(root: string, { dryRun = false } = {}): Promise<string> {
-  return (await collectInit(root, { dryRun })).join("\n");
+export async function runInit(root: string, options: RunOptions = {}): Promise<string> {
+  return (await collectInit(root, options)).join("\n");
 }
 
 /** Resolves with each text that it printed. A diff is one of them. */
-export async function collectInit(root: string, { dryRun = false } = {}): Promise<string[]> {
+export async function collectInit(
+  root: string,
+  { dryRun = false, now = Date.now() }: RunOptions = {},
+): Promise<string[]> {
   const texts: string[] = [];
   const print = (text: string) => texts.push(text);
-  await init({ root, version: "1.2.3", dryRun, yes: true, install: false, print });
+  await init({ root, version: "1.2.3", dryRun, yes: true, install: false, print, now });
   return texts;
 }
 

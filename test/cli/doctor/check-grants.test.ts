@@ -2,24 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checkGrants } from "../../../cli/doctor/check-grants.js";
 import { connectPostgres } from "../../support/clients.js";
 import { createPostgres } from "../../support/database.js";
 import { faultsOf, findingOf, ROOT, runDoctor } from "../../support/run-doctor.js";
-
-/**
- * The roles of Supabase. Roles belong to the server, so those of other tests may be there already, and
- * they stay.
- */
-const ROLES = `DO $$ BEGIN
-  PERFORM pg_advisory_xact_lock(39);
-  IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'anon') THEN
-    CREATE ROLE anon NOLOGIN; CREATE ROLE authenticated NOLOGIN;
-  END IF;
-END $$`;
+import { SUPABASE_ROLES_SQL } from "../../support/supabase.js";
 
 async function open(...statements: string[]) {
   const database = await createPostgres();
-  for (const statement of [ROLES, ...statements]) {
+  for (const statement of [SUPABASE_ROLES_SQL, ...statements]) {
     await database.prisma.$executeRawUnsafe(statement);
   }
   return database;
@@ -40,10 +31,14 @@ describe("doctor on PostgreSQL", () => {
     expect(findings.find(({ message: each }) => each.includes("RateLimitOverride"))).toBeDefined();
     for (const { check, advice: each } of findings) {
       if (check !== "grants") continue;
-      const [revoke] = /REVOKE [^;]+/.exec(each!)!;
-      await database.prisma.$executeRawUnsafe(revoke);
+      const [sql] = /REVOKE .*;/.exec(each!)!;
+      for (const statement of sql.split("; ")) await database.prisma.$executeRawUnsafe(statement);
     }
-    expect(advice).toContain("docs/databases.md");
+    expect(advice).toBe(
+      'run REVOKE ALL ON "RateLimit" FROM anon, authenticated; ' +
+        'ALTER TABLE "RateLimit" ENABLE ROW LEVEL SECURITY; ' +
+        "docs/guides/supabase.md of trpc-rate-limit says why",
+    );
     expect(faultsOf(await runDoctor(database.url))).toEqual([]);
   });
 
@@ -69,9 +64,9 @@ describe("doctor on PostgreSQL", () => {
     expect(findingOf(findings, "grants").message).toContain("written by anon");
   });
 
-  it("is content after the statements of docs/databases.md", async () => {
-    const page = await readFile(join(ROOT, "docs/databases.md"), "utf8");
-    const [, sql] = /## Supabase and PostgREST[^]*?```sql\n([^]*?)```/.exec(page)!;
+  it("is content after the statements of docs/guides/supabase.md", async () => {
+    const page = await readFile(join(ROOT, "docs/guides/supabase.md"), "utf8");
+    const [, sql] = /## Rights on the tables[^]*?```sql\n([^]*?)```/.exec(page)!;
     await using database = await open(...SUPABASE, ...sql!.trim().split(/(?<=;)\n/));
     expect(faultsOf(await runDoctor(database.url))).toEqual([]);
   });
@@ -86,14 +81,77 @@ describe("doctor on PostgreSQL", () => {
     expect(faultsOf(await runDoctor(database.url, { schema: "limits" }))).toEqual([]);
   });
 
-  it("names PUBLIC, and warns where visitors can only read keys", async () => {
+  it("fails where PUBLIC can read keys, or has any other right on rows", async () => {
     await using database = await open('GRANT SELECT ON "RateLimit" TO PUBLIC');
     const reading = await runDoctor(database.url);
-    expect(faultsOf(reading)).toEqual(["warning grants"]);
-    expect(findingOf(reading, "grants").message).toBe(
-      'the keys in table "RateLimit" can be read by anon, authenticated, public',
+    expect(faultsOf(reading)).toEqual(["error grants"]);
+    const { message, advice } = findingOf(reading, "grants");
+    expect(message).toMatch(/^the keys in table "RateLimit" can be read by .*\bpublic$/);
+    for (const right of ["INSERT", "UPDATE", "DELETE", "UPDATE (value)"]) {
+      await database.prisma.$executeRawUnsafe(`GRANT ${right} ON "RateLimit" TO PUBLIC`);
+      const writing = await runDoctor(database.url);
+      expect(findingOf(writing, "grants").message).toContain('"RateLimit" can be written by');
+      await database.prisma.$executeRawUnsafe(/REVOKE [^;]+/.exec(advice!)![0]);
+      expect(faultsOf(await runDoctor(database.url))).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["a policy that is false", "USING (false)", []],
+    ["a policy that only restricts", "AS RESTRICTIVE USING (true)", []],
+    ["a policy for another role", "TO CURRENT_USER USING (true)", []],
+    ["a policy to read", "FOR SELECT USING (true)", ["can be read by"]],
+    ["a policy with a condition", "FOR DELETE USING (key <> '')", ["can be written by"]],
+    ["a policy to insert", "FOR INSERT WITH CHECK (true)", ["can be written by"]],
+  ])("under row-level security minds what %s permits", async (_, policy, said) => {
+    await using database = await open(
+      ...SUPABASE,
+      'REVOKE ALL ON "RateLimitOverride" FROM anon, authenticated',
+      'ALTER TABLE "RateLimit" ENABLE ROW LEVEL SECURITY',
+      `CREATE POLICY own ON "RateLimit" ${policy}`,
     );
-    await database.prisma.$executeRawUnsafe('GRANT DELETE ON "RateLimit" TO PUBLIC');
-    expect(faultsOf(await runDoctor(database.url))).toEqual(["error grants"]);
+    const findings = await runDoctor(database.url);
+    const faults = findings.filter(({ check, level }) => check === "grants" && level !== "ok");
+    expect(faults.map(({ message }) => /can be \w+ by/.exec(message)?.[0])).toEqual(said);
+  });
+
+  it("asks for the roles that it is given, those that inherit a right or a policy included", async () => {
+    await using database = await open();
+    const id = database.url.slice(-8);
+    const [visitor, group] = [`visitor_${id}`, `group_${id}`];
+    const run = (sql: string) => database.prisma.$executeRawUnsafe(sql);
+    const check = async () => {
+      const query = (text: string, params: readonly unknown[]) =>
+        database.prisma.$queryRawUnsafe<Record<string, unknown>[]>(text, ...params);
+      const connection = {
+        query: async (...args: Parameters<typeof query>) => await query(...args),
+      };
+      const limits = { name: "RateLimit" };
+      const overrides = { name: "RateLimitOverride" };
+      const findings = await checkGrants(
+        "postgresql",
+        { ...connection, execute: () => Promise.reject(new Error("doctor changes nothing")) },
+        limits,
+        overrides,
+        [visitor],
+      );
+      return findings.map(({ level, message }) => `${level} ${message}`);
+    };
+    const OK = ["ok no role of visitors can read or write the tables"];
+    await run(`CREATE ROLE ${visitor}`);
+    await run(`CREATE ROLE ${group}`);
+    try {
+      await run(`GRANT ${group} TO ${visitor}`);
+      expect(await check()).toEqual(OK);
+      await run(`GRANT DELETE ON "RateLimit" TO ${group}`);
+      expect(await check()).toEqual([`error table "RateLimit" can be written by ${visitor}`]);
+      await run('ALTER TABLE "RateLimit" ENABLE ROW LEVEL SECURITY');
+      expect(await check()).toEqual(OK);
+      await run(`CREATE POLICY own ON "RateLimit" TO ${group} USING (true)`);
+      expect(await check()).toEqual([`error table "RateLimit" can be written by ${visitor}`]);
+    } finally {
+      await run(`DROP OWNED BY ${visitor}, ${group}`);
+      await run(`DROP ROLE ${visitor}, ${group}`);
+    }
   });
 });

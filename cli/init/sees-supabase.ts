@@ -1,0 +1,36 @@
+/** Whether an application keeps its data on Supabase, as far as its files say so. */
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { ENV_FILES } from "../doctor/database-url.js";
+import { isFolder, readText } from "./files.js";
+import type { Project } from "./project.js";
+
+/**
+ * A URL of PostgreSQL whose host is Supabase's. By its text, because the passwords of Supabase often
+ * have characters that are not allowed in a URL.
+ */
+const URL_OF_SUPABASE = /^postgres(?:ql)?:\/\/(?:.*@)?(?:[\w-]+\.)*supabase\.com?(?=[:/?#]|$)/;
+
+/**
+ * By a package of Supabase, a folder of its command, or the URL of a database. Each of these may be of
+ * an application whose database is elsewhere, so what follows from it must do no harm there.
+ */
+export async function seesSupabase({ root, members }: Project): Promise<boolean> {
+  if (members.some(({ packages }) => [...packages].some(isOfSupabase))) return true;
+  const folders = new Set([root, ...members.map(({ folder }) => join(root, folder))]);
+  for (const folder of folders) {
+    if ((await isFolder(folder, "supabase")) || (await hasUrl(folder))) return true;
+  }
+  return false;
+}
+
+const isOfSupabase = (name: string) => name === "supabase" || name.startsWith("@supabase/");
+
+async function hasUrl(folder: string): Promise<boolean> {
+  for (const file of ENV_FILES) {
+    const text = await readText(folder, file);
+    const values = text === undefined ? [] : Object.values(parseEnv(text));
+    if (values.some((value) => URL_OF_SUPABASE.test(value ?? ""))) return true;
+  }
+  return false;
+}

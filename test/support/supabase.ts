@@ -1,0 +1,59 @@
+/** Databases with the roles of Supabase and the rights that it gives them on new tables. */
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { createPostgres } from "./database.js";
+
+/**
+ * Roles belong to the server, so those of other tests may be there already, and they stay: another test
+ * may be using them.
+ */
+export const SUPABASE_ROLES_SQL = `DO $$ BEGIN
+  PERFORM pg_advisory_xact_lock(39);
+  IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'anon') THEN
+    CREATE ROLE anon NOLOGIN; CREATE ROLE authenticated NOLOGIN;
+  END IF;
+END $$`;
+
+/**
+ * An empty database. As on Supabase, the owner of its tables is no superuser, and each new table is
+ * open to visitors.
+ */
+export async function createSupabase() {
+  const database = await createPostgres();
+  const owner = `owner_${randomUUID().slice(0, 8)}`;
+  const pools: pg.Pool[] = [];
+  const statements = [
+    SUPABASE_ROLES_SQL,
+    'DROP TABLE "RateLimit", "RateLimitOverride"',
+    `CREATE ROLE ${owner} NOLOGIN`,
+    `GRANT ALL ON SCHEMA public TO ${owner}`,
+    "GRANT USAGE ON SCHEMA public TO anon, authenticated",
+    `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA public
+      GRANT ALL ON TABLES TO anon, authenticated`,
+  ];
+  for (const statement of statements) await database.prisma.$executeRawUnsafe(statement);
+
+  /** What connects as a role, with its rights only. */
+  const urlAs = (role: string) => `${database.url}?options=-c%20role%3D${role}`;
+  const poolAs = (role: string) => {
+    const pool = new pg.Pool({ connectionString: urlAs(role), max: 4 });
+    pool.on("error", () => {});
+    pools.push(pool);
+    return pool;
+  };
+  return {
+    /** Of the owner of the tables, as whom the application connects. */
+    url: urlAs(owner),
+    owner: poolAs(owner),
+    visitor: poolAs("anon"),
+    poolAs,
+    async [Symbol.asyncDispose]() {
+      for (const pool of pools) await pool.end();
+      const server = new pg.Client({ connectionString: new URL("/postgres", database.url).href });
+      await server.connect();
+      await database[Symbol.asyncDispose]();
+      await server.query(`DROP ROLE ${owner}`);
+      await server.end();
+    },
+  };
+}
