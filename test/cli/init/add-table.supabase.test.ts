@@ -1,15 +1,14 @@
 /** What `init` writes where it sees Supabase, run on PostgreSQL as the roles that Supabase has. */
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { pgTable, text } from "drizzle-orm/pg-core";
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { drizzle } from "drizzle-orm/node-postgres";
+import { getTableConfig, pgTable, type PgTable, text } from "drizzle-orm/pg-core";
 import type pg from "pg";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { tableSql } from "../../../cli/table-sql.js";
 import { drizzleStore } from "../../../server/drizzle/index.js";
 import { createRateLimiter, HOUR, pgStore } from "../../../server/index.js";
-import { POOL, SCHEMA, TABLES, withPackages } from "../../support/odd-project.js";
+import { CLIENT, POOL, SCHEMA, TABLES, withPackages } from "../../support/odd-project.js";
 import { faultsOf, ROOT, runDoctor } from "../../support/run-doctor.js";
 import { runInit } from "../../support/run-init.js";
 import { type Folder, makeFolder } from "../../support/scaffold.js";
@@ -20,6 +19,7 @@ const ENV = { ".env": "DATABASE_URL=postgresql://a:b@db.abc.supabase.co:5432/pos
 const PRISMA = {
   "package.json": withPackages("@prisma/client"),
   "prisma/schema.prisma": SCHEMA,
+  "src/db.ts": CLIENT,
   ...ENV,
 };
 const MIGRATIONS = {
@@ -39,7 +39,8 @@ export const createTable = pgTableCreator((name) => \`shop_\${name}\`);
 
 /** The lines that a next step of `init` prints. */
 function printedSql(printed: string): string {
-  return /^ *-- Any visitor[^]*?\n(?=\n *\d\. |\n*$)/m.exec(printed)![0].replaceAll(/^ +/gm, "");
+  const [lines] = printed.slice(printed.indexOf("-- Any visitor")).split(/\n\n(?=\d+\. )/);
+  return lines!.replaceAll(/^ +/gm, "");
 }
 
 interface Flavour {
@@ -60,7 +61,8 @@ const FLAVOURS: Flavour[] = [
   {
     name: "migrations of Supabase's command",
     files: {
-      "package.json": withPackages("postgres", "@supabase/supabase-js"),
+      "package.json": withPackages("pg", "@supabase/supabase-js"),
+      "src/db.ts": POOL,
       // Of a machine whose clock is ahead.
       "supabase/migrations/20270101000000_init.sql": "SELECT 1;\n",
     },
