@@ -54,7 +54,7 @@ async function findNamed(schema: string): Promise<string | undefined> {
 const LIMITER = /\bcreateRateLimiter\s*[(<]/;
 
 /** In a file that makes a limiter, so that `overrides: true` is its option. */
-async function usesOverrides(root: string): Promise<boolean> {
+export async function usesOverrides(root: string): Promise<boolean> {
   for (const text of (await readSources(root)).values()) {
     if (LIMITER.test(text) && /\boverrides\s*:\s*true\b/.test(text)) return true;
   }

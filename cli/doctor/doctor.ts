@@ -5,10 +5,11 @@ import { checkEngine, EngineError } from "../../server/store/sql/table/check-eng
 import { DatabaseClock } from "../../server/store/sql/table/database-clock.js";
 import { TableError } from "../../server/store/sql/table/table-error.js";
 import { checkGrants } from "./check-grants.js";
-import { checkOverrides, overridesOf } from "./check-overrides.js";
+import { checkOverrides, overridesOf, usesOverrides } from "./check-overrides.js";
 import { checkPools } from "./check-pool-listeners.js";
 import { checkPooler } from "./check-pooler.js";
 import { checkPrismaPool } from "./check-prisma-pool.js";
+import { checkRowSecurity } from "./check-row-security.js";
 import { checkRows, clockFinding, readClockDifference } from "./check-rows.js";
 import { checkServer } from "./check-server.js";
 import { checkStream } from "./check-stream.js";
@@ -117,8 +118,14 @@ async function checkConnected(
   }
   const check = () => checkOverrides({ root, schema: folder }, dialect, connection, table);
   findings.push(...(await tried("overrides", check)));
-  const checkRights = async () =>
-    checkGrants(dialect, connection, table, await overridesOf(folder, table));
+  const checkRights = async () => {
+    const beside = await overridesOf(folder, table);
+    const used = (await usesOverrides(root)) ? [table, beside] : [table];
+    return [
+      ...(await checkGrants(dialect, connection, table, beside)),
+      ...(await checkRowSecurity(dialect, connection, used)),
+    ];
+  };
   findings.push(...(await tried("grants", checkRights)));
   findings.push(clockFinding(difference));
   findings.push(...(await tried("server", () => checkServer(connection, url))));

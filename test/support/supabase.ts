@@ -20,14 +20,16 @@ END $$`;
  */
 export async function createSupabase() {
   const database = await createPostgres();
-  const owner = `owner_${randomUUID().slice(0, 8)}`;
+  const id = randomUUID().slice(0, 8);
+  const [owner, other] = [`owner_${id}`, `other_${id}`];
   const pools: pg.Pool[] = [];
   const statements = [
     SUPABASE_ROLES_SQL,
     'DROP TABLE "RateLimit", "RateLimitOverride"',
     `CREATE ROLE ${owner} NOLOGIN`,
+    `CREATE ROLE ${other} NOLOGIN`,
     `GRANT ALL ON SCHEMA public TO ${owner}`,
-    "GRANT USAGE ON SCHEMA public TO anon, authenticated",
+    `GRANT USAGE ON SCHEMA public TO anon, authenticated, ${other}`,
     `ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA public
       GRANT ALL ON TABLES TO anon, authenticated`,
   ];
@@ -46,13 +48,16 @@ export async function createSupabase() {
     url: urlAs(owner),
     owner: poolAs(owner),
     visitor: poolAs("anon"),
+    /** A role that owns nothing. */
+    other,
+    urlAs,
     poolAs,
     async [Symbol.asyncDispose]() {
       for (const pool of pools) await pool.end();
       const server = new pg.Client({ connectionString: new URL("/postgres", database.url).href });
       await server.connect();
       await database[Symbol.asyncDispose]();
-      await server.query(`DROP ROLE ${owner}`);
+      await server.query(`DROP ROLE ${owner}, ${other}`);
       await server.end();
     },
   };
