@@ -17,7 +17,7 @@ const SQL: Record<DialectName, readonly [limits: string, overrides: string]> = {
   sqlite: [sqlite, sqliteOverrides],
 };
 
-export interface TableSqlOptions {
+interface TableSqlOptions {
   /** On PostgreSQL. @default "RateLimit" */
   table?: TableName;
   /** On PostgreSQL, the roles of visitors, who get no right. @default none */

@@ -27,7 +27,7 @@ export function revokeSql(tables: readonly string[], roles: readonly string[]): 
 }
 
 /** Hides all rows from the roles for which there is no policy. There is none. */
-export function rowSecuritySql(tables: readonly string[]): string {
+function rowSecuritySql(tables: readonly string[]): string {
   return [
     "-- Without a policy, only the owner of a table and roles with BYPASSRLS see its rows. Connect the",
     "-- application as the role that runs this migration: on Supabase that is postgres.",
