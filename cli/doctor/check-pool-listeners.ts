@@ -49,7 +49,7 @@ function isHeard(file: string, text: string, sources: Sources): boolean {
   });
 }
 
-/** How the stores that listen get a pool, as docs/stores.md lists them. */
+/** How the stores that listen get a pool, as docs/connections.md lists them. */
 const GIVES: { store: string; pattern: (pool: string) => string }[] = [
   { store: "pgStore", pattern: (pool) => String.raw`\bpgStore\s*\(\s*(?:\w+\.)*${pool}\b` },
   {

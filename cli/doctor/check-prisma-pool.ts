@@ -45,7 +45,7 @@ function isWithoutPool(options = ""): boolean {
   return options === "" || (options.startsWith("{") && !/\bpool\b/.test(options));
 }
 
-/** As docs/stores.md has it. */
+/** As docs/prisma.md has it. */
 const COST: Record<string, string> = {
   PrismaPg: "On a pool of yours, a lone call takes 0.6 of the time",
   PrismaMariaDb: "On a pool of their own, a lone call costs about half of this process' time",

@@ -190,7 +190,7 @@ async function wireHandlers({ draft, project }: ServerOptions): Promise<void> {
   }
 }
 
-/** The oldest adapter that takes a pool which the store can find, as docs/stores.md says. */
+/** The oldest adapter that takes a pool which the store can find, as docs/prisma.md says. */
 const SINCE = [6, 16, 1];
 
 /** Opens the pool of Prisma's adapter beside it, which halves what a limit costs. */

@@ -61,9 +61,11 @@ describe("docs/limits.md", () => {
     const atOnce = grants(config, T, T).length;
     expect(row?.slice(2, 4)).toEqual([`${mostInAMinute(config)}`, `${atOnce}`]);
   });
+});
 
+describe("docs/calendars.md", () => {
   it("says on which day a week begins", async () => {
-    const { text } = await readPage("docs/limits.md");
+    const { text } = await readPage("docs/calendars.md");
     const dayOf = (start: number) => {
       const config = { kind: "fixed window", rate: 1, period: WEEK, start } as const;
       const at = new Date(windowAt(config, T));

@@ -1,5 +1,5 @@
 /**
- * The driver of docs/databases.md on PGlite, as it is printed there. PGlite is installed beside Drizzle
+ * The driver of docs/pglite.md on PGlite, as it is printed there. PGlite is installed beside Drizzle
  * 1.0. It has one connection, and keeps others waiting.
  */
 import { existsSync } from "node:fs";
@@ -41,7 +41,7 @@ describe.skipIf(!isInstalled)("on PGlite", () => {
   for (const isolation of [undefined, "serializable"] as const) {
     describeStore(`sqlStore on PGlite, ${isolation ?? "guarded"},`, async () => {
       const { pgliteDriver } = await importBlock<{ pgliteDriver(db: PGlite): SqlDriver }>(
-        "docs/databases.md",
+        "docs/pglite.md",
         "server/pglite-driver.ts",
       );
       await client.exec('DELETE FROM "RateLimit"');
