@@ -127,6 +127,23 @@ it("says who is limited now, and for how long", async () => {
   expect(await limitedNow()).toEqual([{ userId: "ann", retryAfter: 6 * SECOND }]);
 });
 
+it("gives one customer more, and ends that", async () => {
+  const load = await open();
+  const { limiter } = await load<Limits>("server/limits.ts");
+  const { giveMore, asBefore } = await load<{
+    giveMore(customerId: string): Promise<void>;
+    asBefore(customerId: string): Promise<boolean>;
+  }>("server/more.ts");
+  const grants = async (key: string, times: number) =>
+    (await granted(times, () => limiter.limit("sendMessage", { key }))).filter(Boolean).length;
+  await giveMore("ann");
+  expect(await grants("ann", 20)).toBe(9);
+  expect(await grants("ben", 20)).toBe(3);
+  await giveMore("carl");
+  expect(await asBefore("carl")).toBe(true);
+  expect(await grants("carl", 20)).toBe(3);
+});
+
 it("bans a user for an hour, and ends a ban", async () => {
   const load = await open();
   const { limiter } = await load<Limits>("server/limits.ts");
