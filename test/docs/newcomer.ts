@@ -13,7 +13,7 @@ export interface Question {
   says: RegExp;
 }
 
-export interface Link {
+interface Link {
   text: string;
   page: string;
   anchor: string | undefined;
