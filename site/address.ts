@@ -11,14 +11,16 @@ export interface Address {
   base: string;
   /** `https://github.com/<owner>/<name>`; `undefined` while no repository is known. */
   repository: string | undefined;
+  /** `https://<host>`, without a slash at its end; `undefined` while the host is not known. */
+  origin: string | undefined;
 }
 
 /**
  * The repository is the one of `package.json`. Without one it is that of the workflow that runs. On
  * GitHub Pages, the repository's name is the site's path.
  *
- * @param env `SITE_BASE` is another path, for another host.
- * @throws Error if `SITE_BASE` is no path.
+ * @param env `SITE_BASE` is another path, for another host, and `SITE_ORIGIN` is that host.
+ * @throws Error if `SITE_BASE` is no path, or `SITE_ORIGIN` no host.
  */
 export function addressOf(
   { name, repository }: PackageJson,
@@ -33,7 +35,15 @@ export function addressOf(
   if (!/^\/(?:.*\/)?$/.test(base)) {
     throw new Error(`SITE_BASE must begin and end with a slash, got "${base}"`);
   }
-  return { base, repository: slug === undefined ? undefined : `https://github.com/${slug}` };
+  // GitHub Pages is where the path is that of the repository.
+  const pages = slug === undefined || env["SITE_BASE"] !== undefined ? undefined : owner;
+  const host = pages === undefined ? undefined : `https://${pages.toLowerCase()}.github.io`;
+  const origin = env["SITE_ORIGIN"] ?? host;
+  if (origin !== undefined && !/^https?:\/\/[^/\s]+$/.test(origin)) {
+    throw new Error(`SITE_ORIGIN must be https://<host> without a path, got "${origin}"`);
+  }
+  const address = slug === undefined ? undefined : `https://github.com/${slug}`;
+  return { base, repository: address, origin };
 }
 
 const PACKAGE = new URL("../package.json", import.meta.url);

@@ -9,7 +9,11 @@ it.each([
   "git@github.com:ada/limits.git",
   "github:ada/limits",
 ])("takes the repository and the path from %s in package.json", (url) => {
-  const address = { base: "/limits/", repository: "https://github.com/ada/limits" };
+  const address = {
+    base: "/limits/",
+    repository: "https://github.com/ada/limits",
+    origin: "https://ada.github.io",
+  };
   expect(addressOf({ name, repository: url }, {})).toEqual(address);
   const env = { GITHUB_REPOSITORY: "a/fork" };
   expect(addressOf({ name, repository: { url } }, env)).toEqual(address);
@@ -19,15 +23,21 @@ it("takes those of the workflow that runs where package.json has none", () => {
   expect(addressOf({ name }, { GITHUB_REPOSITORY: "ada/limits" })).toEqual({
     base: "/limits/",
     repository: "https://github.com/ada/limits",
+    origin: "https://ada.github.io",
   });
 });
 
 it("knows no repository otherwise, and takes the package's name for the path", () => {
-  expect(addressOf({ name }, {})).toEqual({ base: "/trpc-rate-limit/", repository: undefined });
+  expect(addressOf({ name }, {})).toEqual({
+    base: "/trpc-rate-limit/",
+    repository: undefined,
+    origin: undefined,
+  });
 });
 
 it("has no path on the site of an owner", () => {
-  expect(addressOf({ name }, { GITHUB_REPOSITORY: "Ada/ada.github.io" }).base).toBe("/");
+  const { base, origin } = addressOf({ name }, { GITHUB_REPOSITORY: "Ada/ada.github.io" });
+  expect([base, origin]).toEqual(["/", "https://ada.github.io"]);
 });
 
 it("takes another path from SITE_BASE, and refuses what is none", () => {
@@ -35,6 +45,18 @@ it("takes another path from SITE_BASE, and refuses what is none", () => {
   expect(() => addressOf({ name }, { SITE_BASE: "limits" })).toThrow(
     'SITE_BASE must begin and end with a slash, got "limits"',
   );
+});
+
+it("takes the host from SITE_ORIGIN, and knows none for a path of its own", () => {
+  const env = { GITHUB_REPOSITORY: "ada/limits", SITE_BASE: "/" };
+  expect(addressOf({ name }, env).origin).toBeUndefined();
+  const origin = "https://limits.example";
+  expect(addressOf({ name }, { ...env, SITE_ORIGIN: origin }).origin).toBe(origin);
+  for (const wrong of ["limits.example", `${origin}/`, `${origin}/docs`, ""]) {
+    expect(() => addressOf({ name }, { SITE_ORIGIN: wrong })).toThrow(
+      `SITE_ORIGIN must be https://<host> without a path, got "${wrong}"`,
+    );
+  }
 });
 
 it("opens the starter in the editor of StackBlitz", () => {

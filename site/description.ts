@@ -1,0 +1,54 @@
+/** What a page says of itself in one or two sentences, for search engines and for who links to it. */
+import { partsOf } from "./fences.js";
+
+/** Of a page that has no sentence. */
+export const SITE_DESCRIPTION =
+  "Rate limits for tRPC, Prisma and React: exact, transactional, typed and live.";
+
+/** Characters. Search engines show about as many. */
+const LONGEST = 200;
+/** A first sentence that is shorter gets the second one, too. */
+const SHORT = 60;
+
+/** @returns the first sentence of the page that is no heading, list, table, image or code. */
+export function descriptionOf(text: string): string {
+  const [, ...body] = text.replace(/^---\n[\s\S]*?\n---\n/, "").split(/^# .*$/m);
+  const prose = partsOf(body.length > 0 ? body.join("\n") : text).filter(
+    (part) => typeof part === "string",
+  );
+  const paragraph = prose
+    .flatMap((part) => part.split(/\n\s*\n/))
+    .map((part) => part.trim())
+    .find((part) => part !== "" && !/^(?:#|\||[-*+] |\d+\. |<|!\[|:::|\[!\[)/.test(part));
+  return paragraph === undefined ? SITE_DESCRIPTION : shortened(plain(paragraph));
+}
+
+function plain(markdown: string): string {
+  return (
+    markdown
+      .replace(/^> ?/gm, "")
+      .replace(/^\*\*In short:?\*\*:?\s*(.)/i, (_, first: string) => first.toUpperCase())
+      .replace(/!\[[^\]]*\]\([^)]*\)/g, "")
+      // No code: there, what looks like an element is a type.
+      .replace(/`([^`]+)`|<[^>]+>/g, (_, code: string = "") => code)
+      .replace(/\[((?:[^[\]]|\[[^\]]*\])*)\]\([^)]*\)/g, "$1")
+      .replace(/\*\*/g, "")
+      .replace(/\s+/g, " ")
+      .trim()
+  );
+}
+
+function shortened(text: string): string {
+  // A sentence ends before a space and what begins another one: "e.g. this" and "tRPC 11.2" are none.
+  const [first = "", second] = text.split(/(?<=[^.]\w[.!?])\s+(?=[A-Z`"'(])/);
+  const told = first.length < SHORT && second !== undefined ? `${first} ${second}` : first;
+  const whole = told.replace(/\s*:$/, ".");
+  if (whole.length <= LONGEST) return whole;
+  return `${whole.slice(0, LONGEST - 1).replace(/[\s,;:.]+\S*$/, "")}…`;
+}
+
+/** The page with its description where VitePress looks for it. */
+export function withDescription(text: string): string {
+  if (text.startsWith("---\n")) return text;
+  return `---\ndescription: ${JSON.stringify(descriptionOf(text))}\n---\n\n${text}`;
+}

@@ -1,0 +1,59 @@
+/** What is in the head of every page for those who post a link to it. */
+import type { Address } from "./address.js";
+
+/** The picture beside a link, in `site/app/public`. `site/picture.ts` draws it. */
+export const PICTURE = "picture.png";
+export const PICTURE_SIZE = { width: 1200, height: 630 };
+const PICTURE_TEXT =
+  "trpc-rate-limit: limit calls exactly, in your own database, and show users when they can call again.";
+
+export interface Posted {
+  title: string;
+  description: string;
+  /** From the site's base. */
+  route: string;
+}
+
+/** An element of the head: its name and its attributes, as VitePress takes them. */
+export type HeadTag = [name: "meta" | "link", attributes: Record<string, string>];
+
+/**
+ * Addresses are whole ones where it is known where the site will be. The canonical one is left out
+ * elsewhere: a wrong one takes a page out of search engines.
+ */
+export function headTagsOf({ title, description, route }: Posted, address: Address): HeadTag[] {
+  const { base, origin } = address;
+  const url = origin === undefined ? undefined : `${origin}${base}${route}`;
+  const properties: [property: string, content: string | undefined][] = [
+    ["og:site_name", "trpc-rate-limit"],
+    ["og:type", route === "" ? "website" : "article"],
+    ["og:title", title],
+    ["og:description", description],
+    ["og:url", url],
+    ["og:image", `${origin ?? ""}${base}${PICTURE}`],
+    ["og:image:type", "image/png"],
+    ["og:image:width", `${PICTURE_SIZE.width}`],
+    ["og:image:height", `${PICTURE_SIZE.height}`],
+    ["og:image:alt", PICTURE_TEXT],
+  ];
+  const tags = properties.flatMap(([property, content]): HeadTag[] =>
+    content === undefined ? [] : [["meta", { property, content }]],
+  );
+  tags.push(["meta", { name: "twitter:card", content: "summary_large_image" }]);
+  if (url !== undefined) tags.push(["link", { rel: "canonical", href: url }]);
+  return tags;
+}
+
+/** The same as HTML. */
+export function htmlOf(tags: readonly HeadTag[]): string {
+  return tags
+    .map(([name, attributes]) => {
+      const pairs = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(value)}"`);
+      return `<${name}${pairs.join("")} />`;
+    })
+    .join("\n");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+}
