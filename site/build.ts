@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { readAddress } from "./address.js";
 import { problemsOf } from "./check-links.js";
-import { rewrite } from "./markdown.js";
+import { withShownCode } from "./code-blocks.js";
+import { withDescription } from "./description.js";
+import { rewrite, standingAlone } from "./markdown.js";
 import { readPages, ROOT } from "./pages.js";
 import { withRows } from "./performance-rows.js";
 
@@ -16,8 +18,11 @@ const DOCS = join(SITE, "docs");
 const PAGES = join(DOCS, ".tmp/pages");
 const DIST = join(SITE, "dist");
 
-async function writePages(): Promise<void> {
-  const { repository } = readAddress();
+const { base, repository, origin = "" } = readAddress();
+
+/** Writes the pages for VitePress. @returns them as Markdown that stands alone, by their files. */
+async function writePages(): Promise<Map<string, string>> {
+  const copies = new Map<string, string>();
   const rewriting = { repository, assets: new Set<string>(), lost: [] };
   await rm(PAGES, { recursive: true, force: true });
   const pages = await readPages();
@@ -25,8 +30,9 @@ async function writePages(): Promise<void> {
   for (const page of pages) {
     const path = join(PAGES, page.file);
     await mkdir(dirname(path), { recursive: true });
-    const text = withRows(page.text, performance.text);
-    await writeFile(path, rewrite({ ...page, text }, rewriting));
+    const text = rewrite({ ...page, text: withRows(page.text, performance.text) }, rewriting);
+    copies.set(page.file, standingAlone(text, origin + base));
+    await writeFile(path, withDescription(withShownCode(text, page.source)));
   }
   for (const asset of rewriting.assets) {
     await cp(join(ROOT, asset), join(PAGES, "public", asset));
@@ -38,14 +44,17 @@ async function writePages(): Promise<void> {
         `known. Set "repository" in package.json, or GITHUB_REPOSITORY=<owner>/<name>`,
     );
   }
+  return copies;
 }
 
-await writePages();
+const copies = await writePages();
 const vitepress = join(DOCS, "node_modules/vitepress/bin/vitepress.js");
 const { status } = spawnSync(process.execPath, [vitepress, "build", DOCS], { stdio: "inherit" });
 if (status !== 0) process.exit(1);
 await build({ configFile: join(SITE, "app/vite.config.ts"), logLevel: "warn" });
+// Beside the pages, and not among VitePress' own files, which would make pages of them.
+for (const [file, text] of copies) await writeFile(join(DIST, file), text);
 
-const problems = await problemsOf(DIST, readAddress().base);
+const problems = await problemsOf(DIST, base);
 for (const problem of problems) console.error(`site: ${problem}`);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,10 +1,9 @@
 /** The text of a page as the site needs it. Links within the repository become links of the site. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize, posix } from "node:path";
+import { partsOf } from "./fences.js";
 import { fileOf, type Page, ROOT, routeOf } from "./pages.js";
 
-/** A block of code, which stays as it is. */
-const BLOCK = /^```[\s\S]*?^```$/gm;
 /** `[text](target)`, and an image with a `!` before. No address of another site. */
 const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?!\w+:)([^)\s]+)\)/g;
 /** An image in HTML, with an address of the repository. */
@@ -72,10 +71,30 @@ function inRepository(repository: string, path: string): string {
   return `${repository}/${isFolder ? "tree" : "blob"}/main/${path}`;
 }
 
+/** Blocks of code stay as they are. */
 function outsideOfBlocks(text: string, change: (prose: string) => string): string {
-  const blocks = text.match(BLOCK) ?? [];
-  const prose = text.split(BLOCK).map(change);
-  return prose.map((part, i) => part + (blocks[i] ?? "")).join("");
+  return partsOf(text)
+    .map((part) => (typeof part === "string" ? change(part) : part.raw))
+    .join("\n");
+}
+
+/**
+ * A page of the site as Markdown that stands alone, for those who copy it or read it at its address
+ * with `.md`.
+ *
+ * @param rewritten by `rewrite`.
+ * @param root where the site is: its origin, if that is known, and its base.
+ */
+export function standingAlone(rewritten: string, root: string): string {
+  return outsideOfBlocks(rewritten, (prose) =>
+    prose
+      .replace(/\]\(\/([^)\s#]*)(#[^)\s]*)?\)/g, (_, route: string, hash = "") => {
+        const isFile = /\.\w+$/.test(route);
+        const file = route === "" || route.endsWith("/") ? `${route}index` : route;
+        return `](${root}${isFile ? route : `${file}.md`}${hash})`;
+      })
+      .replace(/((?:src|srcset)=")\//g, `$1${root}`),
+  );
 }
 
 /** The anchor that GitHub gives to a heading, so that one link works there and here. */

@@ -1,25 +1,41 @@
 /**
- * The list of pages beside a page: all that are no guide, all guides, or the reference. They come from
- * the tables of docs/README.md and docs/guides/README.md, so a new page needs a line there, and
- * nothing here.
+ * The list of pages beside every page. It is the same one everywhere: what is not a guide, the guides,
+ * and the reference. It comes from the tables of docs/README.md and docs/guides/README.md, so a new
+ * page needs a line there, and nothing here.
  */
 import { basename, dirname, join, normalize } from "node:path";
 import { fileOf, type Page, routeOf, titleOf } from "./pages.js";
 
-export interface Group {
+interface Link {
   text: string;
-  items: { text: string; link: string }[];
+  link: string;
 }
 
-/** By the folder of the page that is shown. */
-export type Sidebars = Record<"/docs/" | "/docs/guides/" | "/docs/reference/", Group[]>;
+/** Pages below a heading. Only those of the guides have further headings. */
+export interface Group {
+  text: string;
+  items: (Link | { text: string; items: Link[] })[];
+}
+
+interface Section {
+  text: string;
+  items: Link[];
+}
+
+/** Names that readers know from other documentation, for those of the tables. */
+const NAMES: Record<string, string> = {
+  Begin: "Get started",
+  "The command": "CLI",
+  Next: "Next.js",
+};
+const named = (text: string) => NAMES[text] ?? text;
 
 const linkTo = (file: string) => `/${routeOf(file)}`;
 
 /** @throws Error about pages that no index names. */
-export function sidebarsOf(pages: readonly Page[]): Sidebars {
+export function sidebarOf(pages: readonly Page[]): Group[] {
   const bySource = new Map(pages.map((page) => [page.source, page]));
-  const indexOf = (source: string) => groupsIn(bySource.get(source)!, bySource);
+  const indexOf = (source: string) => sectionsIn(bySource.get(source)!, bySource);
   const docs = indexOf("docs/README.md");
   const guides = indexOf("docs/guides/README.md");
   const { text: order } = bySource.get("docs/reference.md")!;
@@ -42,17 +58,35 @@ export function sidebarsOf(pages: readonly Page[]): Sidebars {
         `Add a line to a table of docs/README.md, or of docs/guides/README.md for a guide`,
     );
   }
-  const back = { text: "All pages", link: linkTo(fileOf("docs/README.md")!) };
   const entries = reference.map((page) => ({ text: titleOf(page), link: linkTo(page.file) }));
-  return {
-    "/docs/": docs.map((group, i) => ({ ...group, items: [...ownPages(i, docs), ...group.items] })),
-    "/docs/guides/": [{ text: "Guides", items: [back] }, ...guides],
-    "/docs/reference/": [{ text: "Reference", items: [back, ...entries] }],
-  };
+  const own = docs.map((section, i) => ({
+    text: section.text,
+    items: [...ownPages(i, docs), ...section.items],
+  }));
+  const unique = withoutRepeats([...own, ...guides]);
+  return [
+    ...unique.slice(0, own.length),
+    { text: "Guides", items: unique.slice(own.length) },
+    { text: "Reference", items: entries },
+  ]
+    .map(({ text, items }) => ({ text, items: items.filter(hasPages) }))
+    .filter(hasPages);
+}
+
+const hasPages = (item: Group["items"][number] | Group) =>
+  !("items" in item) || item.items.length > 0;
+
+/** A page has one place, or the reader would find two marks. The first one is kept. */
+function withoutRepeats(sections: readonly Section[]): Section[] {
+  const seen = new Set<string>();
+  return sections.map(({ text, items }) => ({
+    text,
+    items: items.filter(({ link }) => !seen.has(link) && seen.add(link)),
+  }));
 }
 
 /** Each heading with a table below, and what the first column of that table links to. */
-function groupsIn(index: Page, bySource: ReadonlyMap<string, Page>): Group[] {
+function sectionsIn(index: Page, bySource: ReadonlyMap<string, Page>): Section[] {
   const [, ...sections] = index.text.split(/^## /m);
   return sections.flatMap((section) => {
     const [text = ""] = section.split("\n");
@@ -65,19 +99,24 @@ function groupsIn(index: Page, bySource: ReadonlyMap<string, Page>): Group[] {
       const file = fileOf(source);
       return file === undefined || !bySource.has(source)
         ? []
-        : [{ text: label!.replaceAll("`", ""), link: linkTo(file) }];
+        : [{ text: named(label!.replaceAll("`", "")), link: linkTo(file) }];
     });
-    return items.length === 0 ? [] : [{ text, items }];
+    return items.length === 0 ? [] : [{ text: named(text), items }];
   });
 }
 
 /** The pages that no index of docs names: what the package is, first of all, and the proofs beside the figures. */
-function ownPages(place: number, groups: readonly Group[]): Group["items"] {
-  const proofs = groups.findIndex(({ items }) =>
+function ownPages(place: number, sections: readonly Section[]): Link[] {
+  const proofs = sections.findIndex(({ items }) =>
     items.some(({ link }) => link === "/docs/performance"),
   );
   return [
-    ...(place === 0 ? [{ text: "What it is", link: "/docs/introduction" }] : []),
+    ...(place === 0
+      ? [
+          { text: "All pages", link: linkTo(fileOf("docs/README.md")!) },
+          { text: "What it is", link: "/docs/introduction" },
+        ]
+      : []),
     ...(place === proofs ? [{ text: "How fast, and how we know", link: "/docs/how-fast" }] : []),
   ];
 }

@@ -50,7 +50,8 @@ export async function readPage(path: string): Promise<Page> {
   return { path, text: await readFile(join(ROOT, path), "utf8") };
 }
 
-const BLOCK = /^```(\w+)\n([\s\S]*?)^```$/gm;
+/** After the language may stand which lines the site highlights. */
+const BLOCK = /^```(\w+)(?: ?\{[\d,-]+\})?\n([\s\S]*?)^```$/gm;
 
 /** Pages beside the guides whose blocks share a folder of their own. */
 const WITH_FOLDER: Record<string, string> = {

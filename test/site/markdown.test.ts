@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rewrite, slugOf } from "../../site/markdown.js";
+import { rewrite, slugOf, standingAlone } from "../../site/markdown.js";
 import { fileOf } from "../../site/pages.js";
 
 const repository = "https://github.com/ada/limits";
@@ -90,4 +90,23 @@ it.each([
   ["`settle` and refund: what's back", "settle-and-refund-whats-back"],
 ])("gives %j the anchor that GitHub gives it", (heading, anchor) => {
   expect(slugOf(heading)).toBe(anchor);
+});
+
+describe("a page that stands alone", () => {
+  const root = "https://ada.github.io/limits/";
+
+  it.each([
+    ["[a](/docs/react#many-tabs)", `[a](${root}docs/react.md#many-tabs)`],
+    [
+      "[a](/docs/) [b](/docs/guides/)",
+      `[a](${root}docs/index.md) [b](${root}docs/guides/index.md)`,
+    ],
+    ["![a](/docs/a.svg)", `![a](${root}docs/a.svg)`],
+    [`<img src="/docs/a.webp" alt="b">`, `<img src="${root}docs/a.webp" alt="b">`],
+    ["[a](#b) [c](https://trpc.io/d)", "[a](#b) [c](https://trpc.io/d)"],
+    ["```md\n[a](/docs/react)\n```", "```md\n[a](/docs/react)\n```"],
+    ["```ts\n// a/b.ts\nc\n```", "```ts\n// a/b.ts\nc\n```"],
+  ])("has whole links, and its code as it was: %s", (before, after) => {
+    expect(standingAlone(before, root)).toBe(after);
+  });
 });

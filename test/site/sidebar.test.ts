@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Page, readPages, routeOf } from "../../site/pages.js";
-import { sidebarsOf } from "../../site/sidebar.js";
+import { type Group, sidebarOf } from "../../site/sidebar.js";
 
 const page = (source: string, file: string, text: string): Page => ({ source, file, text });
 
@@ -44,39 +44,55 @@ const withReference = INDEX.replace(
 );
 const listed = PAGES.map((one) => (one.text === INDEX ? { ...one, text: withReference } : one));
 
+const linksIn = (items: Group["items"]): string[] =>
+  items.flatMap((item) => ("items" in item ? linksIn(item.items) : [item.link]));
+
 describe("the sidebar", () => {
-  it("has the groups of the index, of the guides, or the reference in its own order", () => {
-    const sidebars = Object.entries(sidebarsOf(listed)).map(([folder, groups]) => [
-      folder,
-      ...groups.map(({ text, items }) => [text, ...items.map(({ link }) => link)]),
-    ]);
-    expect(sidebars).toEqual([
+  it("has the groups of the index, the guides, and the reference in its own order", () => {
+    const groups = sidebarOf(listed).map(({ text, items }) => [text, ...linksIn(items)]);
+    expect(groups).toEqual([
       [
+        "Get started",
         "/docs/",
-        ["Begin", "/docs/introduction", "/docs/limits", "/docs/reference/", "/docs/guides/"],
-        ["Trust", "/docs/how-fast", "/docs/performance", "/docs/changelog"],
-      ],
-      ["/docs/guides/", ["Guides", "/docs/"], ["Hosts", "/docs/guides/next"]],
-      [
+        "/docs/introduction",
+        "/docs/limits",
         "/docs/reference/",
-        ["Reference", "/docs/", "/docs/reference/server", "/docs/reference/client"],
+        "/docs/guides/",
       ],
+      ["Trust", "/docs/how-fast", "/docs/performance", "/docs/changelog"],
+      ["Guides", "/docs/guides/next"],
+      ["Reference", "/docs/reference/server", "/docs/reference/client"],
     ]);
+    expect(sidebarOf(listed)[2]!.items).toEqual([
+      { text: "Hosts", items: [{ text: "Next 16", link: "/docs/guides/next" }] },
+    ]);
+  });
+
+  it("has a page once, also if both indexes name it, and no heading without a page", () => {
+    const twice = listed.map((one) =>
+      one.text === withReference
+        ? {
+            ...one,
+            text: one.text.replace("| [Guides]", "| [Next](guides/next.md) | f |\n| [Guides]"),
+          }
+        : one,
+    );
+    const groups = sidebarOf(twice);
+    expect(groups.map(({ text }) => text)).toEqual(["Get started", "Trust", "Reference"]);
+    expect(groups[0]!.items).toContainEqual({ text: "Next.js", link: "/docs/guides/next" });
   });
 
   it("refuses pages that no index names, and says where to add them", () => {
     const forgotten = page("docs/forgotten.md", "docs/forgotten.md", "# Forgotten");
-    expect(() => sidebarsOf([...listed, forgotten])).toThrow(
+    expect(() => sidebarOf([...listed, forgotten])).toThrow(
       "No index names docs/forgotten.md. Add a line to a table of docs/README.md, or of " +
         "docs/guides/README.md for a guide",
     );
   });
 
-  it("has every page of the documentation", async () => {
+  it("has every page of the documentation, once", async () => {
     const pages = await readPages();
-    const groups = Object.values(sidebarsOf(pages)).flat();
-    const links = new Set(groups.flatMap(({ items }) => items).map(({ link }) => link));
-    const others = pages.filter(({ file }) => !links.has(`/${routeOf(file)}`));
-    expect(others.map(({ source }) => source)).toEqual([]);
+    const links = linksIn(sidebarOf(pages).flatMap(({ items }) => items));
+    expect(links.toSorted()).toEqual(pages.map(({ file }) => `/${routeOf(file)}`).toSorted());
   });
 });

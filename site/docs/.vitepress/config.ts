@@ -2,20 +2,32 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { readAddress, starterOf } from "../../address.js";
+import { SITE_DESCRIPTION } from "../../description.js";
+import { headTagsOf } from "../../head-tags.js";
 import { ICON } from "../../icon.js";
 import { slugOf } from "../../markdown.js";
-import { readPages } from "../../pages.js";
-import { sidebarsOf } from "../../sidebar.js";
+import { readPages, routeOf } from "../../pages.js";
+import { sidebarOf } from "../../sidebar.js";
+import { hangingLines, markdownCode } from "./code.js";
 
-const { base, repository } = readAddress();
+const address = readAddress();
+const { base, repository } = address;
 
 export default defineConfig({
   title: "trpc-rate-limit",
   titleTemplate: ":title · trpc-rate-limit",
-  description: "Rate limits for tRPC, Prisma and React: exact, transactional, typed and live.",
+  description: SITE_DESCRIPTION,
   lang: "en",
   base,
-  head: [["link", { rel: "icon", href: ICON }]],
+  head: [
+    ["link", { rel: "icon", href: ICON }],
+    // What needs JavaScript is hidden without it.
+    ["script", {}, `document.documentElement.classList.add("js")`],
+  ],
+  transformHead: ({ page, pageData, description }) =>
+    page === "404.md"
+      ? []
+      : headTagsOf({ title: pageData.title, description, route: routeOf(page) }, address),
   srcDir: ".tmp/pages",
   outDir: "../dist",
   cleanUrls: true,
@@ -23,6 +35,9 @@ export default defineConfig({
   ignoreDeadLinks: "localhostLinks",
   markdown: {
     anchor: { slugify: slugOf },
+    config: markdownCode,
+    codeTransformers: [hangingLines],
+    codeCopyButtonTitle: "Copy the code",
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   themeConfig: {
@@ -36,14 +51,22 @@ export default defineConfig({
       { text: "Changes", link: "/docs/changelog" },
       ...(repository === undefined ? [] : [{ text: "Try it", link: starterOf(repository) }]),
     ],
-    sidebar: { ...sidebarsOf(await readPages()) },
+    sidebar: sidebarOf(await readPages()),
     outline: { level: [2, 3], label: "On this page" },
     search: { provider: "local" },
-    docFooter: { prev: "Before", next: "After" },
+    docFooter: { prev: "Previous", next: "Next" },
     externalLinkIcon: true,
     ...(repository !== undefined && { socialLinks: [{ icon: "github", link: repository }] }),
   },
   vite: {
+    resolve: {
+      alias: [
+        {
+          find: /^.*\/VPSidebarGroup\.vue$/,
+          replacement: fileURLToPath(new URL("theme/sidebar-groups.ts", import.meta.url)),
+        },
+      ],
+    },
     // Browsers of the last years, as for the demo's parts. The oldest ones of Vite 5 have no destructuring,
     // which newer versions of esbuild do not replace.
     build: { target: "es2022", chunkSizeWarningLimit: 4_000 },

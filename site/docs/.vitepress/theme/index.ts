@@ -1,8 +1,12 @@
 /** VitePress' own theme, in the colours of the demo, and with the fonts of the reader's system. */
-import { withBase } from "vitepress";
+import { onContentUpdated, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
-import { h } from "vue";
+import { defineComponent, h, onMounted } from "vue";
+import { rememberTabs, showChosenTabs } from "./code-tabs.js";
+import PageAsMarkdown from "./page-as-markdown.js";
 import "./style.css";
+import "./code.css";
+import "./print.css";
 
 /** Its links have a target, because the page at the base is no page of VitePress. */
 const NotFound = () =>
@@ -15,7 +19,16 @@ const NotFound = () =>
     ]),
   ]);
 
-export default {
-  extends: DefaultTheme,
-  Layout: () => h(DefaultTheme.Layout, null, { "not-found": () => h(NotFound) }),
-};
+const Layout = defineComponent({
+  setup() {
+    onMounted(rememberTabs);
+    onContentUpdated(showChosenTabs);
+    return () =>
+      h(DefaultTheme.Layout, null, {
+        "not-found": () => h(NotFound),
+        "doc-before": () => h(PageAsMarkdown),
+      });
+  },
+});
+
+export default { extends: DefaultTheme, Layout };

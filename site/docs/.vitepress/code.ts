@@ -1,0 +1,63 @@
+/** How blocks of code are drawn: with the title that `site/code-blocks.ts` gave them, and no line cut off. */
+import type { MarkdownOptions } from "vitepress";
+import { isDrawing } from "../../code-blocks.js";
+
+type MarkdownIt = Parameters<NonNullable<MarkdownOptions["config"]>>[0];
+type Transformer = NonNullable<MarkdownOptions["codeTransformers"]>[number];
+
+const TITLE = / title=(\S+)/;
+
+/** The title comes before the button that copies, which takes the block two elements later. */
+export function markdownCode(md: MarkdownIt): void {
+  const { escapeHtml } = md.utils;
+  const fence = md.renderer.rules.fence!;
+  md.renderer.rules.fence = (...args) => {
+    const [tokens, index] = args;
+    const token = tokens[index]!;
+    const title = TITLE.exec(token.info)?.[1];
+    token.info = token.info.replace(TITLE, "");
+    const html = fence(...args);
+    if (title === undefined) return html;
+    const text = escapeHtml(decodeURIComponent(title));
+    return html.replace(/^<div [^>]*>/, (open) => `${open}<p class="code-title" v-pre>${text}</p>`);
+  };
+
+  const group = md.renderer.rules["container_code-group_open"]!;
+  md.renderer.rules["container_code-group_open"] = (...args) => {
+    const html = group(...args);
+    const labels = [...html.matchAll(/data-title="([^"]*)"/g)].map(([, label]) => label);
+    const name = labels[0] === "npm" ? "Package manager" : labels.join(", ");
+    return html.replace(
+      `<div class="tabs">`,
+      `<div class="tabs" role="radiogroup" aria-label="${name}">`,
+    );
+  };
+}
+
+/**
+ * A line that is too long goes on below itself, further in than it begins. A drawing has letters as
+ * small as it needs. So no block scrolls, and none has to be reached with the keyboard for that.
+ */
+export const hangingLines: Transformer = {
+  name: "hanging-lines",
+  line(node) {
+    const [indent] = /^ */.exec(textOf(node))!;
+    if (indent !== "") node.properties["style"] = `--indent:${indent.length}ch`;
+  },
+  pre(node) {
+    delete node.properties["tabindex"];
+    if (this.options.lang !== "text" || !isDrawing(this.source)) return;
+    const columns = Math.max(...this.source.split("\n").map((line) => line.length));
+    this.addClassToHast(node, "drawing");
+    node.properties["style"] = `${node.properties["style"] ?? ""};--columns:${columns}`;
+  },
+};
+
+interface Node {
+  value?: string;
+  children?: readonly unknown[];
+}
+
+function textOf({ value = "", children = [] }: Node): string {
+  return children.reduce<string>((text, child) => text + textOf(child as Node), value);
+}

@@ -1,0 +1,44 @@
+/** The page as Markdown, to copy or to read: for a coding assistant, or an issue. */
+import { useData, withBase } from "vitepress";
+import { computed, defineComponent, h, ref, watch } from "vue";
+
+/** How long the button says what it did, ms. */
+const SAID_FOR = 4_000;
+
+export default defineComponent({
+  setup() {
+    const { page } = useData();
+    const address = computed(() => withBase(`/${page.value.relativePath}`));
+    const said = ref("");
+    watch(address, () => {
+      said.value = "";
+    });
+
+    async function copy(): Promise<void> {
+      const copied = address.value;
+      try {
+        // Safari allows it only at once, with a text that may come later.
+        const text = fetch(copied).then((answer) => {
+          if (!answer.ok) throw new Error(`${copied}: ${answer.status}`);
+          return answer.text();
+        });
+        const blob = text.then((whole) => new Blob([whole], { type: "text/plain" }));
+        await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+        said.value = "Copied";
+      } catch {
+        said.value = "It could not be copied. The link beside this opens it.";
+      }
+      setTimeout(() => {
+        said.value = "";
+      }, SAID_FOR);
+    }
+
+    return () =>
+      h("div", { class: "as-markdown" }, [
+        h("button", { type: "button", class: "needs-js", onClick: copy }, "Copy page as Markdown"),
+        // With a target, the link is left to the browser: the file is no page of VitePress.
+        h("a", { href: address.value, target: "_self" }, "View as Markdown"),
+        h("span", { role: "status" }, said.value),
+      ]);
+  },
+});

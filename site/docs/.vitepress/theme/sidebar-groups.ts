@@ -1,0 +1,86 @@
+/**
+ * Stands for VPSidebarGroup of VitePress. That one makes a button of each heading and another button
+ * inside of it, which screen readers cannot tell apart, and opens nothing without JavaScript.
+ *
+ * The group of the page is open. Groups that a reader opened stay open from page to page.
+ */
+import { type DefaultTheme, useData, withBase } from "vitepress";
+import { defineComponent, h, nextTick, onMounted, type PropType, ref, watch } from "vue";
+
+type Item = DefaultTheme.SidebarItem;
+
+export default defineComponent({
+  props: { items: { type: Array as PropType<Item[]>, required: true } },
+  setup(props) {
+    const { page } = useData();
+    const isShown = ({ link }: Item) =>
+      link !== undefined && fileOf(link) === page.value.relativePath;
+    const hasShown = (item: Item): boolean => isShown(item) || (item.items ?? []).some(hasShown);
+    const namesOfShown = () => props.items.filter(hasShown).map(({ text }) => text!);
+
+    const open = ref(new Set(namesOfShown()));
+    const list = ref<HTMLElement>();
+    const toShown = () => {
+      const link = list.value?.querySelector<HTMLElement>("[aria-current]");
+      const bar = list.value?.closest<HTMLElement>(".VPSidebar");
+      if (!link || !bar) return;
+      const [seen, whole] = [link.getBoundingClientRect(), bar.getBoundingClientRect()];
+      // Below the bar's own head, and not at its very end.
+      if (seen.top < whole.top + 96 || seen.bottom > whole.bottom - 32)
+        bar.scrollTop += seen.top - whole.top - whole.height / 2;
+    };
+    onMounted(toShown);
+    watch(
+      () => page.value.relativePath,
+      async () => {
+        for (const name of namesOfShown()) open.value.add(name);
+        await nextTick();
+        toShown();
+      },
+    );
+
+    const links = (items: readonly Item[]) =>
+      h(
+        "ul",
+        items.map((item) =>
+          h("li", { key: item.text }, [
+            item.items
+              ? [h("p", { class: "side-heading" }, item.text), links(item.items)]
+              : h(
+                  "a",
+                  {
+                    href: withBase(item.link!),
+                    "aria-current": isShown(item) ? ("page" as const) : undefined,
+                  },
+                  item.text,
+                ),
+          ]),
+        ),
+      );
+    const toggled = (name: string, event: Event) => {
+      if ((event.currentTarget as HTMLDetailsElement).open) open.value.add(name);
+      else open.value.delete(name);
+    };
+    return () =>
+      h(
+        "div",
+        { class: "side-groups", ref: list },
+        props.items.map(({ text = "", items = [] }) =>
+          h(
+            "details",
+            {
+              key: text,
+              open: open.value.has(text),
+              onToggle: (event: Event) => toggled(text, event),
+            },
+            [h("summary", text), links(items)],
+          ),
+        ),
+      );
+  },
+});
+
+/** The page's file, from its address. */
+function fileOf(link: string): string {
+  return `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`;
+}
