@@ -1,14 +1,10 @@
 /** What all pages of the demo's parts have around them. It is in the HTML, so that it is there at once. */
 import type { Plugin } from "vite";
 import { type Address, starterOf } from "../address.js";
+import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
-
-/** The choice that the pages of the documentation keep, before anything is drawn. */
-const SCHEME = `<script>
-  try {
-    document.documentElement.dataset.scheme = localStorage.getItem("vitepress-theme-appearance");
-  } catch {} // A browser may forbid storage.
-</script>`;
+import { heroOf } from "./hero.js";
+import { SCHEME_SCRIPT, SCHEME_SWITCH } from "./scheme.js";
 
 const footerOf = (repository: string | undefined) => `<footer class="site-foot">
   <p>
@@ -27,7 +23,8 @@ const footerOf = (repository: string | undefined) => `<footer class="site-foot">
 </footer>`;
 
 /** Puts them in the places that a page marks with a comment. */
-export function frame({ base, repository }: Address): Plugin {
+export function frame(address: Address): Plugin {
+  const { base, repository } = address;
   const links: [title: string, href: string, page?: string][] = [
     ["Overview", base, "/index.html"],
     ["Playground", `${base}playground/`, "/playground/index.html"],
@@ -44,7 +41,16 @@ export function frame({ base, repository }: Address): Plugin {
     return `<header class="site-bar">
   <a class="site-brand" href="${base}">trpc-rate-limit</a>
   <nav aria-label="Site"><ul>${items.join("")}</ul></nav>
+  ${SCHEME_SWITCH}
 </header>`;
+  }
+
+  function headOf(html: string, shown: string): string {
+    const [, title = ""] = /<title>([^<]*)<\/title>/.exec(html) ?? [];
+    const [, description = ""] = /name="description"\s+content="([^"]*)"/.exec(html) ?? [];
+    const route = shown.slice(1).replace(/index\.html$/, "");
+    const tags = headTagsOf({ title, description, route }, address);
+    return [`<link rel="icon" href="${ICON}">`, htmlOf(tags), SCHEME_SCRIPT].join("\n");
   }
 
   return {
@@ -53,8 +59,9 @@ export function frame({ base, repository }: Address): Plugin {
       order: "pre",
       handler: (html, { path }) =>
         html
-          .replace("<!--head-->", `<link rel="icon" href="${ICON}">\n${SCHEME}`)
-          .replace("<!--header-->", headerOf(path))
+          .replace("<!--head-->", () => headOf(html, path))
+          .replace("<!--header-->", () => headerOf(path))
+          .replace("<!--hero-->", heroOf)
           .replace("<!--footer-->", footerOf(repository)),
     },
   };

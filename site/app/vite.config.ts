@@ -5,6 +5,7 @@ import { defineConfig } from "vite";
 import { highlightedCode } from "../../example-app/highlight-code.js";
 import { readAddress } from "../address.js";
 import { frame } from "./frame.js";
+import { missingPage } from "./missing-page.js";
 import { standIns } from "./stand-ins.js";
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
@@ -12,8 +13,10 @@ const address = readAddress();
 
 export default defineConfig({
   root: pathOf("."),
+  // No page stands for those that are not there.
+  appType: "mpa",
   base: address.base,
-  plugins: [standIns, highlightedCode(), react(), frame(address)],
+  plugins: [standIns, highlightedCode(), react(), frame(address), missingPage(pathOf("../dist"))],
   define: {
     // A JSON text of `undefined` would be none.
     "import.meta.env.VITE_SITE_REPOSITORY": JSON.stringify(address.repository ?? null),

@@ -1,0 +1,30 @@
+/** The heading of the overview in the HTML, until its part is there, and where it never comes. */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const OVERVIEW = fileURLToPath(new URL("../../example-app/overview/", import.meta.url));
+
+/** The same words, in the same places as the demo's own, so that nothing moves. */
+export function heroOf(): string {
+  const texts = readdirSync(OVERVIEW)
+    .filter((file) => file.endsWith(".tsx"))
+    .map((file) => readFileSync(OVERVIEW + file, "utf8"));
+  return `<section class="overview"><header>${headingIn(texts.join("\n"))}</header></section>`;
+}
+
+/**
+ * @param jsx the sources of the overview.
+ * @returns its `<h1>`, and the paragraph just before it, as HTML.
+ * @throws Error if its heading is computed, or is none.
+ */
+export function headingIn(jsx: string): string {
+  const found = /(?:<p>([^<>{}]+)<\/p>\s*)?<h1[^>]*>([^<>{}]+)<\/h1>/.exec(
+    jsx.replace(/\{" "\}\s*/g, " ").replace(/tabIndex=\{-1\}/g, ""),
+  );
+  if (found === null) {
+    throw new Error("example-app/overview has no <h1> of plain text, which the site shows at once");
+  }
+  const [, above, heading = ""] = found;
+  const line = (text: string) => text.replace(/\s+/g, " ").trim();
+  return `${above === undefined ? "" : `<p>${line(above)}</p>`}<h1>${line(heading)}</h1>`;
+}
