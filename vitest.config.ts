@@ -94,7 +94,7 @@ const inRuntimes: TestProjectInlineConfiguration["test"] = {
   // How many tests ran there.
   disableConsoleIntercept: true,
 };
-const site = "test/e2e/site.test.ts";
+const site = "test/e2e/site{,.*}.test.ts";
 const react18 = fileURLToPath(new URL("test/react-18/node_modules/", import.meta.url));
 const drizzle1 = fileURLToPath(new URL("test/drizzle-1/node_modules/drizzle-orm", import.meta.url));
 const testingLibrary = fileURLToPath(

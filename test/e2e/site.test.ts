@@ -1,64 +1,15 @@
 /** The site as it is published: pages without a server, and parts of the demo with one in a worker. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import sirv from "sirv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readAddress } from "../../site/address.js";
 import { violationsOf } from "../support/axe.js";
-import { launchChromium } from "../support/chromium.js";
+import { openSite, overflowOf, PHONE } from "../support/site.js";
 
-const DIST = fileURLToPath(new URL("../../site/dist", import.meta.url));
-const { base } = readAddress();
-const PHONE = { width: 390, height: 844 };
-
-let browser: Browser;
-let server: Server;
-let url: string;
-
+let site: Awaited<ReturnType<typeof openSite>>;
+let { open, newVisitor, url } = {} as typeof site;
 beforeAll(async () => {
-  browser = await launchChromium();
-  const files = sirv(DIST, { dev: true });
-  // Below a path, as on GitHub Pages, where a missing page is answered with 404.html.
-  server = createServer((req, res) => {
-    req.url = req.url!.startsWith(base) ? req.url!.slice(base.length - 1) : "/404";
-    files(req, res, () => {
-      req.url = "/404.html";
-      files(req, res);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  url = `http://localhost:${(server.address() as AddressInfo).port}${base}`;
+  site = await openSite();
+  ({ open, newVisitor, url } = site);
 });
-afterAll(async () => {
-  await browser.close();
-  server.close();
-});
-
-const newVisitor = () =>
-  browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
-
-/**
- * Opens a page of the site, and notes what its console says.
- *
- * @param visitor whose tab it is. @default a new one
- */
-async function open(path: string, visitor?: BrowserContext) {
-  const context = visitor ?? (await newVisitor());
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on("pageerror", ({ message }) => problems.push(message));
-  page.on("console", (line) => {
-    if (["error", "warning"].includes(line.type())) problems.push(line.text());
-  });
-  await page.goto(url + path);
-  return Object.assign(page, { problems, [Symbol.asyncDispose]: () => context.close() });
-}
-
-/** How far the page is wider than its window, px. */
-const overflowOf = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+afterAll(() => site.close());
 
 const PAGES: readonly [path: string, heading: string | RegExp][] = [
   ["", /./],
@@ -66,6 +17,7 @@ const PAGES: readonly [path: string, heading: string | RegExp][] = [
   ["docs/", "Documentation"],
   ["docs/limits", "Limits"],
   ["docs/how-fast", "How fast, and how we know"],
+  ["docs/cli", /./],
   ["docs/reference/react", "trpc-rate-limit/react"],
 ];
 
@@ -114,14 +66,26 @@ describe("the documentation", () => {
     await page.waitForURL(url);
   });
 
-  it("has its colours on the pages of the demo, too", async () => {
-    await using page = await open("docs/");
-    await page.getByRole("switch", { name: /dark theme/i }).click();
-    await page.locator("html.dark").waitFor();
-    await page.goto(`${url}playground/`);
-    const colour = () => getComputedStyle(document.documentElement).backgroundColor;
-    expect(await page.evaluate(colour)).toBe("rgb(18, 17, 23)");
-  });
+  it.each(["", "playground/"])(
+    "has the colours that were chosen on %j, and gives its own",
+    async (path) => {
+      await using page = await open("docs/");
+      await page.getByRole("switch", { name: /dark theme/i }).click();
+      await page.locator("html.dark").waitFor();
+      await page.goto(url + path);
+      const colour = () => getComputedStyle(document.documentElement).backgroundColor;
+      expect(await page.evaluate(colour)).toBe("rgb(18, 17, 23)");
+      const dark = page.getByRole("switch", { name: "Dark theme", checked: true });
+      await dark.focus();
+      await page.keyboard.press("Space");
+      await page.getByRole("switch", { name: "Dark theme", checked: false }).waitFor();
+      expect(await page.evaluate(colour)).toBe("rgb(245, 244, 248)");
+      await page.goto(`${url}docs/`);
+      await page.getByRole("heading", { level: 1, name: "Documentation" }).waitFor();
+      expect(await page.locator("html.dark").count()).toBe(0);
+      expect(page.problems).toEqual([]);
+    },
+  );
 });
 
 describe("the overview", () => {

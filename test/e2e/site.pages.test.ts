@@ -1,0 +1,132 @@
+/** What is around the pages of the site: the list of pages, and what is shown of a link to one. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { preview } from "vite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PICTURE_SIZE } from "../../site/head-tags.js";
+import { DIST, openSite } from "../support/site.js";
+
+let site: Awaited<ReturnType<typeof openSite>>;
+let { open, newVisitor } = {} as typeof site;
+beforeAll(async () => {
+  site = await openSite();
+  ({ open, newVisitor } = site);
+});
+afterAll(() => site.close());
+
+describe("the list of pages", () => {
+  it("has the group of the page open, and keeps open what was opened", async () => {
+    await using page = await open("docs/limits");
+    const list = page.getByRole("navigation", { name: "Sidebar Navigation" });
+    const group = (name: string) =>
+      list.locator("details", { has: page.locator("summary", { hasText: name }) });
+    await list.getByRole("link", { name: "Limits", exact: true, includeHidden: false }).waitFor();
+    expect(await list.locator("[aria-current=page]").allTextContents()).toEqual(["Limits"]);
+    expect(await list.locator("details[open]").count()).toBe(1);
+    const names = await list.locator("summary").allTextContents();
+    expect(names.slice(0, 1).concat(names.slice(-2))).toEqual([
+      "Get started",
+      "Guides",
+      "Reference",
+    ]);
+
+    await list.locator("summary", { hasText: "Guides" }).focus();
+    await page.keyboard.press("Enter");
+    await list.getByRole("link", { name: "Tiers", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Tiers" }).waitFor();
+    expect(await list.locator("summary").allTextContents()).toEqual(names);
+    expect(await list.locator("details[open]").count()).toBe(2);
+    expect(await list.locator("[aria-current=page]").allTextContents()).toEqual(["Tiers"]);
+
+    await list.locator("summary", { hasText: "Reference" }).click();
+    await group("Reference").getByRole("link").first().click();
+    await page.waitForURL(/docs\/reference\//);
+    expect(await list.locator("summary").allTextContents()).toEqual(names);
+    expect(await list.locator("details[open]").count()).toBe(3);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("shows the place of a page that is far below", async () => {
+    await using page = await open("docs/guides/from-convex");
+    const shown = page.locator(".VPSidebar [aria-current=page]");
+    await expect
+      .poll(async () => {
+        const { y, height } = (await shown.boundingBox())!;
+        return y > 60 && y + height < 800;
+      })
+      .toBe(true);
+  });
+
+  it("opens its groups without JavaScript, and leads on by names of the field", async () => {
+    await using visitor = await newVisitor({ javaScriptEnabled: false });
+    const page = await open("docs/limits", visitor);
+    const list = page.locator(".VPSidebar");
+    await list.getByRole("link", { name: "Limits", exact: true }).waitFor();
+    await list.locator("summary", { hasText: "Get started" }).click();
+    await list.getByRole("link", { name: "CLI", exact: true }).click();
+    await page.waitForURL(/docs\/cli$/);
+    const pager = page.locator(".VPDocFooter");
+    await pager.getByRole("link", { name: /^Previous/ }).waitFor();
+    await pager.getByRole("link", { name: /^Next/ }).waitFor();
+  });
+});
+
+const FILES = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter(
+  (file) => file.endsWith(".html") && file !== "404.html",
+);
+
+describe("a link to a page", () => {
+  it("is shown with a title, a sentence and a picture of its own page", () => {
+    const names = ["title", "description", "image", "site_name"];
+    const problems: string[] = [];
+    const sentences = FILES.map((file) => {
+      const html = readFileSync(join(DIST, file), "utf8");
+      const [, sentence] = /<meta name="description"\s+content="([^"]+)"/.exec(html) ?? [];
+      for (const name of names) {
+        const found = html.match(new RegExp(`property="og:${name}" content="([^"]+)"`, "g")) ?? [];
+        if (found.length !== 1) problems.push(`${file} has ${found.length} og:${name}`);
+        if (name === "description" && !found[0]?.includes(`"${sentence}"`))
+          problems.push(`${file} has two descriptions`);
+      }
+      return sentence;
+    });
+    expect(problems).toEqual([]);
+    const own = sentences.filter((_, i) => !FILES[i]!.includes("reference/"));
+    expect(new Set(own).size).toBe(own.length);
+  });
+
+  it("has a picture of the size that is told", () => {
+    const png = readFileSync(join(DIST, "picture.png"));
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
+      PICTURE_SIZE.width,
+      PICTURE_SIZE.height,
+    ]);
+    // Some services take none that is larger.
+    expect(png.length).toBeLessThan(300_000);
+  });
+});
+
+it("has its heading on the first page without JavaScript, and the same one with it", async () => {
+  await using visitor = await newVisitor({ javaScriptEnabled: false });
+  const page = await open("", visitor);
+  const heading = await page.getByRole("heading", { level: 1 }).textContent();
+  await page.getByText("needs JavaScript").waitFor();
+  expect(await page.locator(".site-scheme").isVisible()).toBe(false);
+  await using alive = await open("");
+  await alive.getByText(/^\d of \d$/).waitFor();
+  expect(await alive.getByRole("heading", { level: 1 }).allTextContents()).toEqual([heading]);
+});
+
+it("is previewed with the status of a missing page", async () => {
+  const configFile = fileURLToPath(new URL("../../site/app/vite.config.ts", import.meta.url));
+  const server = await preview({ configFile, logLevel: "silent", preview: { port: 0 } });
+  try {
+    const [root] = server.resolvedUrls!.local;
+    const statusOf = async (path: string) => (await fetch(root + path)).status;
+    const paths = ["", "docs/limits", "playground/", "picture.png", "docs/gone", "gone.js"];
+    expect(await Promise.all(paths.map(statusOf))).toEqual([200, 200, 200, 200, 404, 404]);
+  } finally {
+    await server.close();
+  }
+});

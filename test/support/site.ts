@@ -1,0 +1,63 @@
+/** The built site, served as it is published, and a browser on it. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import sirv from "sirv";
+import { readAddress } from "../../site/address.js";
+import { launchChromium } from "./chromium.js";
+
+export const DIST = fileURLToPath(new URL("../../site/dist", import.meta.url));
+export const PHONE = { width: 390, height: 844 };
+
+/** @throws Error where there is no Chromium. */
+export async function openSite() {
+  const { base } = readAddress();
+  const browser = await launchChromium();
+  const files = sirv(DIST, { dev: true });
+  // Below a path, as on GitHub Pages, where a missing page is answered with 404.html.
+  const server = createServer((req, res) => {
+    req.url = req.url!.startsWith(base) ? req.url!.slice(base.length - 1) : "/404";
+    files(req, res, () => {
+      req.url = "/404.html";
+      files(req, res);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const url = `http://localhost:${(server.address() as AddressInfo).port}${base}`;
+
+  const newVisitor = (options?: BrowserContextOptions) =>
+    browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      colorScheme: "light",
+      permissions: ["clipboard-read", "clipboard-write"],
+      ...options,
+    });
+
+  /**
+   * Opens a page of the site, and notes what its console says.
+   *
+   * @param visitor whose tab it is. @default a new one
+   */
+  async function open(path: string, visitor?: BrowserContext) {
+    const context = visitor ?? (await newVisitor());
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on("pageerror", ({ message }) => problems.push(message));
+    page.on("console", (line) => {
+      if (["error", "warning"].includes(line.type())) problems.push(line.text());
+    });
+    await page.goto(url + path);
+    return Object.assign(page, { problems, [Symbol.asyncDispose]: () => context.close() });
+  }
+
+  async function close(): Promise<void> {
+    await browser.close();
+    server.close();
+  }
+  return { url, newVisitor, open, close };
+}
+
+/** How far the page is wider than its window, px. */
+export const overflowOf = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
