@@ -146,7 +146,7 @@ describe("a block", () => {
     await page.goto(`${url}docs/metrics`);
     await page.getByText("pnpm add @opentelemetry/api").waitFor();
     expect(await group.getByRole("radio", { name: "pnpm" }).isChecked()).toBe(true);
-    await page.locator(".vp-code-group").getByText("bun", { exact: true }).click();
+    await page.locator(".vp-code-group label", { hasText: /^bun$/ }).click();
     await page.locator(".active .copy").click();
     await page.locator("button.copied").waitFor();
     expect(await clipboardOf(page)).toBe("bun add @opentelemetry/api");
@@ -158,7 +158,7 @@ describe("a block", () => {
     const page = await open("docs/metrics", visitor);
     await page.getByText("npm install @opentelemetry/api").waitFor();
     expect(await page.getByText("bun add").isVisible()).toBe(false);
-    await page.locator(".vp-code-group").getByText("bun", { exact: true }).click();
+    await page.locator(".vp-code-group label", { hasText: /^bun$/ }).click();
     await page.getByText("bun add @opentelemetry/api").waitFor();
     expect(await page.getByText("npm install @opentelemetry/api").isVisible()).toBe(false);
     expect(await page.locator("button.copy").first().isVisible()).toBe(false);
@@ -169,7 +169,7 @@ describe("a page as Markdown", () => {
   it("is copied by a button, with the paths of its code and with whole links", async () => {
     await using page = await open("docs/guides/express");
     await page.getByRole("button", { name: "Copy page as Markdown" }).click();
-    await page.getByRole("status").getByText("Copied").waitFor();
+    await page.getByRole("status").filter({ hasText: "Copied" }).waitFor();
     const copied = await clipboardOf(page);
     expect(copied).toMatch(/^# Express and plain SQL\n/);
     expect(copied).toContain("// express/server.ts\n");
@@ -184,6 +184,6 @@ describe("a page as Markdown", () => {
     await using page = await open("docs/limits");
     await page.route("**/*.md", (route) => route.abort());
     await page.getByRole("button", { name: "Copy page as Markdown" }).click();
-    await page.getByRole("status").getByText("It could not be copied").waitFor();
+    await page.getByRole("status").filter({ hasText: "It could not be copied" }).waitFor();
   });
 });

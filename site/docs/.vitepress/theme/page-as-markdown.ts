@@ -34,7 +34,7 @@ export default defineComponent({
     }
 
     return () =>
-      h("div", { class: "as-markdown" }, [
+      h("section", { class: "as-markdown", "aria-label": "This page as Markdown" }, [
         h("button", { type: "button", class: "needs-js", onClick: copy }, "Copy page as Markdown"),
         // With a target, the link is left to the browser: the file is no page of VitePress.
         h("a", { href: address.value, target: "_self" }, "View as Markdown"),
