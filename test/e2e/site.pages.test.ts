@@ -118,6 +118,14 @@ it("has its heading on the first page without JavaScript, and the same one with 
   expect(await alive.getByRole("heading", { level: 1 }).allTextContents()).toEqual([heading]);
 });
 
+it("says without JavaScript, too, that a page is missing", async () => {
+  await using visitor = await newVisitor({ javaScriptEnabled: false });
+  const page = await open("docs/gone", visitor);
+  await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("heading", { level: 1, name: /./ }).waitFor();
+});
+
 it("is previewed with the status of a missing page", async () => {
   const configFile = fileURLToPath(new URL("../../site/app/vite.config.ts", import.meta.url));
   const server = await preview({ configFile, logLevel: "silent", preview: { port: 0 } });

@@ -24,10 +24,23 @@ export default defineConfig({
     // What needs JavaScript is hidden without it.
     ["script", {}, `document.documentElement.classList.add("js")`],
   ],
-  transformHead: ({ page, pageData, description }) =>
+  transformHead({ page, pageData, description }) {
+    if (page === "404.md") return [];
+    const posted = { title: pageData.title, description, route: routeOf(page) };
+    // Where the head has one, VitePress leaves out its own, in which a quote would end the attribute.
+    return [
+      ["meta", { name: "description", content: description }],
+      ...headTagsOf(posted, address),
+    ];
+  },
+  // VitePress writes this page with JavaScript alone.
+  transformHtml: (html, _file, { page }) =>
     page === "404.md"
-      ? []
-      : headTagsOf({ title: pageData.title, description, route: routeOf(page) }, address),
+      ? html.replace(
+          /<\/body>/,
+          `<noscript><main class="not-found"><h1>There is no such page</h1><p><a href="${base}">Overview</a></p></main></noscript></body>`,
+        )
+      : undefined,
   srcDir: ".tmp/pages",
   outDir: "../dist",
   cleanUrls: true,
