@@ -132,6 +132,13 @@ describe("a block", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it("has the lines highlighted that its page names", async () => {
+    await using page = await open("docs/how-fast");
+    expect(await page.locator(".line.highlighted").allTextContents()).toEqual([
+      `npm run bench -- "1 key"`,
+    ]);
+  });
+
   it("of npm's commands has tabs for the keyboard, whose choice stays", async () => {
     await using page = await open("docs/guides/vite");
     const group = page.getByRole("radiogroup", { name: "Package manager" });
