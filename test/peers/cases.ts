@@ -66,6 +66,18 @@ export const CASES: Case[] = [
     program: "react",
     packages: [...react("19.0.0"), ...trpc("11.25.2"), "@tanstack/react-query@5.62.0"],
   },
+  {
+    title: "the oldest uPlot",
+    program: "admin",
+    packages: [
+      NODE,
+      ...react("18.0.0", "18.0"),
+      "@types/react-dom@18.0",
+      ...trpc("11.0.0"),
+      "uplot@1.6.32",
+    ],
+    isDaily: true,
+  },
   ...["0.26.0", "0.27.6", "0.28.0", "0.29.9"].map((version) => ({
     title: `Kysely ${version}`,
     program: "kysely",
