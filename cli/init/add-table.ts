@@ -67,7 +67,7 @@ async function closePrisma(
   isInSchema: boolean,
   { closedTo, now }: TableOptions,
 ): Promise<Pick<AddedTable, "migration" | "closing">> {
-  if (closedTo.length === 0 || !/^postgres/.test(provider)) return {};
+  if (closedTo.length === 0 || !provider.startsWith("postgres")) return {};
   const table = { name: tableOf(model), schema: inSchema };
   const migration = await newPrismaMigration(draft.root, member.folder, now);
   // A migration of a table that the schema lacks would be undone by the next one.

@@ -7,7 +7,7 @@ import type pg from "pg";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { tableSql } from "../../../cli/table-sql.js";
 import { drizzleStore } from "../../../server/drizzle/index.js";
-import { createRateLimiter, HOUR, pgStore } from "../../../server/index.js";
+import { createRateLimiter, HOUR, pgStore, RateLimitStoreError } from "../../../server/index.js";
 import { CLIENT, POOL, SCHEMA, TABLES, withPackages } from "../../support/odd-project.js";
 import { faultsOf, ROOT, runDoctor } from "../../support/run-doctor.js";
 import { runInit } from "../../support/run-init.js";
@@ -194,7 +194,7 @@ describe("row-level security", () => {
     expect(faultsOf(await runDoctor(database.url))).toEqual([]);
     // An application that connects by a wrong role grants nothing.
     const wrong = limiterOn(database.visitor, "RateLimit");
-    await expect(wrong.limit("logIn", { key })).rejects.toThrow();
+    await expect(wrong.limit("logIn", { key })).rejects.toThrow(RateLimitStoreError);
   });
 });
 
