@@ -152,7 +152,7 @@ const seconds = useCountdown(status?.retryAt);
 function countdownStep({ project, client }: NextSteps): string {
   const web = client?.web ?? project.users.find(({ packages }) => packages.has("react"));
   if (web === undefined) {
-    return "show the countdown in the client: docs/react.md of trpc-rate-limit, or docs/without-react.md";
+    return "show the countdown in the client: docs/countdown.md of trpc-rate-limit, or docs/without-react.md";
   }
   const names = [isNative(web) ? "useCountdown" : "RateLimitCountdown", "useRateLimit"];
   const page = [...web.sources.keys()].find(

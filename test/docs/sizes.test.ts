@@ -12,10 +12,7 @@ const { "size-limit": limits } = JSON.parse(await readFile(join(ROOT, "package.j
 const SHOWN: Record<string, readonly [page: string, text: string][]> = {
   "/react": [["docs/react.md", "| `trpc-rate-limit/react`"]],
   "/countdown": [["docs/react.md", "| `trpc-rate-limit/countdown`"]],
-  "/client": [
-    ["docs/react.md", "| `trpc-rate-limit/client`"],
-    ["docs/without-react.md", "| all of `trpc-rate-limit/client`"],
-  ],
+  "/client": [["docs/without-react.md", "| all of `trpc-rate-limit/client`"]],
   "/client: an observer": [
     ["docs/without-react.md", "| `createRateLimitObserver` and `createTRPCTransport`"],
   ],

@@ -13,7 +13,7 @@ function rewritten(source: string, text: string, isKnown = true) {
 
 describe("a link of a page", () => {
   it.each([
-    ["docs/trpc.md", "[a](react.md#many-tabs)", "[a](/docs/react#many-tabs)"],
+    ["docs/trpc.md", "[a](tabs.md#many-tabs)", "[a](/docs/tabs#many-tabs)"],
     ["docs/guides/vite.md", "[a](../react.md)", "[a](/docs/react)"],
     [
       "docs/guides/vite.md",
