@@ -71,7 +71,7 @@ const QUESTIONS: readonly Question[] = [
     question: "Does it work in React Native and Expo?",
     words: ["react native", "expo"],
     page: "docs/react.md",
-    heading: "React Native",
+    heading: "React Native and Expo",
     says: /EventSource/,
   },
   {

@@ -96,7 +96,7 @@ describe("a page that stands alone", () => {
   const root = "https://ada.github.io/limits/";
 
   it.each([
-    ["[a](/docs/react#many-tabs)", `[a](${root}docs/react.md#many-tabs)`],
+    ["[a](/docs/tabs#many-tabs)", `[a](${root}docs/tabs.md#many-tabs)`],
     [
       "[a](/docs/) [b](/docs/guides/)",
       `[a](${root}docs/index.md) [b](${root}docs/guides/index.md)`,
