@@ -29,7 +29,8 @@ const isOfSupabase = (name: string) => name === "supabase" || name.startsWith("@
 async function hasUrl(folder: string): Promise<boolean> {
   for (const file of ENV_FILES) {
     const text = await readText(folder, file);
-    const values = text === undefined ? [] : Object.values(parseEnv(text));
+    // Node.js 20 reads a comment in the last line as a variable, unless that line ends.
+    const values = Object.values(parseEnv(`${text ?? ""}\n`));
     if (values.some((value) => URL_OF_SUPABASE.test(value ?? ""))) return true;
   }
   return false;
