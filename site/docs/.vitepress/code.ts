@@ -22,6 +22,12 @@ export function markdownCode(md: MarkdownIt): void {
     return html.replace(/^<div [^>]*>/, (open) => `${open}<p class="code-title" v-pre>${text}</p>`);
   };
 
+  // Vue would compute what stands between these in a sentence.
+  for (const rule of ["text", "code_inline"] as const) {
+    const before = md.renderer.rules[rule]!;
+    md.renderer.rules[rule] = (...args) => before(...args).replaceAll("{{", "&#123;&#123;");
+  }
+
   const group = md.renderer.rules["container_code-group_open"]!;
   md.renderer.rules["container_code-group_open"] = (...args) => {
     const html = group(...args);
