@@ -121,7 +121,7 @@ describe.each(QUESTIONS)("$question", (asked) => {
     const index = await readPage("docs/README.md");
     const questions = textBelow(index, "First questions")!;
     const row = questions.split("\n").find((line) => line.includes(asked.question));
-    expect(row).toBeDefined();
+    expect(row, `the line of "${asked.question}"`).toBeDefined();
     const [link] = linksOf({ path: index.path, text: row! });
     expect(link?.page).toBe(page);
     if (link?.anchor !== undefined) expect(anchorsOf(read.get(page)!)).toContain(link.anchor);
