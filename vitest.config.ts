@@ -51,8 +51,12 @@ const oneStore = [
   "test/server/store/sql/{mysql/mysql,mysql/mysql.*,sqlite/sqlite}.test.ts",
   "test/server/store/transactions/owned-by-store.bounds.test.ts",
 ];
-/** What users meet around the code: pages, types, the site, and hosts other than tRPC's own. */
+/**
+ * What users meet around the code: pages, types, the site, and hosts other than tRPC's own. And a test in
+ * which a month passes at once: in a process that files share, it would run whatever another one has left.
+ */
 const aroundTheCode = [
+  "test/client/react/send-limited.test.ts",
   "test/compatibility/{api,fixtures}.test.ts",
   "test/{docs,scripts,site,types}/**/*.test.{ts,tsx}",
   "test/scenarios/{edge-*,trpc-hosts}.test.ts",
