@@ -31,6 +31,8 @@ export function openAdmin<const TLimits extends LimitConfigs>(
     limits: limits as never,
     overrides: true,
     onDecision: (event) => void heard.push(event),
+    // Usage that cannot be written, because the test has closed its database, is not tried for ever.
+    waitUntil() {},
     ...(options as object),
   });
   const t = initTRPC.context<Context>().create();
