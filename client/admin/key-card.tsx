@@ -5,6 +5,7 @@ import { useAdmin } from "./admin-context.js";
 import { KeyActions } from "./key-actions.js";
 import type { AdminChange, AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
 import { Bar, capacityOfItem, leftText, OverrideBadge, Wait } from "./pieces.js";
+import { sumOf } from "./usage-ranges.js";
 
 export function KeyCard({
   limit,
@@ -21,8 +22,8 @@ export function KeyCard({
   const id = useId();
   const title = useRef<HTMLHeadingElement>(null);
   const { item } = state;
-  const override = state.override ?? item?.override;
-  const isLimited = (item?.retryAfter ?? 0) > 0;
+  const override = state.override ?? item.override;
+  const isLimited = (item.retryAfter ?? 0) > 0;
   return (
     <section className="rla-card rla-key-card" aria-labelledby={id} data-limited={isLimited}>
       <div className="rla-card-head">
@@ -31,23 +32,17 @@ export function KeyCard({
         </h3>
         <OverrideBadge override={override} />
       </div>
-      <p className="rla-quiet">{formats.config(item?.config ?? limit.config, limit.kind)}</p>
-      {item ? (
-        <>
-          <div className="rla-line rla-state">
-            <strong>{`${leftText(item, formats)} ${limit.kind === "concurrency" ? "free" : "left"}`}</strong>
-            {isLimited && (
-              <span className="rla-until">
-                <span>may go on in </span>
-                <Wait item={item} over="now" />
-              </span>
-            )}
-          </div>
-          <Bar value={item.value} capacity={capacityOfItem(item)} />
-        </>
-      ) : (
-        <p className="rla-state">No call yet: all of it is left.</p>
-      )}
+      <p className="rla-quiet">{formats.config(item.config, limit.kind)}</p>
+      <div className="rla-line rla-state">
+        <strong>{`${leftText(item, formats)} ${limit.kind === "concurrency" ? "free" : "left"}`}</strong>
+        {isLimited && (
+          <span className="rla-until">
+            <span>may go on in </span>
+            <Wait item={item} over="now" />
+          </span>
+        )}
+      </div>
+      <Bar value={item.value} capacity={capacityOfItem(item)} />
       <Facts limit={limit} state={state} />
       <KeyActions
         limit={limit}
@@ -64,12 +59,13 @@ function Facts({ limit, state }: { limit: AdminLimit; state: AdminKeyLimit }) {
   const { formats } = useAdmin();
   const { item, rows, holds = [], slots, usage } = state;
   const { number, exactTime, time } = formats;
-  const granted = usage?.reduce((sum, span) => sum + span.granted, 0) ?? 0;
-  const denied = usage?.reduce((sum, span) => sum + span.denied, 0) ?? 0;
   const facts: [string, string][] = [];
-  if (item?.since !== undefined) facts.push(["Limited since", exactTime(item.since)]);
-  if (usage) facts.push(["Last day", `${number(granted)} granted, ${number(denied)} denied`]);
-  if (item?.held) facts.push(["Held", number(item.held)]);
+  if (item.since !== undefined) facts.push(["Limited since", exactTime(item.since)]);
+  if (usage) {
+    const { granted, denied } = sumOf(usage);
+    facts.push(["Last day", `${number(granted)} granted, ${number(denied)} denied`]);
+  }
+  if (item.held) facts.push(["Held", number(item.held)]);
   for (const { once, count, then, until } of holds) {
     facts.push([`Hold ${once}`, `${number(count)}, until ${time(until)}, then ${then}`]);
   }

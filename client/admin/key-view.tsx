@@ -122,7 +122,7 @@ function isUsed({ rows, holds, slots, override, usage, item }: AdminKeyLimit): b
     (holds?.length ?? 0) > 0 ||
     (slots?.holders?.length ?? 0) > 0 ||
     override !== undefined ||
-    item?.override !== undefined ||
+    item.override !== undefined ||
     (usage?.some(({ granted, denied }) => granted + denied > 0) ?? false)
   );
 }

@@ -8,7 +8,7 @@ import type { Bars } from "./draw-bars.js";
 import type { Formats } from "./formats.js";
 import { Loading, Nothing } from "./notes.js";
 import { RadioRow } from "./radio-row.js";
-import { allSpans, askedOf, rangesOf, type UsageRange } from "./usage-ranges.js";
+import { allSpans, askedOf, rangesOf, sumOf, type UsageRange } from "./usage-ranges.js";
 import { usePoll } from "./use-poll.js";
 
 /** ms between two looks: spans are at least a minute. */
@@ -176,8 +176,7 @@ function spanText({ start, end, granted, denied }: UsageSpan, { number, time }: 
 }
 
 function sumText(spans: readonly UsageSpan[], { last }: UsageRange, { number }: Formats): string {
-  const granted = spans.reduce((sum, span) => sum + span.granted, 0);
-  const denied = spans.reduce((sum, span) => sum + span.denied, 0);
+  const { granted, denied } = sumOf(spans);
   if (granted + denied === 0) return `No calls in the last ${last}.`;
   return `${number(granted)} granted and ${number(denied)} denied in the last ${last}.`;
 }

@@ -41,6 +41,14 @@ export function askedOf(
   return { from: to - Math.ceil(length / every) * every, to, every };
 }
 
+/** What all spans together have. */
+export function sumOf(spans: readonly Pick<UsageSpan, "granted" | "denied">[]) {
+  return {
+    granted: spans.reduce((sum, span) => sum + span.granted, 0),
+    denied: spans.reduce((sum, span) => sum + span.denied, 0),
+  };
+}
+
 /** Every span of a range, also those that have no item: nothing was counted in them. */
 export function allSpans(
   items: readonly UsageSpan[],

@@ -9,7 +9,7 @@ import type {
 } from "@trpc/server";
 import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
-import type { BuiltRouter, DefaultErrorShape } from "./trpc-types.js";
+import type { BuiltRouter, DefaultErrorShape, Definition } from "./trpc-types.js";
 
 /** The router through which clients read limits. `TName` are the limits that they may know. */
 export type RateLimitRouter<
@@ -44,12 +44,4 @@ export interface Item<TName extends string> {
 /** One limit, and the tokens that it is asked about. */
 export interface Query<TName extends string> extends Item<TName> {
   count?: number | undefined;
-}
-
-/** What tRPC knows of a procedure. */
-interface Definition<TMeta, TInput, TOutput> {
-  input: TInput;
-  output: TOutput;
-  meta: TMeta;
-  errorShape: DefaultErrorShape;
 }

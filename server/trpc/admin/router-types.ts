@@ -1,6 +1,6 @@
 /** The type of the admin router, written down for the same reason as that of `router`. */
 import type { TRPCMutationProcedure, TRPCQueryProcedure } from "@trpc/server";
-import type { BuiltRouter, DefaultErrorShape } from "../trpc-types.js";
+import type { BuiltRouter, DefaultErrorShape, Definition } from "../trpc-types.js";
 import type {
   AdminChange,
   AdminDenials,
@@ -98,11 +98,3 @@ export interface AdminRaiseInput<TName extends string = string> extends AdminTim
 }
 
 type Action<TMeta, TInput> = TRPCMutationProcedure<Definition<TMeta, TInput, AdminChange>>;
-
-/** What tRPC knows of a procedure. */
-interface Definition<TMeta, TInput, TOutput> {
-  input: TInput;
-  output: TOutput;
-  meta: TMeta;
-  errorShape: DefaultErrorShape;
-}
