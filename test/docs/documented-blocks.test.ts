@@ -1,4 +1,4 @@
-/** The figures of the guides about blocks, each computed by `core`. */
+/** The figures of the guide to log-ins without tRPC, each computed by `core`. */
 import { expect, it } from "vitest";
 import { calculateRateLimit } from "../../core/calculate.js";
 import type { RateLimitConfig } from "../../core/limit-config.js";
@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { readPage } from "./pages.js";
 
 const T = Date.UTC(2030, 0, 1);
-const PAGE = "docs/guides/from-rate-limiter-flexible.md";
+const PAGE = "docs/guides/log-ins-without-trpc.md";
 
 /** After ten attempts and one that is denied: the wait, and the tokens at its end. */
 function afterBlock(config: RateLimitConfig): { wait: number; attempts: number } {

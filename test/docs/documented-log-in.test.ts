@@ -1,4 +1,4 @@
-/** The log-in of the guide from rate-limiter-flexible: its limit, and when its handler calls what. */
+/** The guide to log-ins without tRPC: its limit, and when its handler calls what. */
 import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../core/durations.js";
 import { createManualClock } from "../../core/testing.js";
