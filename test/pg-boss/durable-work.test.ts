@@ -19,7 +19,7 @@ const STEPS = [
   "after the commit",
 ];
 
-/** What the page says of \`pg\` in one sentence. */
+/** What the page says of `pg` in one row of a table. */
 const WITH_PG = `
 import pg from "pg";
 import { createRateLimiter, pgStore } from "trpc-rate-limit/server";

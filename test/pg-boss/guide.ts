@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -52,7 +52,8 @@ export async function writeGuide(edit: (code: string) => string = fromHere): Pro
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, "server"), { recursive: true });
   for (const path of await readdir(join(LEFT_OUT, "server"))) {
-    await cp(join(LEFT_OUT, "server", path), join(folder, "server", path.slice(0, -".txt".length)));
+    const code = await readFile(join(LEFT_OUT, "server", path), "utf8");
+    await writeFile(join(folder, "server", path.slice(0, -".txt".length)), edit(code));
   }
   await writeFile(join(folder, "server/prisma.ts"), PRISMA);
   for (const { path, code } of blocksOf(await readPage(GUIDE))) {
