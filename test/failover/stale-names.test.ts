@@ -16,7 +16,7 @@ const MOST = 20;
 
 /**
  * Kysely and postgres-js give a connection back whatever has happened on it, and hide it from a store.
- * `docs/several-machines.md` says what to do.
+ * `docs/guides/several-machines.md` says what to do.
  */
 const STAY: readonly OpenerName[] = ["kyselyStore, no pool", "drizzleStore, postgres-js"];
 const names = (Object.keys(openers) as OpenerName[]).filter((name) => !STAY.includes(name));
