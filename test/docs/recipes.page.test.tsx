@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** The recipes that are components, as they stand on the page. */
+/** The recipes and the guide to tiers: their components, as they stand on the page. */
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, cleanup, render, screen } from "@testing-library/react";
 import type { ComponentType, ReactNode } from "react";
@@ -10,7 +10,7 @@ import { openPage } from "../support/docs-module.js";
 afterEach(cleanup);
 
 it("offers an upgrade to a limited user of the free plan alone", async () => {
-  const load = await openPage("docs/recipes.md", "guides/recipes");
+  const load = await openPage("docs/guides/tiers.md", "guides/tiers");
   const { RateLimitProvider } = await load<{
     RateLimitProvider: ComponentType<{ observer: object; children: ReactNode }>;
   }>("client/limits.ts");
