@@ -14,7 +14,7 @@ const QUESTIONS: readonly Question[] = [
   {
     question: "What does a call cost, in ms and statements?",
     words: ["cost", "how fast", "performance"],
-    page: "docs/performance.md",
+    page: "docs/cost.md",
     heading: "What a call costs",
     says: /statements[\s\S]*\d ms/,
   },
