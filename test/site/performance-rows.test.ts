@@ -20,7 +20,7 @@ it("shows rows of the first table, although others have the same scenarios", asy
   const named = (name: string) =>
     withRows(`<!-- rows of docs/performance.md:\n${name}\n-->`, other);
   expect(named("1 × 1, 1 key")).toContain("| 1 × 1, 1 key | 2 |");
-  expect(() => named("3 × 3")).toThrow();
+  expect(() => named("3 × 3")).toThrow('no "3 × 3"');
 });
 
 it("refuses a scenario that was not measured", async () => {
