@@ -1,4 +1,4 @@
-/** What has become of the sign-ups of one press, as numbers and in words. */
+/** What a press asks for, and what has become of its sign-ups, as numbers and in words. */
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { timeOf } from "../shared/page/pieces.js";
 
@@ -38,9 +38,23 @@ export function describe({ made, denied, retryAt, failed }: Outcome): string {
   if (made.length === 1) texts.push(`“${made[0]}” is signed up.`);
   if (made.length > 1) texts.push(`${made.length} accounts are signed up.`);
   if (denied > 0) {
-    const who = denied === 1 ? "One more was" : `${denied} more were`;
-    texts.push(`${made.length === 0 ? "The sign-up was" : who} denied until ${timeOf(retryAt)}.`);
+    texts.push(`${deniedOnes(made.length, denied)} denied until ${timeOf(retryAt)}.`);
   }
   if (failed > 0) texts.push(`${failed} failed: the server did not answer, or could not save it.`);
   return texts.join(" ");
+}
+
+function deniedOnes(made: number, denied: number): string {
+  if (made === 0) return denied === 1 ? "The sign-up was" : `All ${denied} sign-ups were`;
+  return denied === 1 ? "One more was" : `${denied} more were`;
+}
+
+/** The longest label of the button that asks for one account too many. */
+export const WIDEST = "All 100 left, and one more";
+
+/** @param left accounts of the window. */
+export function oneTooMany(left: number | undefined): string {
+  if (left === undefined) return WIDEST;
+  if (left === 0) return "Try one more";
+  return left === 1 ? "The last one, and one more" : `All ${left} left, and one more`;
 }

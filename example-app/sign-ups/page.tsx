@@ -4,8 +4,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { Part, Stable } from "../shared/page/pieces.js";
 import { RateLimitMeter, useRateLimit, useTRPC, useTRPCClient } from "../shared/page/trpc.js";
+import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
 import { Accounts } from "./accounts.js";
-import { describe, outcomeOf } from "./outcome.js";
+import { describe, oneTooMany, outcomeOf, WIDEST } from "./outcome.js";
 import "./page.css";
 import { WindowClock } from "./window-clock.js";
 
@@ -33,7 +34,7 @@ function SignUpForm() {
   const client = useTRPCClient();
   const queryClient = useQueryClient();
   // Limit: what is left for all visitors, live. `check` knows the server's time.
-  const { value, config, check } = useRateLimit("signUp");
+  const { status, value, config, check } = useRateLimit("signUp");
   const [name, setName] = useState("");
   const signUp = useMutation({
     // The calls of one tick travel in one request. Each of them gets an answer of its own.
@@ -53,11 +54,15 @@ function SignUpForm() {
     onSettled: () => queryClient.invalidateQueries(trpc.signUps.list.queryFilter()),
   });
   const isReady = !signUp.isPending && value !== undefined;
+  // Limit: no account is left before the next window.
+  const isWaiting = status?.ok === false;
+  const { line: notYet, sayNotYet } = useNotYet(status?.retryAt);
 
   // The buttons are never really disabled, so they keep the focus.
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (isReady) signUp.mutate([name]);
+    if (isWaiting) sayNotYet();
+    else if (isReady) signUp.mutate([name]);
   }
   function signUpTheRest() {
     if (isReady) signUp.mutate(Array.from({ length: value + 1 }, () => ""));
@@ -82,19 +87,21 @@ function SignUpForm() {
         />
       </label>
       <div className="buttons">
-        <button className="primary" aria-disabled={!isReady}>
+        <WaitButton
+          className="primary"
+          retryAt={status?.retryAt}
+          isReady={isReady}
+          texts={["Wait 4m 59s"]}
+        >
           Sign up
-        </button>
+        </WaitButton>
         <button
           type="button"
           aria-disabled={!isReady}
           aria-describedby="one-more"
           onClick={signUpTheRest}
         >
-          <Stable
-            shown={`All ${value ?? "…"} left, and one more`}
-            texts={["All 100 left, and one more"]}
-          />
+          <Stable shown={oneTooMany(value)} texts={[WIDEST]} />
         </button>
       </div>
       <p id="one-more" className="quiet">
@@ -102,7 +109,9 @@ function SignUpForm() {
         hundred before it keep theirs.
       </p>
       <p role="status" className="outcome">
-        {signUp.isPending ? "Signing up…" : signUp.data && describe(signUp.data)}
+        <span>{signUp.isPending ? "Signing up…" : signUp.data && describe(signUp.data)}</span>
+        {notYet && <span> </span>}
+        {notYet}
       </p>
     </form>
   );

@@ -113,8 +113,17 @@ describe("sign-ups", () => {
       await account(second, "account 100").waitFor();
       expect(await second.getByRole("listitem").filter({ hasText: "account" }).count()).toBe(10);
 
+      // The button waits for the next window, and says so to those who press Enter.
+      const waiting = second.locator("button.primary").filter({ hasText: /Wait (\dm )?\d+s/ });
+      expect(await waiting.isDisabled()).toBe(true);
       await second.getByRole("textbox").fill("Too Late");
-      await second.getByRole("button", { name: "Sign up", exact: true }).click();
+      await second.getByRole("textbox").press("Enter");
+      await second
+        .getByText(/^Not yet: in (\d min )?\d+ s\.$/)
+        .first()
+        .waitFor();
+      // One who tries is denied all the same.
+      await second.getByRole("button", { name: "Try one more" }).click();
       await second.getByText(`The sign-up was denied until ${time}.`).waitFor();
       expect(await second.getByRole("textbox").inputValue()).toBe("Too Late");
       await first.screenshot({ path: `${SCREENSHOTS}sign-ups-${width}.png`, fullPage: true });

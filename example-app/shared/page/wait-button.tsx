@@ -99,9 +99,15 @@ export function useNotYet(retryAt: number | undefined) {
   const line =
     said === undefined || isOver ? undefined : (
       <>
-        <span className="hidden">{`Not yet: in ${said} s.`}</span>
-        <span aria-hidden="true">{`Not yet: in ${seconds} s.`}</span>
+        <span className="hidden">{`Not yet: in ${waitOf(said)}.`}</span>
+        <span aria-hidden="true">{`Not yet: in ${waitOf(seconds)}.`}</span>
       </>
     );
   return { line, sayNotYet: () => setSaid(seconds) };
+}
+
+/** "9 s", and from a minute on "4 min 9 s". */
+function waitOf(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
 }
