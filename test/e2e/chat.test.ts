@@ -248,7 +248,7 @@ describe.concurrent("the chat", () => {
     const texts = await pending(page).allTextContents();
     await page.screenshot({ path: `${SCREENSHOTS}4-held.png` });
     const times = texts.map((text, i) => {
-      const match = /^You goes at (\d\d):(\d\d):(\d\d)line (\d+)$/.exec(text);
+      const match = /^Your message goes at (\d\d):(\d\d):(\d\d)line (\d+)$/.exec(text);
       expect(match?.[4]).toBe(`${i + 4}`);
       const [hours, minutes, seconds] = match!.slice(1, 4).map(Number);
       return (hours! * 60 + minutes!) * 60 + seconds!;
