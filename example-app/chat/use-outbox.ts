@@ -1,10 +1,11 @@
 /** The messages of this page that have no answer yet, when each of them goes, and what is typed. */
 import { useMutationState } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { waitsInLine } from "trpc-rate-limit";
 import { isWaitCancelled } from "trpc-rate-limit/react";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
 import { createInTurn } from "./in-turn.js";
+import { keep, readKept, type Unsent } from "./kept-texts.js";
 import type { Message } from "./use-messages.js";
 
 export interface Pending {
@@ -23,7 +24,8 @@ const KEPT = 10;
 
 export function useOutbox() {
   const trpc = useTRPC();
-  const [text, setText] = useState("");
+  const [kept] = useState(readKept);
+  const [text, setText] = useState(kept.typed);
   const [sent, setSent] = useState<readonly Message[]>([]);
   const [hasFailed, setHasFailed] = useState(false);
   const [inTurn] = useState(createInTurn);
@@ -48,8 +50,12 @@ export function useOutbox() {
   useEffect(() => inTurn.setOffline(connection === "offline"), [inTurn, connection]);
   const sending = useMutationState({
     filters: { mutationKey: trpc.chat.send.mutationKey(), status: "pending" },
-    select: ({ state }) => state.variables as { text: string; nonce: string },
+    select: ({ state }) => state.variables as Unsent,
   });
+  const isResumed = useResumed(kept.unsent, limit.status !== undefined, mutate);
+  useEffect(() => {
+    if (isResumed) keep({ typed: text, unsent: sending });
+  }, [isResumed, text, sending]);
 
   const then = retryAt === undefined ? undefined : limit.check(retryAt, 0);
   const waits = then ? waitsInLine(then, Array<number>(held + 1).fill(1)) : [];
@@ -82,6 +88,35 @@ export function useOutbox() {
     /** Cancels the messages that are held. */
     cancel: reset,
   };
+}
+
+/**
+ * Sends what the page had not sent before it was loaded again, once its limit is known: then what has
+ * no token yet is held, and keeps its place.
+ *
+ * @returns whether that is done.
+ */
+function useResumed(
+  unsent: readonly Unsent[],
+  isKnown: boolean,
+  send: (message: Unsent) => void,
+): boolean {
+  const [isResumed, setIsResumed] = useState(unsent.length === 0);
+  const isStarted = useRef(false);
+  const resume = useEffectEvent(() => {
+    // In strict mode, an effect runs twice.
+    if (isResumed || isStarted.current) return;
+    isStarted.current = true;
+    for (const { text, nonce } of unsent) {
+      order.set(nonce, order.size);
+      send({ text, nonce });
+    }
+    setIsResumed(true);
+  });
+  useEffect(() => {
+    if (isKnown) resume();
+  }, [isKnown]);
+  return isResumed;
 }
 
 /** The order in which messages were sent, by their nonces. */

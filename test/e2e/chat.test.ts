@@ -387,6 +387,37 @@ describe.concurrent("the chat", () => {
     await soon(async () => expect(await pending(page).count()).toBe(0));
   });
 
+  it("keeps what is held, and what is typed, over a reload, and sends it in its turn", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
+    await meter(page, 3).waitFor();
+    await field(page).fill("1\n2\n3\n4\n5");
+    await field(page).press("Enter");
+    await page.getByText(/^2 waiting, the next in [1-6] s$/).waitFor();
+    await field(page).fill("typed");
+    await page.reload();
+    await pending(page).getByText("5", { exact: true }).waitFor();
+    expect(await field(page).inputValue()).toBe("typed");
+    // Another tab is another outbox.
+    const other = await openChat(visitor, demo);
+    await messages(other, "5").waitFor();
+    await messages(page, "5").waitFor();
+    for (const tab of [page, other]) expect(await textsOf(own(tab))).toEqual([..."12345"]);
+    expect(await pending(other).count()).toBe(0);
+    // What has gone, or was cancelled, does not come back.
+    await field(page).fill("6\n7");
+    await field(page).press("Enter");
+    await page.getByRole("button", { name: /^Cancel \d message/ }).click();
+    await soon(async () => expect(await pending(page).count()).toBe(0));
+    const stays = await field(page).inputValue();
+    await page.reload();
+    await meter(page, 0).waitFor();
+    expect(await pending(page).count()).toBe(0);
+    expect(await field(page).inputValue()).toBe(stays);
+    expect(page.problems).toEqual([]);
+  });
+
   it("takes messages in an outage, as it says, and sends them in their order", async () => {
     await using demo = await startDemo();
     await using example = await openExample(demo);

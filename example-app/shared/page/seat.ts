@@ -5,6 +5,8 @@
 const seat = new URLSearchParams(location.search).get("seat");
 
 export const IS_FRAME = seat !== null;
+/** Frames of a tab share its storage. So what a frame keeps there has its seat in its name. */
+export const KEPT_AS = seat === null ? "" : `-${seat}`;
 /** Where the calls of this page go. Each path reads another cookie: see shared/server/app.ts. */
 export const API = seat === "2" ? "/trpc-2" : "/trpc";
 /** Pages of one caller share a stream of their limits. */
