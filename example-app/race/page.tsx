@@ -8,6 +8,10 @@ import { Orders } from "./orders.js";
 import "../shared/page/choice.css";
 import "./page.css";
 
+/** See far.ts. */
+const NEAR =
+  " SQLite answers inside of the process. So each statement waits 1 ms first, as on the way to a server.";
+
 export default function Race() {
   // The server starts its two processes now, so that the first race need not wait for them.
   const { data } = useQuery(useTRPC().race.processes.queryOptions());
@@ -20,7 +24,7 @@ export default function Race() {
       <div className="race">
         <p className="quiet">
           {data
-            ? `Every race really runs on ${data.database}, in the processes ${data.pids.join(" and ")} of this server.`
+            ? `Every race really runs on ${data.database}, in the processes ${data.pids.join(" and ")} of this server.${data.database === "SQLite" ? NEAR : ""}`
             : "Every race really runs on the demo’s database. The server starts two processes for it…"}
         </p>
         <RacesLeft />

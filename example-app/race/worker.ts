@@ -1,6 +1,7 @@
 /** A process of the race. The server starts it, sends it tasks, and reads their results. */
 import { randomUUID } from "node:crypto";
-import { openDatabase } from "../shared/server/database.js";
+import { databaseOf, openDatabase } from "../shared/server/database.js";
+import { farAway } from "./far.js";
 import { createRacers, type Racers } from "./racers.js";
 
 export type TaskName = keyof Racers;
@@ -28,7 +29,9 @@ function send(result: Result): void {
 // Ctrl-C goes to all processes of a terminal. The server decides when this one ends.
 process.on("SIGINT", () => {});
 
-const racers = createRacers(await openDatabase(process.env["RACE_DATABASE"]!, BUSY_TIMEOUT));
+const prisma = await openDatabase(process.env["RACE_DATABASE"]!, BUSY_TIMEOUT);
+const isNear = databaseOf(prisma).kind === "SQLite";
+const racers = createRacers(isNear ? farAway(prisma) : prisma);
 await warmUp();
 process.on("message", ({ id, name, input }: Task) => {
   const task = racers[name].bind(racers) as (input: unknown) => Promise<unknown>;

@@ -40,8 +40,8 @@ async function startRouter(url: string) {
 }
 
 const NONE = { naive: 0, seats: 0, limits: 0 };
-/** In one tick, the naive limiter grants too many each time. In a tick each it may be lucky. */
-const TICKS = ["same", "each", "same"] as const;
+/** In one tick, the naive limiter grants too many each time. In a tick each it may be lucky, once. */
+const TICKS = ["same", "each", "each", "each", "same"] as const;
 /** Each test starts processes, on a machine that others use, too. ms */
 const TIMEOUT = 60_000;
 
@@ -56,7 +56,7 @@ describe.each(databases)("a race on $name", ({ name, create }) => {
       const { pids, ...facts } = await visitor.processes();
       expect(facts.database).toBe(name);
       expect(new Set([...pids, process.pid]).size).toBe(3);
-      const naive: number[] = [];
+      const naive: Record<(typeof TICKS)[number], number[]> = { same: [], each: [] };
       for (const tick of TICKS) {
         const race = await visitor.run({ tick });
         for (const racer of [race.naive, race.package]) {
@@ -69,9 +69,11 @@ describe.each(databases)("a race on $name", ({ name, create }) => {
           expect(outcomes).not.toContain("failed");
         }
         expect(race.package.granted).toBe(10);
-        naive.push(race.naive.granted);
+        naive[tick].push(race.naive.granted);
       }
-      expect(Math.max(...naive)).toBeGreaterThan(10);
+      expect(Math.min(...naive.same)).toBeGreaterThanOrEqual(25);
+      // SQLite, too, has other calls between the read and the write of one: see far.ts.
+      expect(Math.max(...naive.each)).toBeGreaterThan(name === "SQLite" ? 11 : 10);
       expect(await app.rows()).toEqual(NONE);
 
       // Orders whose writes fail, of another visitor.
