@@ -16,8 +16,8 @@ const COLOURS = {
   grid: "--line",
   page: "--card",
   strip: "--raised",
-  granted: "--good",
-  denied: "--bad",
+  granted: "--granted",
+  denied: "--denied",
   snapshot: "--text",
 };
 type Colours = Record<keyof typeof COLOURS, string>;

@@ -3,6 +3,7 @@ import naiveCode from "code:./naive.ts";
 import type { inferRouterOutputs } from "@trpc/server";
 import { useState } from "react";
 import { CodeLines } from "../shared/page/code-lines.js";
+import { OutcomeLegend } from "../shared/page/outcomes.js";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
 import { ALLOWED, CALLS } from "./limits.js";
@@ -64,17 +65,7 @@ export function Calls() {
         <Racer title="Read, compare, write" result={race?.naive} />
         <Racer title="This package" result={race?.package} />
       </div>
-      <ul className="legend quiet" aria-hidden="true">
-        <li>
-          <i data-outcome="granted" /> granted
-        </li>
-        <li>
-          <i data-outcome="over" /> granted, and too many
-        </li>
-        <li>
-          <i data-outcome="denied" /> denied
-        </li>
-      </ul>
+      <OutcomeLegend />
       <Runs runs={runs} />
       <details>
         <summary>The code of the naive limiters</summary>
@@ -136,7 +127,7 @@ function Dots({ process }: { process: Race["naive"]["processes"][number] | undef
       <p className="quiet">{process ? `Process ${process.pid}` : "A process"}</p>
       <div role="img" aria-label={process ? counts.join(", ") : "No call yet"}>
         {[...outcomes.entries()].map(([i, outcome]) => (
-          <i key={i} data-outcome={outcome} />
+          <i key={i} data-outcome={outcome ?? ""} />
         ))}
       </div>
     </div>

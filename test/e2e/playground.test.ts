@@ -291,13 +291,13 @@ describe("the playground", () => {
   it("shows grants on the line, and denials as ticks below it", async () => {
     const page = await open();
     const pixels = (colour: string) => page.evaluate(countPixels, colour);
-    expect([await pixels("var(--good)"), await pixels("var(--bad)")]).toEqual([0, 0]);
+    expect([await pixels("var(--granted)"), await pixels("var(--denied)")]).toEqual([0, 0]);
     await preset(page, "Window").click();
     await shows(page, "In force: fixed window, 5 per 10 s, at most 5.");
     await page.getByLabel("Tokens of a call").fill("5");
     await call(page).click();
-    await expect.poll(() => pixels("var(--good)")).toBeGreaterThan(10);
-    expect(await pixels("var(--bad)")).toBe(0);
+    await expect.poll(() => pixels("var(--granted)")).toBeGreaterThan(10);
+    expect(await pixels("var(--denied)")).toBe(0);
     // The next window may start meanwhile, and grant one more.
     await expect
       .poll(async () => {
@@ -305,7 +305,7 @@ describe("the playground", () => {
         return (await numbersOf(page)).denied;
       })
       .toBeGreaterThan(0);
-    await expect.poll(() => pixels("var(--bad)")).toBeGreaterThan(10);
+    await expect.poll(() => pixels("var(--denied)")).toBeGreaterThan(10);
     // With the few colours of the system they can still be told apart.
     await page.emulateMedia({ forcedColors: "active" });
     await expect.poll(() => pixels("LinkText")).toBeGreaterThan(10);

@@ -1,0 +1,21 @@
+/** What the dots of a race mean: see outcomes.css. */
+import "./outcomes.css";
+
+const MEANINGS = [
+  ["granted", "granted"],
+  ["over", "granted, and too many"],
+  ["denied", "denied"],
+] as const;
+
+/** Each picture of dots has its own words for screen readers. */
+export function OutcomeLegend() {
+  return (
+    <ul className="outcomes" aria-hidden="true">
+      {MEANINGS.map(([outcome, meaning]) => (
+        <li key={outcome}>
+          <i data-outcome={outcome} /> {meaning}
+        </li>
+      ))}
+    </ul>
+  );
+}
