@@ -216,9 +216,12 @@ it("changes a limit for all users, and back", async () => {
 
 describe("from CommonJS", () => {
   const run = promisify(execFile);
-  /** Within the repository, so that the package's own name resolves to it. */
+  /**
+   * Within the repository, so that the package's own name resolves to it, and not in the folder that
+   * `code-blocks.test.ts` empties meanwhile.
+   */
   async function writeFiles(files: Record<string, string>): Promise<string> {
-    const folder = join(ROOT, "test/docs/.tmp", crypto.randomUUID());
+    const folder = join(ROOT, "test/support/.tmp", crypto.randomUUID());
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await mkdir(folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
