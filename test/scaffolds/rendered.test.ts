@@ -99,7 +99,7 @@ it("Next 16 caches its own components and never a status, and its proxy answers 
   expect(newsIn(after)).toBe(newsIn(before));
 
   const limited = (address: string) =>
-    fetch(`${server.url}/api/limited`, { headers: { "x-real-ip": address } });
+    fetch(`${server.url}/api/limited`, { headers: { "x-forwarded-for": address } });
   for (let call = 0; call < 20; call++) expect((await limited("192.0.2.1")).status).toBe(200);
   const denied = await limited("192.0.2.1");
   expect(denied.status).toBe(429);
