@@ -7,6 +7,7 @@ import { headTagsOf } from "../../head-tags.js";
 import { ICON } from "../../icon.js";
 import { slugOf } from "../../markdown.js";
 import { readPages, routeOf } from "../../pages.js";
+import { tokenize } from "../../search.js";
 import { sidebarOf } from "../../sidebar.js";
 import { hangingLines, markdownCode } from "./code.js";
 
@@ -66,7 +67,7 @@ export default defineConfig({
     ],
     sidebar: sidebarOf(await readPages()),
     outline: { level: [2, 3], label: "On this page" },
-    search: { provider: "local" },
+    search: { provider: "local", options: { miniSearch: { options: { tokenize } } } },
     docFooter: { prev: "Previous", next: "Next" },
     externalLinkIcon: true,
     ...(repository !== undefined && { socialLinks: [{ icon: "github", link: repository }] }),
