@@ -11,7 +11,7 @@ it("shows the rows that a page names as they stand in docs/performance.md", asyn
   expect(rows).toHaveLength(6);
   const plain = performance.replaceAll(/ +/g, " ");
   for (const row of rows) expect(plain).toContain(row);
-  expect(shown).toMatch(/^\| scenario \| times the peer: pg \|.*\n\| -+ \| -+: \|.*\n\| 1 × 1,/m);
+  expect(shown).toMatch(/^\| scenario \| calls\/s: pg \|.*\n\| -+ \| -+: \|.*\n\| 1 × 1,/m);
 });
 
 it("shows rows of the first table, although others have the same scenarios", async () => {
