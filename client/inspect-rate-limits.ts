@@ -10,6 +10,13 @@ import type { ObserverInspection } from "./types.js";
  *
  * @param client the application's client, the same that the provider got.
  * @returns one for each observer that follows at least one limit.
+ *
+ * @example
+ * import { inspectRateLimits } from "trpc-rate-limit/client";
+ *
+ * for (const { limits, offset } of inspectRateLimits(trpcClient)) {
+ *   console.log(`${limits.length} limits; the server's clock is ${offset} ms ahead`);
+ * }
  */
 export function inspectRateLimits(client: TRPCClientLike): ObserverInspection[] {
   return Array.from(observersOf(untypedOf(client).runtime), (observer) => observer.inspect());

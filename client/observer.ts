@@ -34,6 +34,14 @@ interface SnapshotSource {
 /**
  * Follows limits without a framework: it reads them from the server, predicts what the server
  * would answer, and calls its observers when that changes. One per client. Call `close` at the end.
+ *
+ * @example
+ * import { createRateLimitObserver, createTRPCTransport } from "trpc-rate-limit/client";
+ *
+ * const transport = createTRPCTransport(trpcClient, "rateLimit");
+ * const observer = createRateLimitObserver({ transport });
+ * const item = { name: "sendMessage" } as const;
+ * const stop = observer.observe(item, 1, () => console.log(observer.status(item, 1)));
  */
 export function createRateLimitObserver<TName extends string = string>(
   options: RateLimitObserverOptions<TName>,

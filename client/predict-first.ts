@@ -41,6 +41,16 @@ export interface FirstPrediction<TName extends string = string> {
  *
  * @param limits by name, in the order in which they pay.
  * @returns `undefined` while not enough is known.
+ *
+ * @example
+ * import { predictFirst } from "trpc-rate-limit/client";
+ *
+ * function PaidBy() {
+ *   const plan = useRateLimit("plan");
+ *   const credits = useRateLimit("credits");
+ *   const prediction = predictFirst({ plan, credits }, { count: 5 });
+ *   return <p>{prediction?.paid.map(({ name }) => name).join(" and ")}</p>;
+ * }
  */
 export function predictFirst<TName extends string>(
   limits: { readonly [TLimit in TName]: PredictableLimit },

@@ -45,7 +45,20 @@ export interface RateLimitLinkOptions<TRouter extends AnyTRPCRouter = AnyTRPCRou
 type ChargedLimit<TRouter extends AnyTRPCRouter> =
   RouterLimitName<TRouter> | LinkedLimit<RouterLimitName<TRouter>>;
 
-/** Put it before the links that send. It does not change calls that are sent. */
+/**
+ * Put it before the links that send. It does not change calls that are sent.
+ *
+ * @example
+ * import { createTRPCClient, httpBatchLink } from "@trpc/client";
+ * import { rateLimitLink } from "trpc-rate-limit/client";
+ *
+ * const client = createTRPCClient<AppRouter>({
+ *   links: [
+ *     rateLimitLink({ limits: { send: "sendMessage" }, whenLimited: "wait" }),
+ *     httpBatchLink({ url: "/trpc" }),
+ *   ],
+ * });
+ */
 export function rateLimitLink<TRouter extends AnyTRPCRouter>(
   options: RateLimitLinkOptions<TRouter> = {},
 ): TRPCLink<TRouter> {

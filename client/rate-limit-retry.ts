@@ -17,6 +17,14 @@ const JITTER = 1000;
  * @param maxRetries how often, whatever the failure; whole, at least 0. The default is TanStack
  * Query's: 3, and 0 where there is no `window`, since a rendering server has no time to wait.
  * @param maxWait ms; a query that is denied for longer fails, so that people see why. @default 60,000
+ *
+ * @example
+ * import { QueryClient } from "@tanstack/react-query";
+ * import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
+ *
+ * const queryClient = new QueryClient({
+ *   defaultOptions: { queries: { retry: rateLimitRetry(), retryDelay: rateLimitRetryDelay } },
+ * });
  */
 export function rateLimitRetry(
   maxRetries: number = typeof window === "undefined" ? 0 : 3,
@@ -38,6 +46,14 @@ export function rateLimitRetry(
  * - the limits cannot be checked (`SERVICE_UNAVAILABLE`): twice the usual at most, at random, so
  *   that a database that comes back does not get all queries at once;
  * - anything else: 1 s, doubling up to 30 s.
+ *
+ * @example
+ * import { QueryClient } from "@tanstack/react-query";
+ * import { rateLimitRetry, rateLimitRetryDelay } from "trpc-rate-limit/client";
+ *
+ * const queryClient = new QueryClient({
+ *   defaultOptions: { queries: { retry: rateLimitRetry(), retryDelay: rateLimitRetryDelay } },
+ * });
  */
 export function rateLimitRetryDelay(failureCount: number, error: unknown): number {
   if (isRateLimitError(error)) {

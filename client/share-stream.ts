@@ -78,6 +78,12 @@ interface News {
  * as in React Native and on a page without HTTPS, it is the given transport.
  *
  * @param transport of `createTRPCTransport`. One of your own says in `path` which router it reaches.
+ *
+ * @example
+ * import { createTRPCTransport, shareStream } from "trpc-rate-limit/client";
+ *
+ * const own = createTRPCTransport(trpcClient, "rateLimit");
+ * const transport = shareStream(own, { caller: userId }); // for createRateLimitObserver
  */
 export function shareStream<TName extends string>(
   transport: RateLimitTransport<TName>,

@@ -26,6 +26,12 @@ export function observersOf(
  * The transport of an observer through an application's tRPC client.
  *
  * @param path where the router stands in the application's router, such as `rateLimit`.
+ *
+ * @example
+ * import { createRateLimitObserver, createTRPCTransport } from "trpc-rate-limit/client";
+ *
+ * const transport = createTRPCTransport(trpcClient, "rateLimit");
+ * const observer = createRateLimitObserver({ transport });
  */
 export function createTRPCTransport<TClient extends TRPCClientLike>(
   client: TClient,

@@ -11,6 +11,18 @@ const ids = new WeakMap<object, string>();
  *
  * @param send sends the call, such as `client.sendMessage.mutate`.
  * @param inputOf the input of the call, with the id: `(text: string, nonce) => ({ text, nonce })`.
+ *
+ * @example
+ * import { useMutation } from "@tanstack/react-query";
+ * import { withOnceId } from "trpc-rate-limit/client";
+ *
+ * const useSend = () =>
+ *   useMutation({
+ *     mutationFn: withOnceId(
+ *       (input: { text: string; nonce: string }) => trpcClient.sendOnce.mutate(input),
+ *       (variables: { text: string }, nonce) => ({ ...variables, nonce }),
+ *     ),
+ *   });
  */
 export function withOnceId<TInput, TVariables, TData>(
   send: (input: TInput) => Promise<TData>,

@@ -27,6 +27,13 @@ import { withCalendar } from "./with-calendar.js";
  * @param now epoch ms.
  * @param count tokens to take, finite and at least 0.
  * @throws RateLimitInputError when `count` is negative or not finite.
+ *
+ * @example
+ * import { calculateRateLimit } from "trpc-rate-limit";
+ *
+ * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);
+ * const { value, retryAfter } = calculateRateLimit(snapshot!, snapshot!.config, Date.now(), 1);
+ * console.log(value < 0 ? `wait ${retryAfter} ms` : `${value} left after the call`);
  */
 export function calculateRateLimit(
   existing: RateLimitState | null,

@@ -49,7 +49,19 @@ export interface RateLimitDenial<TName extends string = string> {
   config: ShownConfig;
 }
 
-/** Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`. */
+/**
+ * Thrown for a denied call with `throws: true`. The facts are in `data.rateLimit`.
+ *
+ * @example
+ * import { RateLimitError } from "trpc-rate-limit";
+ *
+ * try {
+ *   await limiter.limit("sendMessage", { key: userId, throws: true });
+ * } catch (error) {
+ *   if (error instanceof RateLimitError) console.log(error.data.rateLimit.retryAfter);
+ *   else throw error;
+ * }
+ */
 export class RateLimitError<TName extends string = string> extends Error {
   /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitError";
@@ -68,7 +80,19 @@ export class RateLimitError<TName extends string = string> extends Error {
   }
 }
 
-/** An option that cannot work, or a store that cannot do what was asked for. */
+/**
+ * An option that cannot work, or a store that cannot do what was asked for.
+ *
+ * @example
+ * import { createRateLimiter, memoryStore, RateLimitConfigError } from "trpc-rate-limit/server";
+ *
+ * try {
+ *   const limits = { sendMessage: { kind: "token bucket", rate: -1, period: 1000 } } as const;
+ *   createRateLimiter({ store: memoryStore(), limits });
+ * } catch (error) {
+ *   if (error instanceof RateLimitConfigError) console.error(error.message);
+ * }
+ */
 export class RateLimitConfigError extends Error {
   /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitConfigError";
@@ -91,7 +115,20 @@ export class RateLimitConfigError extends Error {
   }
 }
 
-/** A call with a `count`, a `key` or a name that is not valid. It consumed nothing. */
+/**
+ * A call with a `count`, a `key` or a name that is not valid. It consumed nothing.
+ *
+ * @example
+ * import { RateLimitInputError } from "trpc-rate-limit";
+ *
+ * try {
+ *   await limiter.limit("sendMessage", { key: userId, count: Number(input) });
+ * } catch (error) {
+ *   // A count that is no number, for example: the caller's mistake, and no denial.
+ *   if (error instanceof RateLimitInputError) console.log(error.reason);
+ *   else throw error;
+ * }
+ */
 export class RateLimitInputError extends Error {
   /** The name of the class, the same in every copy of the package. */
   override readonly name = "RateLimitInputError";
@@ -121,6 +158,16 @@ export class RateLimitInputError extends Error {
 /**
  * The store failed, or did not answer in time: neither a denial nor a pass. If the store had
  * already been asked to write, it is unknown whether the tokens were spent.
+ *
+ * @example
+ * import { RateLimitStoreError } from "trpc-rate-limit";
+ *
+ * try {
+ *   await limiter.limit("sendMessage", { key: userId });
+ * } catch (error) {
+ *   if (error instanceof RateLimitStoreError) console.error("the database", error.cause);
+ *   else throw error;
+ * }
  */
 export class RateLimitStoreError extends Error {
   /** The name of the class, the same in every copy of the package. */
@@ -146,6 +193,17 @@ export class RateLimitStoreError extends Error {
 /**
  * Whether `error` is a denial: a {@link RateLimitError}, the `TRPCError` made of one, the
  * `TRPCClientError` it arrives as, or its serialised form. Narrows to `error.data.rateLimit`.
+ *
+ * @example
+ * import { isRateLimitError } from "trpc-rate-limit";
+ *
+ * try {
+ *   await trpcClient.send.mutate({ text: "hello" });
+ * } catch (error) {
+ *   if (!isRateLimitError(error)) throw error;
+ *   const { name, retryAfter } = error.data.rateLimit;
+ *   console.log(`${name}: try again in ${retryAfter} ms`);
+ * }
  */
 export function isRateLimitError<TName extends string = string>(
   error: unknown,

@@ -22,6 +22,18 @@ interface Sleeper {
  * Creates a clock that stands still until `advance` or `set` moves it.
  *
  * @param start epoch ms. @default 2030-01-01T00:00:00Z, so that no test depends on today.
+ *
+ * @example
+ * import { createManualClock } from "trpc-rate-limit/testing";
+ * import { createRateLimiter, memoryStore, MINUTE } from "trpc-rate-limit/server";
+ *
+ * const clock = createManualClock();
+ * const inTest = createRateLimiter({
+ *   store: memoryStore(),
+ *   clock,
+ *   limits: { sendMessage: { kind: "fixed window", rate: 1, period: MINUTE } },
+ * });
+ * clock.advance(MINUTE);
  */
 export function createManualClock(start: number = Date.UTC(2030, 0, 1)): ManualClock {
   let now = start;

@@ -16,6 +16,12 @@ import { validateUsage } from "./validate-usage.js";
  *
  * @param path the name of the config in messages, such as `limits.sendMessage`.
  * @throws RateLimitConfigError quoting the option and its value.
+ *
+ * @example
+ * import { validateConfig, type LimitConfig } from "trpc-rate-limit";
+ *
+ * const plan: LimitConfig = JSON.parse(text);
+ * validateConfig(plan, "plans.pro"); // throws: "plans.pro.rate is …"
  */
 export function validateConfig(given: LimitConfig, path = "config"): void {
   if (typeof given !== "object" || given === null) {

@@ -26,6 +26,12 @@ export interface TokensHeld {
  * @returns whole ms from `held.now`, one number per call. It is `Infinity` for a count that could
  * never be granted, and where no wait brings the tokens, as with credits. Such a call takes nothing from those behind it.
  * @throws RateLimitInputError when a count is negative or not finite.
+ *
+ * @example
+ * import { waitsInLine } from "trpc-rate-limit";
+ *
+ * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);
+ * const waits = waitsInLine(snapshot!, [1, 1, 5]); // ms, one per call
  */
 export function waitsInLine(held: TokensHeld, counts: readonly number[]): number[] {
   const { value, config, now, ts } = held;

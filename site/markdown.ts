@@ -12,6 +12,9 @@ const IMAGE = /(<(?:img|source)\s[^>]*?(?:src|srcset)=")(?!\w+:)([^"\s]+)"/g;
 const SOURCE =
   /(?<!\[)`((?:core|server|client|cli|testing|prisma|example-app|test|bench|scripts)\/[\w./-]*)`(?!\])/g;
 
+/** A page of the reference, or all pages of an entry point, as code: git keeps none of them. */
+const REFERENCE = /(?<!\[)`reference\/([\w-]+)\/(?:([\w-]+)\.md)?`(?!\])/g;
+
 export interface Rewriting {
   /** `https://github.com/<owner>/<name>`, or `undefined` while it is not known. */
   repository: string | undefined;
@@ -51,6 +54,12 @@ export function rewrite({ source, file, text }: Page, rewriting: Rewriting): str
     return `[${whole}](${inRepository(repository, path.replace(/\/$/, ""))})`;
   }
 
+  /** The name of a page of the reference becomes a link, with its last part as its text. */
+  function inReference(_: string, entry: string, name: string | undefined): string {
+    const page = `docs/reference/${entry}/${name ?? "README"}.md`;
+    return `[\`${name ?? entry}\`](/${routeOf(fileOf(page)!)})`;
+  }
+
   const isReference = file.startsWith("docs/reference/") && source !== "docs/reference.md";
   return outsideOfBlocks(text, (prose) => {
     const images = prose.replace(IMAGE, (_, before: string, target: string) => {
@@ -60,9 +69,7 @@ export function rewrite({ source, file, text }: Page, rewriting: Rewriting): str
     });
     const links = images.replace(LINK, linked);
     if (isReference) return links;
-    if (source === "docs/reference.md")
-      return links.replace(/^\| `([\w-]+)\.md`/gm, "| [`$1`](/docs/reference/$1)");
-    return links.replace(SOURCE, named);
+    return links.replace(REFERENCE, inReference).replace(SOURCE, named);
   });
 }
 

@@ -9,8 +9,6 @@ export const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const MOVED: Record<string, string> = {
   "README.md": "docs/introduction.md",
   "CHANGELOG.md": "docs/changelog.md",
-  "docs/README.md": "docs/index.md",
-  "docs/guides/README.md": "docs/guides/index.md",
   // The page about the reference is its index. The one that is generated beside it is a bare list.
   "docs/reference.md": "docs/reference/index.md",
   "docs/reference/README.md": "docs/reference/index.md",
@@ -27,7 +25,8 @@ export interface Page {
 
 /** Where a file of the repository is on the site; `undefined` if it is none of its pages. */
 export function fileOf(source: string): string | undefined {
-  return MOVED[source] ?? (/^docs\/.*\.md$/.test(source) ? source : undefined);
+  if (source in MOVED) return MOVED[source];
+  return /^docs\/.*\.md$/.test(source) ? source.replace(/README\.md$/, "index.md") : undefined;
 }
 
 /** The address of a page's file, from the site's base. */

@@ -1,9 +1,9 @@
 /**
  * The list of pages beside every page. It is the same one everywhere: what is not a guide, the guides,
  * and the reference. It comes from the tables of docs/README.md and docs/guides/README.md, so a new
- * page needs a line there, and nothing here.
+ * page needs a line there, and nothing here. That of the reference comes from its own indexes.
  */
-import { basename, dirname, join, normalize } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { fileOf, type Page, routeOf, titleOf } from "./pages.js";
 
 interface Link {
@@ -11,10 +11,17 @@ interface Link {
   link: string;
 }
 
-/** Pages below a heading. Only those of the guides have further headings. */
+/** Pages below a heading. Those of the guides and of the reference have further headings. */
 export interface Group {
   text: string;
-  items: (Link | { text: string; items: Link[] })[];
+  items: (Link | Heading)[];
+}
+
+interface Heading {
+  text: string;
+  items: Link[];
+  /** Shown as a line that opens, so that many pages take one line. */
+  collapsed?: true;
 }
 
 interface Section {
@@ -38,11 +45,7 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
   const indexOf = (source: string) => sectionsIn(bySource.get(source)!, bySource);
   const docs = indexOf("docs/README.md");
   const guides = indexOf("docs/guides/README.md");
-  const { text: order } = bySource.get("docs/reference.md")!;
-  const placeOf = ({ source }: Page) => order.indexOf(`\`${basename(source)}\``);
-  const reference = pages
-    .filter(({ source }) => source.startsWith("docs/reference/"))
-    .sort((a, b) => placeOf(a) - placeOf(b));
+  const reference = pages.filter(({ source }) => source.startsWith("docs/reference/"));
 
   const listed = new Set(
     [...docs, ...guides].flatMap(({ items }) => items).map(({ link }) => link),
@@ -58,7 +61,6 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
         `Add a line to a table of docs/README.md, or of docs/guides/README.md for a guide`,
     );
   }
-  const entries = reference.map((page) => ({ text: titleOf(page), link: linkTo(page.file) }));
   const own = docs.map((section, i) => ({
     text: section.text,
     items: [...ownPages(i, docs), ...section.items],
@@ -67,10 +69,27 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
   return [
     ...unique.slice(0, own.length),
     { text: "Guides", items: unique.slice(own.length) },
-    { text: "Reference", items: entries },
+    { text: "Reference", items: entryPoints(bySource) },
   ]
     .map(({ text, items }) => ({ text, items: items.filter(hasPages) }))
     .filter(hasPages);
+}
+
+/**
+ * A heading for each entry point, in the order of docs/reference.md, with its pages in that of its index.
+ * None where the reference was not written.
+ */
+function entryPoints(bySource: ReadonlyMap<string, Page>): Heading[] {
+  const { text: order } = bySource.get("docs/reference.md")!;
+  return [...order.matchAll(/^\| `reference\/([\w-]+)\/`/gm)].flatMap(([, name]) => {
+    const index = bySource.get(`docs/reference/${name}/README.md`);
+    if (index === undefined) return [];
+    const pages = sectionsIn(index, bySource).flatMap(({ items }) => items);
+    // An index also links to pages of others.
+    const own = pages.filter(({ link }) => link.startsWith(linkTo(index.file)));
+    const all = { text: "All names", link: linkTo(index.file) };
+    return [{ text: titleOf(index), items: [all, ...own], collapsed: true as const }];
+  });
 }
 
 const hasPages = (item: Group["items"][number] | Group) =>

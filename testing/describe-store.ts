@@ -22,6 +22,16 @@ const TESTS = [testRows, testTakes, testSharing, testTransactions, testUpkeep, t
  * @param name of the store, for the title of the tests.
  * @param open called before each test. Resolves with a store whose table is there and empty, if
  * possible with a second store on the same rows, and with a function that closes both.
+ *
+ * @example
+ * import { afterEach, beforeEach, describe, expect, it } from "vitest";
+ * import { memoryStore } from "trpc-rate-limit/server";
+ * import { describeStore } from "trpc-rate-limit/testing";
+ *
+ * describeStore({ describe, it, beforeEach, afterEach, expect }, "my store", async () => ({
+ *   store: memoryStore(),
+ *   close: async () => {},
+ * }));
  */
 export function describeStore(
   runner: TestRunner,

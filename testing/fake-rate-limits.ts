@@ -59,6 +59,18 @@ interface NamedLimits {
  *
  * @typeParam TName the names of the limits; those of `limits` by default, and any name without
  * `limits`.
+ *
+ * @example
+ * import { act, render } from "@testing-library/react";
+ * import { createFakeRateLimits } from "trpc-rate-limit/testing";
+ *
+ * const limits = createFakeRateLimits();
+ * render(
+ *   <RateLimitProvider observer={limits}>
+ *     <Composer />
+ *   </RateLimitProvider>,
+ * );
+ * act(() => limits.deny("sendMessage", 5_000));
  */
 export function createFakeRateLimits<const TName extends string = string>(
   options?: FakeRateLimitsOptions<TName>,

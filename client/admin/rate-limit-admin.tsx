@@ -42,6 +42,12 @@ export interface RateLimitAdminProps {
  * under all limits, with what this caller may do about it. Needs the style sheet
  * `trpc-rate-limit/admin.css`, and `admin` in the options of `createRateLimitTRPC`. Whoever `authorize`
  * does not allow sees that, and no name of a limit.
+ *
+ * @example
+ * import { RateLimitAdmin } from "trpc-rate-limit/admin";
+ * import "trpc-rate-limit/admin.css";
+ *
+ * const page = <RateLimitAdmin client={trpcClient} />;
  */
 export function RateLimitAdmin({
   client: trpcClient,

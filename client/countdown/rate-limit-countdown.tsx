@@ -42,6 +42,16 @@ export interface RateLimitCountdownProps extends CountdownWords {
  * The outer element stays, hidden, when there is no wait. Browsers that translate a page put elements
  * of their own in place of its texts. An element that came later would have to go before such a text,
  * where React no longer finds it. The inner element takes all texts of `children` with it at the end.
+ *
+ * @example
+ * function Wait() {
+ *   const { status } = useRateLimit("sendMessage");
+ *   return (
+ *     <RateLimitCountdown retryAt={status?.retryAt}>
+ *       {(seconds, text) => <p>Try again in {text}</p>}
+ *     </RateLimitCountdown>
+ *   );
+ * }
  */
 export function RateLimitCountdown({
   retryAt = 0,

@@ -10,6 +10,13 @@ import { CountdownContext } from "./countdown-context.js";
  * seconds from the prefetched snapshot, and 0 without one: the server's clock is not the reader's.
  *
  * @param retryAt epoch ms on this machine's clock.
+ *
+ * @example
+ * import { useCountdown } from "trpc-rate-limit/countdown";
+ *
+ * function Seconds({ retryAt }: { retryAt: number | undefined }) {
+ *   return <output>{useCountdown(retryAt)}</output>;
+ * }
  */
 export function useCountdown(retryAt: number = 0): number {
   const { subscribe, seconds } = useMemo(() => createCountdown(retryAt), [retryAt]);

@@ -43,6 +43,13 @@ export interface RateLimitDevtoolsPlugin {
  * A panel for TanStack Devtools that shows what the page knows of its rate limits. Its `render` can
  * also be called elsewhere. In production (`process.env.NODE_ENV === "production"`, as bundlers
  * replace it) it renders nothing. Call it once, outside of components.
+ *
+ * @example
+ * import { TanStackDevtools } from "@tanstack/react-devtools";
+ * import { rateLimitDevtools } from "trpc-rate-limit/devtools";
+ *
+ * const plugins = [rateLimitDevtools({ client: trpcClient })];
+ * const devtools = <TanStackDevtools plugins={plugins} />;
  */
 export function rateLimitDevtools(options: RateLimitDevtoolsOptions): RateLimitDevtoolsPlugin {
   // One expression with the condition in it, because bundlers then see that the panel is unused.

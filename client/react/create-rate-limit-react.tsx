@@ -103,6 +103,12 @@ export interface RateLimitMeterProps<TName extends string> extends MeterProps {
  * @typeParam TRouter the application's router. It does not compile if it has no router of
  * `createRateLimitTRPC` at `TPath`.
  * @typeParam TPath the dotted path of that router, the same as the option `path`.
+ *
+ * @example
+ * import { createRateLimitReact } from "trpc-rate-limit/react";
+ *
+ * export const { RateLimitProvider, useRateLimit, useRateLimitedMutation, RateLimitCountdown } =
+ *   createRateLimitReact<AppRouter>();
  */
 export function createRateLimitReact<
   TRouter extends AnyTRPCRouter & RouterWithLimits<TRouter, TPath>,
@@ -117,6 +123,17 @@ export function createRateLimitReact<
    * and refreshes when the window gets the focus or the network is back.
    *
    * @throws Error without a `client` and without an `observer`.
+   *
+   * @example
+   * function App() {
+   *   return (
+   *     <QueryClientProvider client={queryClient}>
+   *       <RateLimitProvider client={trpcClient}>
+   *         <Composer />
+   *       </RateLimitProvider>
+   *     </QueryClientProvider>
+   *   );
+   * }
    */
   function RateLimitProvider(props: RateLimitProviderProps<TRouter, TPath>): ReactElement {
     const { client, observer: given, live, pollInterval, caller, locale, labels, children } = props;
@@ -180,6 +197,12 @@ export function createRateLimitReact<
    * Whether a call would pass now, and if not, when.
    *
    * @throws Error outside of a `RateLimitProvider`.
+   *
+   * @example
+   * function SendButton() {
+   *   const { status } = useRateLimit("sendMessage");
+   *   return <button disabled={status?.ok === false}>Send</button>;
+   * }
    */
   function useRateLimit(
     name: LimitNames<TRouter, TPath>,
@@ -194,6 +217,18 @@ export function createRateLimitReact<
    * the call was charged; then the server is asked for the real state.
    *
    * @throws Error outside of a `RateLimitProvider` or a `QueryClientProvider`.
+   *
+   * @example
+   * function SendButton({ text }: { text: string }) {
+   *   const send = useRateLimitedMutation("sendMessage", {
+   *     mutationFn: (input: { text: string }) => trpcClient.send.mutate(input),
+   *   });
+   *   return (
+   *     <button disabled={!send.canMutate} onClick={() => send.mutate({ text })}>
+   *       Send
+   *     </button>
+   *   );
+   * }
    */
   function useRateLimitedMutation<
     TData = unknown,
@@ -207,7 +242,12 @@ export function createRateLimitReact<
     return useLimitedMutation(useRateLimitContext("useRateLimitedMutation"), name, mutationOptions);
   }
 
-  /** The tokens that remain of a limit, as a bar. Only the bar renders for refills. */
+  /**
+   * The tokens that remain of a limit, as a bar. Only the bar renders for refills.
+   *
+   * @example
+   * const meter = <RateLimitMeter name="sendMessage" label="Messages left" />;
+   */
   function RateLimitMeter(props: RateLimitMeterProps<LimitNames<TRouter, TPath>>): ReactElement {
     return useMeter(useRateLimitContext("RateLimitMeter"), props);
   }

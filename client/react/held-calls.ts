@@ -45,6 +45,13 @@ class WaitCancelled extends Error {
  * It was never sent, and the server was not asked.
  *
  * @param error what `onError` gets, or what `mutateAsync` rejects with.
+ *
+ * @example
+ * import { isWaitCancelled } from "trpc-rate-limit/react";
+ *
+ * const onError = (error: unknown) => {
+ *   if (!isWaitCancelled(error)) console.error(error);
+ * };
  */
 export function isWaitCancelled(error: unknown): boolean {
   return (error as Partial<WaitCancelled> | null | undefined)?.kind === "WaitCancelled";

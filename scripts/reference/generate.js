@@ -1,16 +1,20 @@
 /**
- * Writes docs/reference: one page per entry point, from the docstrings. Fails if something public
- * has no docstring.
+ * Writes docs/reference from the docstrings: a page for each function, class, hook and component, and
+ * pages of types by subject. Fails if something public has no docstring, no example or no page.
  */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, ReflectionKind } from "typedoc";
 import { undocumented } from "./undocumented.js";
+import { pagesOf } from "./pages.js";
+import { render } from "./render.js";
+
+import { Sources } from "./sources.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The source of each page, by the page's name: every entry point of package.json with code. */
+/** The source of each entry point, by its name: every one of package.json with code. */
 const { name, exports } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const ENTRY_POINTS = Object.fromEntries(
   Object.entries(exports)
@@ -26,47 +30,36 @@ for (const problem of await generate(join(ROOT, "docs/reference"))) {
   process.exitCode = 1;
 }
 
-/** @returns what is wrong with the docstrings. */
+/** @returns what is wrong with the docstrings, or with the layout of the pages. */
 async function generate(folder) {
-  const app = await Application.bootstrapWithPlugins({
-    plugin: ["typedoc-plugin-markdown"],
+  const app = await Application.bootstrap({
     tsconfig: fileURLToPath(new URL("tsconfig.json", import.meta.url)),
     entryPoints: Object.values(ENTRY_POINTS).map((path) => join(ROOT, path)),
-    outputs: [{ name: "markdown", path: folder }],
-    name: "Reference",
-    readme: "none",
-    router: "module",
     logLevel: "Warn",
     treatWarningsAsErrors: true,
     validation: { notExported: false, invalidLink: true, notDocumented: false },
     disableSources: true,
     disableGit: true,
     excludeExternals: true,
-    sort: ["alphabetical"],
+    sort: ["source-order"],
     sortEntryPoints: false,
-    groupOrder: ["Functions", "Variables", "Classes", "Interfaces", "Type Aliases", "*"],
     // A default is a sentence, such as "the visitor's own", and not always code.
     jsDocCompatibility: { defaultTag: false },
-    hidePageHeader: true,
-    hideBreadcrumbs: true,
-    // Names that differ in case alone have anchors that GitHub would not give to their headings.
-    useHTMLAnchors: true,
-    parametersFormat: "table",
-    interfacePropertiesFormat: "table",
-    classPropertiesFormat: "table",
-    typeAliasPropertiesFormat: "table",
-    propertyMembersFormat: "table",
-    tableColumnSettings: { hideInherited: true, hideOverrides: true, hideModifiers: true },
-    pageTitleTemplates: {
-      index: "Reference",
-      module: (page) => titleOf(page.name),
-    },
   });
+  const sources = new Sources(app.converter);
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => nameModules(project));
   const project = await app.convert();
   if (project === undefined) return ["the sources do not compile"];
-  await app.generateOutputs(project);
-  const problems = undocumented(project);
+  app.validate(project);
+  const modules = project.getChildrenByKind(ReflectionKind.Module);
+  const { pages, problems } = pagesOf(modules, sources);
+  const texts = await render({ modules, pages, sources, titleOf });
+  await rm(folder, { recursive: true, force: true });
+  for (const [file, text] of texts) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
+  problems.push(...undocumented(project, pages));
   return app.logger.hasErrors() || app.logger.hasWarnings()
     ? [...problems, "typedoc reports the problems above"]
     : problems;

@@ -39,6 +39,15 @@ const PROVIDER_OPTIONS = namesOf<ProviderLimit>({ name: true, key: true, of: tru
  *
  * @throws RateLimitConfigError for an option that does not exist or makes no sense, and for a name that
  * the limiter does not have.
+ *
+ * @example
+ * import { wrapLanguageModel } from "ai";
+ * import { limitModel } from "trpc-rate-limit/ai";
+ *
+ * const limited = wrapLanguageModel({
+ *   model,
+ *   middleware: limitModel(limiter, { name: "llmTokens", key: userId }),
+ * });
  */
 export function limitModel<TLimits extends LimitConfigs>(
   limiter: ModelLimiter<TLimits>,

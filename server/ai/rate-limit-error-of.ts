@@ -9,6 +9,17 @@ const MAX_DEPTH = 4;
  * the provider has refused the call before and it was tried again, it is the `lastError` of that.
  *
  * @returns `undefined` for an error that is about something else.
+ *
+ * @example
+ * import { rateLimitErrorOf } from "trpc-rate-limit/ai";
+ *
+ * try {
+ *   await runModel();
+ * } catch (error) {
+ *   const denial = rateLimitErrorOf(error);
+ *   if (denial === undefined) throw error;
+ *   console.log(`Try again in ${denial.data.rateLimit.retryAfter} ms`);
+ * }
  */
 export function rateLimitErrorOf(error: unknown): RateLimitError | undefined {
   let inner = error;

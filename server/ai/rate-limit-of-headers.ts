@@ -36,6 +36,12 @@ type Get = (name: string) => string | undefined;
 /**
  * Reads a provider's header fields, for `limiter.observe(name, rateLimitOfHeaders(headers))`. Where a
  * field asks to wait, nothing remains. Of several fields, the smallest figure counts.
+ *
+ * @example
+ * import { rateLimitOfHeaders } from "trpc-rate-limit/ai";
+ *
+ * const { headers, status } = await fetch("https://api.example.com");
+ * await limiter.observe("llmTokens", rateLimitOfHeaders(headers, { status }));
  */
 export function rateLimitOfHeaders(
   headers: HeadersLike,

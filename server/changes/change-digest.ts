@@ -9,7 +9,17 @@
  */
 import { bucketId } from "../../core/bucket-id.js";
 
-/** The digest of a limit for one key. The same in every process. */
+/**
+ * The digest of a limit for one key. The same in every process.
+ *
+ * @example
+ * import { changeDigest } from "trpc-rate-limit/server";
+ *
+ * const mine = changeDigest("sendMessage", userId);
+ * const stop = limiter.onChange((digest) => {
+ *   if (digest === mine) console.log("their tokens have changed");
+ * });
+ */
 export function changeDigest(name: string, key: string | undefined): string {
   const text = bucketId(name, key);
   // Two lanes of multiplication, as in cyrb53, each mixed into the other at the end.

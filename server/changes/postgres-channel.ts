@@ -74,6 +74,17 @@ const NO_CONNECTION =
  * once.
  * @throws RangeError when the channel's name has other characters.
  * @throws RateLimitConfigError on Cloudflare Workers, where no connection outlives its request.
+ *
+ * @example
+ * import pg from "pg";
+ * import { createRateLimiter, MINUTE, pgStore, postgresChannel } from "trpc-rate-limit/server";
+ *
+ * const connectionString = process.env.DATABASE_URL;
+ * const live = createRateLimiter({
+ *   store: pgStore(new pg.Pool({ connectionString })),
+ *   channel: postgresChannel(() => new pg.Client({ connectionString })),
+ *   limits: { sendMessage: { kind: "token bucket", rate: 10, period: MINUTE } },
+ * });
  */
 export function postgresChannel(
   connect: () => PostgresClientLike,

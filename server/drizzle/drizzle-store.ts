@@ -78,6 +78,12 @@ export interface DrizzleStoreOptions extends Pick<SqlStoreOptions, "isolation"> 
  * @throws RateLimitConfigError when the driver cannot work (the message says which one can), when
  * `table` lacks a column, or when `isolation` is not valid, or needs transactions that the driver
  * does not have.
+ *
+ * @example
+ * import { drizzle } from "drizzle-orm/node-postgres";
+ * import { drizzleStore } from "trpc-rate-limit/drizzle";
+ *
+ * const store = drizzleStore(drizzle(process.env.DATABASE_URL!));
  */
 export function drizzleStore<TDatabase extends DrizzleLike>(
   db: TDatabase,

@@ -44,6 +44,18 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
  * @throws RateLimitConfigError for an option that does not exist or makes no sense. `rateLimited`
  * throws it, too, and for a name that the limiter does not have. With a limiter per request, names
  * are only checked when a request comes.
+ *
+ * @example
+ * import { Hono } from "hono";
+ * import { createRateLimitHono } from "trpc-rate-limit/hono";
+ * import { ipKey } from "trpc-rate-limit/server";
+ *
+ * const { rateLimited } = createRateLimitHono({
+ *   limiter,
+ *   key: (c) => ipKey(c.req.header("x-real-ip")),
+ * });
+ * const app = new Hono();
+ * app.post("/messages", rateLimited("sendMessage"), (c) => c.json({ sent: true }));
  */
 export function createRateLimitHono<TLimits extends LimitConfigs, TEnv extends Env = Env>(
   options: RateLimitHonoOptions<TEnv, TLimits>,

@@ -128,6 +128,14 @@ const RULE_OPTIONS = namesOf<BetterAuthRule>({
  *
  * @throws RateLimitConfigError for a limit that the limiter does not have, and for an option that
  * does not exist or makes no sense.
+ *
+ * @example
+ * import { betterAuthPlugin } from "trpc-rate-limit/server";
+ *
+ * const limits = betterAuthPlugin(limiter, {
+ *   "/sign-in/email": [{ name: "logIn", key: ({ account }) => account }],
+ * });
+ * // betterAuth({ plugins: [...others, limits] })
  */
 export function betterAuthPlugin<TLimits extends LimitConfigs>(
   limiter: ChargingLimiter<TLimits>,

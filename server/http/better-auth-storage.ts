@@ -58,6 +58,12 @@ const OPTIONS = namesOf<BetterAuthStorageOptions>({ whenStoreFails: true, name: 
  * by its SHA-256.
  *
  * @throws RateLimitConfigError for options that do not exist or make no sense.
+ *
+ * @example
+ * import { betterAuthStorage } from "trpc-rate-limit/server";
+ *
+ * const rateLimit = { enabled: true, customStorage: betterAuthStorage(limiter) };
+ * // betterAuth({ rateLimit })
  */
 export function betterAuthStorage(
   limiter: {

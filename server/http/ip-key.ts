@@ -32,6 +32,11 @@ const OPTIONS = namesOf<IpKeyOptions>({ ipv6Prefix: true });
  * @throws RateLimitInputError with `reason: "key"` for everything else: a missing address must not
  * become a bucket that all callers share, and invented ones must not become rows.
  * @throws RateLimitConfigError for an `ipv6Prefix` that is not a whole number from 1 to 128.
+ *
+ * @example
+ * import { ipKey } from "trpc-rate-limit/server";
+ *
+ * await limiter.limit("sendMessage", { key: ipKey(request.headers.get("x-real-ip")) });
  */
 export function ipKey(address: string | null | undefined, options: IpKeyOptions = {}): string {
   rejectUnknownOptions(options, OPTIONS, "ipKey()");

@@ -31,6 +31,13 @@ import { factsOf, isResult, type LimitOfResult } from "./limit-of-result.js";
  * @param decision a denial as an error, or any result with the limit that it is about.
  * @throws RateLimitInputError for anything else, such as a result of `limitAll`.
  * @throws RateLimitConfigError for a result without its limiter and name.
+ *
+ * @example
+ * import { rateLimitHeaders } from "trpc-rate-limit/server";
+ *
+ * const result = await limiter.limit("sendMessage", { key: userId });
+ * const headers = rateLimitHeaders(result, { limiter, name: "sendMessage", key: userId });
+ * const response = Response.json({ sent: result.ok }, { status: result.ok ? 200 : 429, headers });
  */
 export function rateLimitHeaders(decision: {
   data: { rateLimit: RateLimitErrorData };

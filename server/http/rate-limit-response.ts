@@ -40,6 +40,18 @@ export interface RateLimitResponseInit {
  * @throws RateLimitInputError for a granted result, which has nothing to respond to, and for a
  * result of `limitAll`, which is about several limits: call that one with `throws: true`.
  * @throws RateLimitConfigError for a result without its limiter and name.
+ *
+ * @example
+ * import { rateLimitResponse } from "trpc-rate-limit/server";
+ *
+ * export async function POST(request: Request) {
+ *   try {
+ *     await limiter.limit("sendMessage", { key: await userOf(request), throws: true });
+ *   } catch (error) {
+ *     return rateLimitResponse(error); // 429 with Retry-After, or 503
+ *   }
+ *   return Response.json({ sent: true });
+ * }
  */
 export function rateLimitResponse<TLimits extends LimitConfigs>(
   result: RateLimitResult,

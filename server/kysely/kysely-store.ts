@@ -93,6 +93,16 @@ export interface KyselyStoreOptions extends SqlStoreOptions {
  *
  * @throws RateLimitConfigError when the dialect is not known, `db` is a transaction, `isolation` is
  * not valid, or there is a `pool` and the dialect is not PostgreSQL.
+ *
+ * @example
+ * import { Kysely, PostgresDialect } from "kysely";
+ * import pg from "pg";
+ * import { kyselyStore, type RateLimitTable } from "trpc-rate-limit/kysely";
+ *
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const dialect = new PostgresDialect({ pool });
+ * const db = new Kysely<{ RateLimit: RateLimitTable }>({ dialect });
+ * const store = kyselyStore(db);
  */
 export function kyselyStore<TKysely extends KyselyLike>(
   db: TKysely,

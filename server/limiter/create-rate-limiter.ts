@@ -48,6 +48,19 @@ import type { UsageOptions } from "./usage/usage-types.js";
  *
  * @throws RateLimitConfigError for a config that no limit could work with, quoting the option.
  * @throws RateLimitInputError for a name that is not valid.
+ *
+ * @example
+ * import { createRateLimiter, MINUTE, prismaStore } from "trpc-rate-limit/server";
+ *
+ * const limiter = createRateLimiter({
+ *   store: prismaStore(prisma),
+ *   limits: {
+ *     sendMessage: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 3 },
+ *   },
+ * });
+ *
+ * const { ok, retryAfter } = await limiter.limit("sendMessage", { key: userId });
+ * if (!ok) console.log(`Try again in ${retryAfter} ms`);
  */
 export function createRateLimiter<const TLimits extends LimitConfigs, TTransaction = never>(
   options: RateLimiterOptions<TLimits, TTransaction> & FitsOverrides,

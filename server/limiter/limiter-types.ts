@@ -61,6 +61,10 @@ export interface RateLimitOperations<
   /**
    * Consumes tokens if there are enough. A denied call changes nothing, unless it closes the bucket
    * (`blockFor`).
+   *
+   * @example
+   * const { ok, retryAfter } = await limiter.limit("sendMessage", { key: userId });
+   * if (!ok) console.log(`Try again in ${retryAfter} ms`);
    */
   limit(
     name: LimitName<keyof TLimits & string>,
@@ -75,7 +79,12 @@ export interface RateLimitOperations<
     options?: LimitOptions & FitsOnce<TLimits[TName & keyof TLimits]>,
   ): Promise<RateLimitResult>;
 
-  /** The answer that `limit` would give. Consumes nothing. */
+  /**
+   * The answer that `limit` would give. Consumes nothing.
+   *
+   * @example
+   * const { ok } = await limiter.check("sendMessage", { key: userId });
+   */
   check(
     name: LimitName<keyof TLimits & string>,
     options: WithConfig<LimitOptions, keyof TLimits & string>,
@@ -86,7 +95,15 @@ export interface RateLimitOperations<
     options?: LimitOptions & FitsOnce<TLimits[TName]>,
   ): Promise<RateLimitResult>;
 
-  /** Consumes from every limit, or from none. Decided in one step, whatever the order. */
+  /**
+   * Consumes from every limit, or from none. Decided in one step, whatever the order.
+   *
+   * @example
+   * const { ok } = await limiter.limitAll([
+   *   { name: "sendMessage", key: userId },
+   *   { name: "messagesOfTeam", key: teamId },
+   * ]);
+   */
   limitAll(
     items: readonly LimitAllItemOf<TLimits, TTokens>[],
     options?: LimitAllOptions,
@@ -102,6 +119,10 @@ export interface RateLimitOperations<
    * no bucket (`blockFor`), asks no block of a `lease`, and repeats no denial from memory. Rejects
    * with a `RateLimitInputError` for a count that none of them could ever grant, and with a
    * `RateLimitConfigError` for a limit that is a shadow, or that is there twice with one key.
+   *
+   * @example
+   * const result = await limiter.limitFirst(["plan", "credits"], { key: userId });
+   * if (result.ok) console.log(`paid by ${result.paid[0]?.name}`);
    */
   limitFirst<TName extends keyof TLimits & string>(
     items: readonly (TName | (LimitFirstItem & { name: TName }))[],
@@ -116,6 +137,9 @@ export interface RateLimitOperations<
   /**
    * Adds to a balance of credits (`kind: "credits"`), up to its capacity. Resolves with the balance. Rejects
    * with a `RateLimitConfigError` for a limit that refills.
+   *
+   * @example
+   * const { value } = await limiter.credit("credits", { key: userId, count: 100 });
    */
   credit<TName extends keyof TLimits & string>(
     name: TName & OfCredits<TLimits[TName]>,
@@ -126,6 +150,9 @@ export interface RateLimitOperations<
    * Records use that has happened: takes the tokens whatever is left, into debt, and whatever
    * `maxReserved` says. Later calls wait until the debt is repaid. Rejects with a
    * `RateLimitInputError` for a count that takes more than 71,000 years to refill.
+   *
+   * @example
+   * await limiter.charge("llmTokens", { key: userId, count: 1_200 });
    */
   charge(
     name: LimitName<keyof TLimits & string>,
@@ -158,6 +185,10 @@ export interface RateLimitOperations<
    * @param actual tokens that were used: finite and at least 0. `undefined`, `null` and `NaN` say that
    * the use is not known: the estimate stays charged, `settled` is false, and the logger is told once
    * in a while.
+   *
+   * @example
+   * const estimated = await limiter.limit("llmTokens", { key: userId, count: 1_000 });
+   * if (estimated.ok) await limiter.settle(estimated, await runModel());
    */
   settle(
     result: RateLimitResult | LimitFirstResult,
@@ -174,6 +205,10 @@ export interface RateLimitOperations<
    * @param options the key and the id of the call, and its `config` if it had one.
    * @param actual tokens that were used: finite and at least 0. Missing or NaN, as a provider may report
    * it, settles the hold as it was estimated.
+   *
+   * @example
+   * const hold = { key: userId, once: jobId };
+   * const { settled } = await limiter.settle("llmTokens", hold, await runModel());
    */
   settle(
     names: TTokens | readonly TTokens[],
@@ -184,10 +219,18 @@ export interface RateLimitOperations<
   /**
    * Gives all tokens of a hold back, in whatever process, for work that was not done. Its id is
    * forgotten, so the same call can take its tokens again. See `settle`.
+   *
+   * @example
+   * await limiter.release("llmTokens", { key: userId, once: jobId });
    */
   release(names: TTokens | readonly TTokens[], options: HoldOptions): Promise<ReleaseResult>;
 
-  /** Fills the bucket and forgets its reservations. */
+  /**
+   * Fills the bucket and forgets its reservations.
+   *
+   * @example
+   * await limiter.reset("sendMessage", { key: userId });
+   */
   reset(
     name: LimitName<keyof TLimits & string>,
     options: WithConfig<KeyOptions, keyof TLimits & string>,
@@ -202,6 +245,13 @@ export interface RateLimitOperations<
    * changes the row, and not what later calls are charged by: their `config` is up to the caller.
    * Call it once per change, in the transaction that changes the plan: a second call takes the level
    * for what is left of `from`. Rejects with a `RateLimitConfigError` for credits.
+   *
+   * @example
+   * const plans = {
+   *   free: { kind: "fixed window", rate: 5, period: DAY },
+   *   pro: { kind: "fixed window", rate: 50, period: DAY },
+   * } as const;
+   * await limiter.changeConfig("plan", { key: userId, from: plans.free, to: plans.pro });
    */
   changeConfig(
     name: LimitName<RefillingName<TLimits>>,
@@ -220,6 +270,11 @@ export interface RateLimitOperations<
    * longer wait. In a fixed window, they wait until the first window that starts then or later. A
    * figure that cannot be true changes nothing, and ends nothing: `observed` is false. Rejects with a
    * `RateLimitConfigError` for credits. With `blockFor`, the wait counts as a closing.
+   *
+   * @example
+   * const response = await fetch("https://api.example.com");
+   * const remaining = Number(response.headers.get("x-ratelimit-remaining"));
+   * await limiter.observe("llmTokens", { key: userId, remaining });
    */
   observe(
     name: LimitName<RefillingName<TLimits>>,
@@ -234,6 +289,11 @@ export interface RateLimitOperations<
    * back, in transactions like `settle`. Without it, the tokens are a gift, which can let more
    * through than the limit allows. Rejects with a `RateLimitInputError` for a result of another
    * limiter, name or key.
+   *
+   * @example
+   * const result = await limiter.limit("sendMessage", { key: userId });
+   * const isSent = result.ok && (await send());
+   * if (!isSent) await limiter.refund("sendMessage", { key: userId, result });
    */
   refund(
     name: LimitName<keyof TLimits & string>,
@@ -251,6 +311,10 @@ export interface RateLimitOperations<
   /**
    * The tokens held now, summed over all shards: `value` at `ts`, the present instant or the start
    * of the present window. `config` has `start` filled in, so the three belong together.
+   *
+   * @example
+   * const { value, config } = await limiter.getValue("sendMessage", { key: userId });
+   * console.log(`${Math.floor(value)} of ${config.capacity ?? config.rate} left`);
    */
   getValue(
     name: LimitName<keyof TLimits & string>,
@@ -325,15 +389,30 @@ export interface RateLimiter<
   TLimits extends LimitConfigs = LimitConfigs,
   TTransaction = unknown,
 > extends RateLimitOperations<TLimits> {
-  /** The configs of the limits, by name. */
+  /**
+   * The configs of the limits, by name.
+   *
+   * @example
+   * const names = Object.keys(limiter.limits);
+   */
   readonly limits: Readonly<TLimits>;
-  /** The time by which this limiter decides, epoch ms. */
+  /**
+   * The time by which this limiter decides, epoch ms.
+   *
+   * @example
+   * const { retryAfter = 0 } = await limiter.check("sendMessage", { key: userId });
+   * const retryAt = limiter.clock() + retryAfter;
+   */
   readonly clock: () => number;
 
   /**
    * Reserves tokens, waits until the work may be done, and resolves. Rejects with a
    * `RateLimitError` when the wait would be longer than `maxWait`, and with the signal's reason
    * when the signal is aborted.
+   *
+   * @example
+   * await limiter.acquire("sendMessage", { key: userId, maxWait: 5_000 });
+   * await send();
    */
   acquire(
     name: LimitName<keyof TLimits & string>,
@@ -348,6 +427,10 @@ export interface RateLimiter<
    * `slots`. It is renewed by itself; the slot of a process that dies is free after the `ttl`. A call
    * that fails with a `RateLimitStoreError` may have entered: that slot, too, is free after its `ttl`.
    * Use `await using slot = await limiter.enter(…)`, or call `release` in a `finally`.
+   *
+   * @example
+   * await using slot = await limiter.enter("generations", { key: userId, maxWait: 5_000 });
+   * if (slot.ok) await runModel(); // the slot is free again at the end of the block
    */
   enter(name: SlotsName<TLimits>, options?: EnterOptionsOf<TLimits>): Promise<EnterResult>;
 
@@ -357,6 +440,12 @@ export interface RateLimiter<
    * runs again. Any other error of `run` rolls back and is rethrown. Rejects with a
    * `RateLimitStoreError` if the transaction cannot begin or commit, takes too long, or still meets
    * conflicts after `retryFor`.
+   *
+   * @example
+   * const message = await limiter.transaction(async ({ tx, limit }) => {
+   *   await limit("sendMessage", { key: userId, throws: true });
+   *   return tx.message.create({ data: { visitor: userId, text } });
+   * });
    */
   transaction<TResult>(
     run: (scope: JoinedOperations<TLimits> & { tx: TTransaction }) => Promise<TResult>,
@@ -366,16 +455,32 @@ export interface RateLimiter<
   /**
    * The operations inside a transaction that the caller has opened and owns. They hold the rows
    * they touch until it ends. A conflict aborts it, and only its owner can try again.
+   *
+   * @example
+   * await prisma.$transaction(async (tx) => {
+   *   await limiter.using(tx).limit("sendMessage", { key: userId, throws: true });
+   *   await tx.message.create({ data: { visitor: userId, text } });
+   * });
    */
   using(tx: TTransaction): JoinedOperations<TLimits>;
 
   /**
    * Changes limits at run time, for all processes. Needs `overrides: true`; without it, every method
    * rejects with a `RateLimitConfigError`.
+   *
+   * @example
+   * const until = Date.now() + HOUR;
+   * await limiter.overrides.set("sendMessage", { key: userId, blocked: true, until });
+   * await limiter.overrides.clear("sendMessage", { key: userId });
    */
   readonly overrides: RateLimitOverrides<keyof TLimits & string>;
 
-  /** Deletes rows that are full again. Resolves with their number. Run it regularly. */
+  /**
+   * Deletes rows that are full again. Resolves with their number. Run it regularly.
+   *
+   * @example
+   * const deleted = await limiter.prune();
+   */
   prune(options?: PruneOptions): Promise<number>;
 
   /**
@@ -387,6 +492,9 @@ export interface RateLimiter<
    * it never deletes the shared bucket.
    *
    * @param key as in other calls; it is hashed if there is a `hashKey`.
+   *
+   * @example
+   * await limiter.forget(userId); // a user who leaves
    */
   forget(key: string): Promise<number>;
 
@@ -395,6 +503,10 @@ export interface RateLimiter<
    * first page to the last is there exactly once. Rows that are full are there until they are
    * pruned. Each round trip is bounded by `timeout`. Rejects with a `RateLimitInputError` for an
    * `after` that is no `next` of this method.
+   *
+   * @example
+   * const { items, next } = await limiter.list("sendMessage");
+   * for (const { key, value } of items) console.log(key, value);
    */
   list(
     name: LimitName<keyof TLimits & string>,
@@ -406,6 +518,9 @@ export interface RateLimiter<
   /**
    * The open holds of a key: those that nothing has settled, and that no call has found lapsed. The
    * ones that lapse first come first. Rejects with a `RateLimitConfigError` for a limit without `holds`.
+   *
+   * @example
+   * const open = await limiter.holds("llmTokens", { key: userId });
    */
   holds(name: TokensName<TLimits>, options?: KeyOptions): Promise<OpenHold[]>;
 
@@ -415,6 +530,10 @@ export interface RateLimiter<
    * process has counted is written first. What others have counted is there at most `flushUsage` later.
    * Reads some 2,000 rows per round trip. Rejects with a `RateLimitConfigError` for a limit without
    * `usage`, and for more than 10,000 spans.
+   *
+   * @example
+   * const from = Date.now() - 30 * DAY;
+   * const { total } = await limiter.usage("llmTokens", { key: userId, from, to: Date.now() });
    */
   usage(
     name: LimitName<UsageName<TLimits>>,
@@ -428,12 +547,21 @@ export interface RateLimiter<
    * has nothing left to do does it by itself. Rejects with a `RateLimitStoreError` if the store fails.
    * What was not written is kept, and written with the next flush. What was written without an answer
    * counts twice then.
+   *
+   * @example
+   * process.once("SIGTERM", async () => {
+   *   await limiter.flushUsage();
+   *   process.exit();
+   * });
    */
   flushUsage(): Promise<void>;
 
   /**
    * The config by which a call with this key is decided, with `start` filled in. Reads no row.
    * Throws where the call would reject.
+   *
+   * @example
+   * const { rate, period } = limiter.configOf("sendMessage", { key: userId });
    */
   configOf(
     name: LimitName<keyof TLimits & string>,
@@ -445,6 +573,9 @@ export interface RateLimiter<
   /**
    * The states of several limits in one round trip, for clients to calculate with. `value` and `ts`
    * are the row's own, so that what a client predicts is exactly what the server decides.
+   *
+   * @example
+   * const [snapshot] = await limiter.snapshots([{ name: "sendMessage", key: userId }]);
    */
   snapshots<TName extends keyof TLimits & string>(
     items: readonly (KeyOptions & { name: TName })[],
@@ -454,12 +585,20 @@ export interface RateLimiter<
    * Calls `listener` with a digest after each change by this process, and after each change by
    * another process that the `channel` delivers. Compare it with `changeDigest(name, key)`. Returns
    * a function that ends that.
+   *
+   * @example
+   * const stop = limiter.onChange((digest) => console.log("changed", digest));
    */
   onChange(listener: ChangeListener): () => void;
 
   /**
    * Calls `listener` after each decision of this process, as the option `onDecision` is called. Returns
    * a function that ends that. Its errors and rejections are ignored.
+   *
+   * @example
+   * const stop = limiter.onDecision(({ name, result }) => {
+   *   if (!result.ok) console.log(`denied by ${name}`);
+   * });
    */
   onDecision(listener: DecisionListener): () => void;
 }

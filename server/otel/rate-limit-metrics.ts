@@ -47,6 +47,16 @@ const OPTIONS = namesOf<RateLimitMetricsOptions>({ meter: true });
  * get the events of its batches, so give `onBatch` to one of them only.
  *
  * @throws RateLimitConfigError for an unknown option.
+ *
+ * @example
+ * import { rateLimitMetrics } from "trpc-rate-limit/otel";
+ * import { createRateLimiter, MINUTE, prismaStore } from "trpc-rate-limit/server";
+ *
+ * const measured = createRateLimiter({
+ *   store: prismaStore(prisma),
+ *   limits: { sendMessage: { kind: "token bucket", rate: 10, period: MINUTE } },
+ *   ...rateLimitMetrics(),
+ * });
  */
 export function rateLimitMetrics(options: RateLimitMetricsOptions = {}): RateLimitMetrics {
   rejectUnknownOptions(options, OPTIONS, "rateLimitMetrics()");

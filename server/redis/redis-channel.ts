@@ -55,6 +55,14 @@ interface Subscriber {
  * @param client publishes: the one of the store, for example.
  * @throws RateLimitConfigError when the client is not known, or it has no duplicate and there is no
  * `subscriber`.
+ *
+ * @example
+ * import { Redis } from "ioredis";
+ * import { redisChannel, redisStore } from "trpc-rate-limit/redis";
+ *
+ * const client = new Redis(process.env.REDIS_URL!);
+ * const store = redisStore(client);
+ * const channel = redisChannel(client); // for createRateLimiter({ store, channel, limits })
  */
 export function redisChannel(
   client: RedisClientLike,

@@ -41,6 +41,12 @@ export interface RedisStoreOptions {
  *
  * @param client ioredis 5 or 6, iovalkey, node-redis 5 or 6, Valkey GLIDE 2 or `@upstash/redis`.
  * @throws RateLimitConfigError when the client is not known, or an option cannot work.
+ *
+ * @example
+ * import { Redis } from "ioredis";
+ * import { redisStore } from "trpc-rate-limit/redis";
+ *
+ * const store = redisStore(new Redis(process.env.REDIS_URL!));
  */
 export function redisStore(
   client: RedisClientLike,

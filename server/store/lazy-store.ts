@@ -15,6 +15,15 @@ import type { RateLimitStore } from "./store.js";
  *
  * @param open returns the store, such as `() => drizzleStore(db, { table })`.
  * @throws RateLimitConfigError when `open` is no function.
+ *
+ * @example
+ * import pg from "pg";
+ * import { lazyStore, pgStore } from "trpc-rate-limit/server";
+ *
+ * // The variable is read by the first call, and not where this module is loaded.
+ * const store = lazyStore(() =>
+ *   pgStore(new pg.Pool({ connectionString: process.env.DATABASE_URL })),
+ * );
  */
 export function lazyStore<TTransaction = unknown>(
   open: () => RateLimitStore<TTransaction>,

@@ -53,6 +53,14 @@ export interface MemoryTransaction {
  * forget their limits when it restarts. Its transactions cover limits, and no data.
  *
  * @throws RangeError when `maxRows` is not a whole number of at least 1.
+ *
+ * @example
+ * import { createRateLimiter, memoryStore, MINUTE } from "trpc-rate-limit/server";
+ *
+ * const inMemory = createRateLimiter({
+ *   store: memoryStore(),
+ *   limits: { sendMessage: { kind: "fixed window", rate: 5, period: MINUTE } },
+ * });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): RateLimitStore<MemoryTransaction> {
   const { maxRows = DEFAULT_MAX_ROWS } = options;

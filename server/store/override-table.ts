@@ -12,7 +12,7 @@ export interface OverrideRow {
   name: string;
   /** The key of the rows that it is about; `""` for all keys of the limit. */
   key: string;
-  /** What counts instead of the limit's config: JSON, at most {@link MAX_RULE} characters, ASCII. */
+  /** What counts instead of the limit's config: JSON, at most 1,000 characters, ASCII. */
   rule: string;
   /**
    * When it ends, epoch ms; `MAX_RETRY_AFTER` for never. A number, because not every driver can send a

@@ -117,7 +117,15 @@ export interface RowAccess extends RowStatements {
   isExhausted?: (() => boolean) | undefined;
 }
 
-/** The statement was not sent, because its calls had timed out. */
+/**
+ * The statement was not sent, because its calls had timed out.
+ *
+ * @example
+ * import { UnsentError } from "trpc-rate-limit/server";
+ *
+ * // In the `query` of a driver that waits for a connection:
+ * if (isWanted?.() === false) throw new UnsentError();
+ */
 export class UnsentError extends Error {
   /** The name of the class, the same in every copy of the package. */
   override readonly name = "UnsentError";

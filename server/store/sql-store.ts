@@ -31,6 +31,12 @@ export interface SqlStoreOptions {
  * its type of a transaction.
  * @throws RateLimitConfigError when `isolation` is neither `"serializable"` nor left out, or the
  * driver's `dialect` is not known.
+ *
+ * @example
+ * import { type SqlDriver, sqlStore } from "trpc-rate-limit/server";
+ *
+ * declare const driver: SqlDriver<MyTransaction>; // runs statements by a client of your own
+ * const store = sqlStore(driver, { isolation: "serializable" });
  */
 export function sqlStore<TTransaction>(
   driver: SqlDriver<TTransaction>,

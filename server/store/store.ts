@@ -21,7 +21,7 @@ export interface RowId {
   key: string;
   /** The index of the shard, from 0. */
   shard: number;
-  /** The {@link rowKey}, where it was computed before. Every call needs it several times. */
+  /** The key of the row, where it was computed before. Every call needs it several times. */
   id?: string;
   /**
    * One shard's part of the config that the call was made with, if the caller knows it. A store may

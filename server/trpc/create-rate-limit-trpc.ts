@@ -123,6 +123,20 @@ const ADMIN_OPTIONS = namesOf<RateLimitAdminOptions<object, string>>({
  *
  * @throws RateLimitConfigError when the limiter has no named limits, or an option is unknown or out of its
  * bounds.
+ *
+ * @example
+ * import { initTRPC } from "@trpc/server";
+ * import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc";
+ *
+ * const t = initTRPC.context<{ userId: string }>().create({
+ *   errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+ * });
+ * const rl = createRateLimitTRPC({ t, limiter, key: ({ ctx }) => ctx.userId });
+ *
+ * const appRouter = t.router({
+ *   rateLimit: rl.router,
+ *   send: t.procedure.use(rl.rateLimited("sendMessage")).mutation(() => send()),
+ * });
  */
 export function createRateLimitTRPC<
   TContext extends object,

@@ -123,6 +123,14 @@ export type RateLimitErrorShape<TShape extends TRPCErrorShape, TName extends str
  * their codes. Every other shape is returned unchanged. At most 100 `denials` are sent.
  *
  * @param _limiter only for its type: with it, `data.rateLimit.name` is the union of its names.
+ *
+ * @example
+ * import { initTRPC } from "@trpc/server";
+ * import { formatRateLimitError } from "trpc-rate-limit/trpc";
+ *
+ * const t = initTRPC.context<{ userId: string }>().create({
+ *   errorFormatter: ({ shape, error }) => formatRateLimitError(shape, error, limiter),
+ * });
  */
 export function formatRateLimitError<
   TShape extends TRPCErrorShape = DefaultErrorShape,

@@ -173,6 +173,12 @@ export type ContextWith<TContext, TOverrides> = Flat<Overwrite<TContext, TOverri
  * One of the limits may be of `kind: "concurrency"`. The call then holds a slot while its procedure
  * runs. If the procedure returns a stream, the call holds it to the end of the stream, or until the
  * client goes away.
+ *
+ * @example
+ * const sendMany = t.procedure
+ *   .input(z.object({ texts: z.array(z.string()) }))
+ *   .use(rl.rateLimited("sendMessage", { count: ({ input }) => input.texts.length }))
+ *   .mutation(() => send());
  */
 export interface RateLimited<TContext, TMeta, TName extends string, TTransaction> {
   <TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
@@ -184,6 +190,9 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
    * The first of several limits that has the tokens pays for the call, such as the plan and then the
    * credits; see `limitFirst` of the limiter. `ctx.rateLimit.paid` says which one it was. A call that
    * none of them can pay for is denied until the first of them can.
+   *
+   * @example
+   * const draw = t.procedure.use(rl.rateLimited.first(["plan", "credits"])).mutation(() => send());
    */
   first<TOverrides extends object, TInput, const TNames extends readonly TName[]>(
     names: TNames,
@@ -202,6 +211,11 @@ export interface RateLimited<TContext, TMeta, TName extends string, TTransaction
    * back together. After a conflict the procedure runs again, so it should have no effects outside
    * the transaction. Not for subscriptions, which outlive their call, and not for limits with
    * `blockFor`: the rollback after a denial would open the bucket again.
+   *
+   * @example
+   * const post = t.procedure
+   *   .use(rl.rateLimited.transaction("sendMessage"))
+   *   .mutation(({ ctx }) => ctx.tx.message.create({ data: { visitor: ctx.userId, text } }));
    */
   transaction<TOverrides extends object, TInput, const TNames extends TName | readonly TName[]>(
     names: TNames,

@@ -32,6 +32,19 @@ export interface RateLimitResponseMetaOptions {
  *   call, each of them is listed.
  *
  * A batch stream and a subscription get none: they send their headers before their calls run.
+ *
+ * @example
+ * import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+ * import { rateLimitResponseMeta } from "trpc-rate-limit/trpc";
+ *
+ * const handler = (req: Request) =>
+ *   fetchRequestHandler({
+ *     endpoint: "/trpc",
+ *     req,
+ *     router: appRouter,
+ *     createContext: () => ({ userId }),
+ *     responseMeta: rateLimitResponseMeta,
+ *   });
  */
 export function rateLimitResponseMeta({
   info,

@@ -11,7 +11,15 @@ import type { RateLimitResult } from "../../core/decide.js";
 import type { RateLimitSnapshot } from "../../core/snapshot.js";
 import type { BuiltRouter, DefaultErrorShape, Definition } from "./trpc-types.js";
 
-/** The router through which clients read limits. `TName` are the limits that they may know. */
+/**
+ * The router through which clients read limits. `TName` are the limits that they may know.
+ *
+ * @example
+ * const appRouter = t.router({ rateLimit: rl.router });
+ *
+ * const caller = appRouter.createCaller({ userId });
+ * const snapshot = await caller.rateLimit.status({ name: "sendMessage" });
+ */
 export type RateLimitRouter<
   TContext extends object,
   TMeta extends object,

@@ -19,31 +19,36 @@ describe("the list of pages", () => {
   it("has the group of the page open, and keeps open what was opened", async () => {
     await using page = await open("docs/limits");
     const list = page.getByRole("navigation", { name: "Sidebar Navigation" });
+    const titles = list.locator(".side-groups > details > summary");
     const group = (name: string) =>
-      list.locator("details", { has: page.locator("summary", { hasText: name }) });
+      list.locator(".side-groups > details", { has: page.locator("summary", { hasText: name }) });
     await list.getByRole("link", { name: "Limits", exact: true, includeHidden: false }).waitFor();
     expect(await list.locator("[aria-current=page]").allTextContents()).toEqual(["Limits"]);
-    expect(await list.locator("details[open]").count()).toBe(1);
-    const names = await list.locator("summary").allTextContents();
+    expect(await list.locator(".side-groups > details[open]").count()).toBe(1);
+    const names = await titles.allTextContents();
     expect(names.slice(0, 1).concat(names.slice(-2))).toEqual([
       "Get started",
       "Guides",
       "Reference",
     ]);
 
-    await list.locator("summary", { hasText: "Guides" }).focus();
+    await titles.filter({ hasText: "Guides" }).focus();
     await page.keyboard.press("Enter");
     await list.getByRole("link", { name: "Tiers", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: "Tiers" }).waitFor();
-    expect(await list.locator("summary").allTextContents()).toEqual(names);
-    expect(await list.locator("details[open]").count()).toBe(2);
+    expect(await titles.allTextContents()).toEqual(names);
+    expect(await list.locator(".side-groups > details[open]").count()).toBe(2);
     expect(await list.locator("[aria-current=page]").allTextContents()).toEqual(["Tiers"]);
 
-    await list.locator("summary", { hasText: "Reference" }).click();
-    await group("Reference").getByRole("link").first().click();
-    await page.waitForURL(/docs\/reference\//);
-    expect(await list.locator("summary").allTextContents()).toEqual(names);
-    expect(await list.locator("details[open]").count()).toBe(3);
+    await titles.filter({ hasText: "Reference" }).click();
+    const pages = group("Reference").locator(".side-pages");
+    expect(await group("Reference").getByRole("link").filter({ visible: true }).count()).toBe(0);
+    await pages.filter({ hasText: "trpc-rate-limit/server" }).locator("summary").click();
+    await pages.getByRole("link", { name: "createRateLimiter", exact: true }).click();
+    await page.waitForURL(/docs\/reference\/server\/createRateLimiter/);
+    expect(await list.locator(".side-pages[open]").count()).toBe(1);
+    expect(await titles.allTextContents()).toEqual(names);
+    expect(await list.locator(".side-groups > details[open]").count()).toBe(3);
     expect(page.problems).toEqual([]);
   });
 

@@ -18,7 +18,8 @@ const PAGES: readonly [path: string, heading: string | RegExp][] = [
   ["docs/limits", "Limits"],
   ["docs/how-fast", "How fast, and how we know"],
   ["docs/cli", /./],
-  ["docs/reference/react", "trpc-rate-limit/react"],
+  ["docs/reference/react/", "trpc-rate-limit/react"],
+  ["docs/reference/server/createRateLimiter", "createRateLimiter"],
 ];
 
 describe("the page", () => {

@@ -1,18 +1,33 @@
 /** The reference, which git does not keep: packing the package writes it. */
 import { access, readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, inject, it } from "vitest";
-import { anchorsOf, proseOf, readPage, REFERENCE, relativeLinksOf } from "../docs/pages.js";
+import {
+  anchorsOf,
+  docsPages,
+  proseOf,
+  readPage,
+  REFERENCE,
+  relativeLinksOf,
+} from "../docs/pages.js";
 import { makeProject } from "./project.js";
 
-it("an application gets the reference, with a page for each entry point", async ({ skip }) => {
+it("an application gets the reference, with an index for each entry point and its pages", async ({
+  skip,
+}) => {
   if (inject("unreachable")) skip(inject("unreachable"));
   await using project = await makeProject();
   await project.install([inject("tarball")]);
   const folder = join(project.root, "node_modules/trpc-rate-limit", REFERENCE);
-  const names = await readdir(folder);
-  const named = proseOf(await readPage("docs/reference.md")).matchAll(/^\| `(\S+\.md)`/gm);
-  expect(names.sort()).toEqual(["README.md", ...[...named].map(([, name]) => name!)].sort());
+  const files = await readdir(folder, { recursive: true });
+  const names = files.filter((file) => file.endsWith(".md"));
+  const named = proseOf(await readPage("docs/reference.md")).matchAll(/^\| `reference\/(\S+)\/`/gm);
+  const indexes = [...named].map(([, name]) => `${name}/README.md`);
+  expect(names.filter((name) => name.endsWith("README.md")).sort()).toEqual(
+    ["README.md", ...indexes].sort(),
+  );
+  // Names that differ in case alone are one file on some machines.
+  expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
 
   const { exports } = JSON.parse(await readFile(join(folder, "../../package.json"), "utf8")) as {
     exports: Record<string, string | object>;
@@ -20,13 +35,19 @@ it("an application gets the reference, with a page for each entry point", async 
   const entryPoints = Object.entries(exports).filter(
     ([path, target]) => typeof target === "object" && !path.endsWith(".css"),
   );
-  expect(names).toHaveLength(entryPoints.length + 1);
+  expect(indexes).toHaveLength(entryPoints.length);
+
+  for (const page of await docsPages()) {
+    for (const [, target] of page.text.matchAll(/`reference\/([\w/-]+\.md)`/g)) {
+      expect(names, page.path).toContain(target);
+    }
+  }
 
   for (const name of names) {
     const page = { path: name, text: await readFile(join(folder, name), "utf8") };
     for (const link of relativeLinksOf(page)) {
       const [file = "", anchor] = link.split("#");
-      const target = join(folder, file || name);
+      const target = join(folder, file === "" ? name : join(dirname(name), file));
       await expect(access(target), `${name} links to ${link}`).resolves.toBeUndefined();
       if (anchor === undefined) continue;
       const text = await readFile(target, "utf8");

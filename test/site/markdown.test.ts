@@ -79,9 +79,14 @@ it("links the files that a page names to the repository, and no others", () => {
   );
 });
 
-it("makes the table of the reference one of links", () => {
-  const { text } = rewritten("docs/reference.md", "| `server.md` | `x/server` | The limiter |");
-  expect(text).toBe("| [`server`](/docs/reference/server) | `x/server` | The limiter |");
+it("makes links of the names of pages of the reference", () => {
+  const { text } = rewritten(
+    "docs/reference.md",
+    "| `reference/server/` | `reference/server/pgStore.md` |",
+  );
+  expect(text).toBe(
+    "| [`server`](/docs/reference/server/) | [`pgStore`](/docs/reference/server/pgStore) |",
+  );
 });
 
 it.each([

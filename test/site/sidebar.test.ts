@@ -32,10 +32,20 @@ const PAGES = [
   page(
     "docs/reference.md",
     "docs/reference/index.md",
-    "# Reference\n| `server.md` |\n| `client.md` |",
+    "# Reference\n| `reference/server/` |\n| `reference/client/` |\n| `reference/gone/` |",
   ),
-  page("docs/reference/client.md", "docs/reference/client.md", "# x/client"),
-  page("docs/reference/server.md", "docs/reference/server.md", "# x/server"),
+  page(
+    "docs/reference/client/README.md",
+    "docs/reference/client/index.md",
+    "# x/client\n\n## Links\n\n| Name | About |\n| --- | --- |\n| [`link`](link.md) | a |\n",
+  ),
+  page("docs/reference/client/link.md", "docs/reference/client/link.md", "# link"),
+  page(
+    "docs/reference/server/README.md",
+    "docs/reference/server/index.md",
+    "# x/server\n\n## First\n\n| Name | About |\n| --- | --- |\n| [`make`](make.md) | b |\n| [`link`](../client/link.md) | c |\n",
+  ),
+  page("docs/reference/server/make.md", "docs/reference/server/make.md", "# make"),
   page("CHANGELOG.md", "docs/changelog.md", "# Changes"),
 ];
 const withReference = INDEX.replace(
@@ -61,8 +71,22 @@ describe("the sidebar", () => {
       ],
       ["Trust", "/docs/how-fast", "/docs/performance", "/docs/changelog"],
       ["Guides", "/docs/guides/next"],
-      ["Reference", "/docs/reference/server", "/docs/reference/client"],
+      [
+        "Reference",
+        "/docs/reference/server/",
+        "/docs/reference/server/make",
+        "/docs/reference/client/",
+        "/docs/reference/client/link",
+      ],
     ]);
+    expect(sidebarOf(listed)[3]!.items[0]).toEqual({
+      text: "x/server",
+      collapsed: true,
+      items: [
+        { text: "All names", link: "/docs/reference/server/" },
+        { text: "make", link: "/docs/reference/server/make" },
+      ],
+    });
     expect(sidebarOf(listed)[2]!.items).toEqual([
       { text: "Hosts", items: [{ text: "Next 16", link: "/docs/guides/next" }] },
     ]);

@@ -63,6 +63,15 @@ const EXPECTED = "a binding to D1, such as env.DB";
  *
  * @param db the binding, such as `env.DB`. Not a session of it: reads of a session may be stale.
  * @throws RateLimitConfigError when `db` is no binding to D1, or `isolation` is given.
+ *
+ * @example
+ * import { createRateLimiter, d1Store, MINUTE } from "trpc-rate-limit/server";
+ *
+ * // In a Worker, for each request: `env` is that of its `fetch(request, env)`.
+ * const inWorker = createRateLimiter({
+ *   store: d1Store(env.DB),
+ *   limits: { sendMessage: { kind: "token bucket", rate: 10, period: MINUTE } },
+ * });
  */
 export function d1Store(db: D1DatabaseLike, options: D1StoreOptions = {}): RateLimitStore<never> {
   const problem = problemOf(db);

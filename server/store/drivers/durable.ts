@@ -45,6 +45,15 @@ export interface DurableStoreOptions {
  *
  * @param storage `ctx.storage` of the object. Its class is declared under `new_sqlite_classes`.
  * @throws RateLimitConfigError when `storage` is no storage with SQLite.
+ *
+ * @example
+ * import { createRateLimiter, durableStore, MINUTE } from "trpc-rate-limit/server";
+ *
+ * // In the constructor of a Durable Object: `ctx` is its first argument.
+ * const inObject = createRateLimiter({
+ *   store: durableStore(ctx.storage),
+ *   limits: { sendMessage: { kind: "token bucket", rate: 10, period: MINUTE } },
+ * });
  */
 export function durableStore(
   storage: DurableStorageLike,

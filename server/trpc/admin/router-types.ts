@@ -10,7 +10,18 @@ import type {
   AdminUsage,
 } from "./admin-types.js";
 
-/** The router for operators: `rl.admin`. Each procedure is FORBIDDEN unless `admin.authorize` allows it. */
+/**
+ * The router for operators: `rl.admin`. Each procedure is FORBIDDEN unless `admin.authorize` allows it.
+ *
+ * @example
+ * const forOperators = createRateLimitTRPC({
+ *   t,
+ *   limiter,
+ *   key: ({ ctx }) => ctx.userId,
+ *   admin: { authorize: ({ ctx }) => ctx.userId === "operator" },
+ * });
+ * const appRouter = t.router({ rateLimitAdmin: forOperators.admin });
+ */
 export type RateLimitAdminRouter<
   TContext extends object,
   TMeta extends object,

@@ -34,6 +34,12 @@ export type MysqlTransactionOf<TClient> = TClient extends BunSqlLike
  * @throws RateLimitConfigError when `pool` is no pool (the message says what to use instead), or `isolation` is given and is not
  * `"serializable"`, or a client of Bun is for another database, renames columns, lacks `foundRows`, or
  * is given with `prepare: false`.
+ *
+ * @example
+ * import { createPool } from "mysql2/promise";
+ * import { mysqlStore } from "trpc-rate-limit/server";
+ *
+ * const store = mysqlStore(createPool(process.env.DATABASE_URL!));
  */
 export function mysqlStore<TPool extends MysqlPoolLike | MysqlCallbackPoolLike | BunSqlLike>(
   pool: TPool,

@@ -46,6 +46,12 @@ export type PgTransactionOf<TClient> = TClient extends BunSqlLike
  * @throws RateLimitConfigError when `pool` is none of these (the message says what to use instead), or
  * `isolation` is given and is not `"serializable"`, or a pool is given at the top of a module on Cloudflare Workers, or a client of Bun is for another database,
  * renames columns, or is given with `prepare: false`.
+ *
+ * @example
+ * import pg from "pg";
+ * import { pgStore } from "trpc-rate-limit/server";
+ *
+ * const store = pgStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
  */
 export function pgStore<TPool extends PgPoolLike | PgSingleClientLike | PgHttpLike | BunSqlLike>(
   pool: TPool,

@@ -70,6 +70,11 @@ export interface PrismaStoreOptions {
  *
  * @throws RateLimitConfigError when the client's provider is not supported, or has no such model,
  * or when `pool` is no pool for the provider.
+ *
+ * @example
+ * import { prismaStore } from "trpc-rate-limit/server";
+ *
+ * const store = prismaStore(prisma); // for createRateLimiter({ store, limits })
  */
 export function prismaStore<TClient extends PrismaLike>(
   prisma: TClient,

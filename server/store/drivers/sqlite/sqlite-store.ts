@@ -38,6 +38,12 @@ const EXPECTED =
  *
  * @throws RateLimitConfigError when `db` is none of these clients, or `isolation` is given and is
  * not `"serializable"`, or `open` is given for `@libsql/client`.
+ *
+ * @example
+ * import { createClient } from "@libsql/client";
+ * import { sqliteStore } from "trpc-rate-limit/server";
+ *
+ * const store = sqliteStore(createClient({ url: "file:limits.db" }));
  */
 export function sqliteStore<TClient extends SqliteDatabaseLike | LibsqlClientLike>(
   db: TClient,

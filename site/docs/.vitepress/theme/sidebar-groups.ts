@@ -44,16 +44,21 @@ export default defineComponent({
         "ul",
         items.map((item) =>
           h("li", { key: item.text }, [
-            item.items
-              ? [h("p", { class: "side-heading" }, item.text), links(item.items)]
-              : h(
-                  "a",
-                  {
-                    href: withBase(item.link!),
-                    "aria-current": isShown(item) ? ("page" as const) : undefined,
-                  },
-                  item.text,
-                ),
+            item.items && item.collapsed !== undefined
+              ? h("details", { class: "side-pages", open: hasShown(item) }, [
+                  h("summary", item.text),
+                  links(item.items),
+                ])
+              : item.items
+                ? [h("p", { class: "side-heading" }, item.text), links(item.items)]
+                : h(
+                    "a",
+                    {
+                      href: withBase(item.link!),
+                      "aria-current": isShown(item) ? ("page" as const) : undefined,
+                    },
+                    item.text,
+                  ),
           ]),
         ),
       );

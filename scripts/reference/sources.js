@@ -1,0 +1,64 @@
+/** The TypeScript behind what TypeDoc knows. Types are shown as they are written in the sources. */
+import { Converter } from "typedoc";
+import ts from "typescript";
+
+export class Sources {
+  #nodes = new WeakMap();
+
+  constructor(converter) {
+    converter.on(Converter.EVENT_CREATE_DECLARATION, (context, reflection) => {
+      const [node] = context.getSymbolFromReflection(reflection)?.declarations ?? [];
+      if (node !== undefined) this.#nodes.set(reflection, node);
+    });
+    converter.on(Converter.EVENT_CREATE_SIGNATURE, (_context, signature, node) => {
+      if (node !== undefined) this.#nodes.set(signature, node);
+    });
+  }
+
+  /** The declaration of a reflection; `undefined` if it has none. */
+  of(reflection) {
+    return this.#nodes.get(reflection);
+  }
+
+  /** The names of types that a declaration uses, without the body of a function. */
+  namesIn(reflection) {
+    const names = new Set();
+    const visit = (node) => {
+      if (ts.isBlock(node)) return;
+      if (ts.isTypeReferenceNode(node)) names.add(lastNameOf(node.typeName));
+      if (ts.isTypeQueryNode(node)) names.add(lastNameOf(node.exprName));
+      if (ts.isExpressionWithTypeArguments(node)) names.add(node.expression.getText());
+      ts.forEachChild(node, visit);
+    };
+    const node = this.of(reflection);
+    if (node !== undefined) visit(node);
+    return names;
+  }
+}
+
+function lastNameOf(name) {
+  return ts.isQualifiedName(name) ? name.right.text : name.text;
+}
+
+/** A type on one line, without comments. */
+export function oneLine(node) {
+  return textOf(node)
+    .replace(/\s+/g, " ")
+    .replace(/^\| /, "")
+    .replace(/([<(]) | (?=[>)])/g, "$1");
+}
+
+/** The text of a node without comments. */
+export function textOf(node) {
+  const printer = ts.createPrinter({ removeComments: true });
+  return printer.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile());
+}
+
+/** The members of an intersection without those that only check an argument, which users never name. */
+export function withoutChecks(node, isKnown) {
+  if (!ts.isIntersectionTypeNode(node)) return textOf(node);
+  const shown = node.types.filter(
+    (type) => !ts.isTypeReferenceNode(type) || isKnown(lastNameOf(type.typeName)),
+  );
+  return (shown.length === 0 ? node.types : shown).map(textOf).join(" & ");
+}
