@@ -33,7 +33,9 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     const schemes = SCHEMES.map((query) => matchMedia(query));
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let drawsAt = Infinity;
     let textAt = -Infinity;
+    let textConfig: unknown;
     let summaryAt = -Infinity;
     let summarised: unknown;
 
@@ -48,8 +50,10 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
       const { rate, capacity = rate } = config;
       const rests = !moves && value >= capacity;
       const time = performance.now();
-      if (rests || time - textAt >= TEXT_INTERVAL) {
+      // Another limit is another bucket: what was said of the one before is wrong at once.
+      if (rests || time - textAt >= TEXT_INTERVAL || config !== textConfig) {
         textAt = time;
+        textConfig = config;
         setText(explainBucket(value, config, now, windowStart));
       }
       // Only calls and a full bucket are worth saying.
@@ -64,17 +68,22 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
       if (rests && said === summarised) return;
       const pixel = history.spanAt(now) / element.clientWidth;
       const shortest = still.matches ? IDLE_INTERVAL : Math.max(MIN_INTERVAL, pixel);
-      timer = setTimeout(draw, moves ? shortest : IDLE_INTERVAL);
+      drawIn(moves ? shortest : IDLE_INTERVAL);
     }
-    function wake(): void {
+    function drawIn(ms: number): void {
       clearTimeout(timer);
-      timer = setTimeout(draw, MIN_INTERVAL);
+      drawsAt = performance.now() + ms;
+      timer = setTimeout(draw, ms);
     }
+    const wake = () => drawIn(MIN_INTERVAL);
     const onResize = new ResizeObserver(() => {
       chart.resize();
       wake();
     });
-    const unsubscribe = history.subscribe(() => (timer === undefined ? wake() : undefined));
+    const unsubscribe = history.subscribe(() => {
+      const isSoon = timer !== undefined && drawsAt <= performance.now() + MIN_INTERVAL;
+      if (!isSoon) wake();
+    });
     onResize.observe(element);
     for (const scheme of schemes) scheme.addEventListener("change", chart.recolour);
     document.addEventListener("visibilitychange", wake);

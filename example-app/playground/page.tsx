@@ -6,6 +6,7 @@ import { Part } from "../shared/page/pieces.js";
 import { useTRPC } from "../shared/page/trpc.js";
 import { type BucketHistory, createBucketHistory } from "./bucket-history.js";
 import { BucketPlot } from "./bucket-plot.js";
+import { CallGate } from "./call-gate.js";
 import { Calls } from "./calls.js";
 import { ChooseLimit } from "./choose-limit.js";
 import { LimitCode } from "./limit-code.js";
@@ -19,8 +20,9 @@ import "./page.css";
 export default function Playground() {
   const [history] = useState(createBucketHistory);
   useSnapshots(history);
-  const setting = useSetting(history);
-  const calls = useCalls(history, setting.call);
+  const [gate] = useState(() => new CallGate(history));
+  const setting = useSetting(history, gate);
+  const calls = useCalls(history, gate, setting);
   const wrong = setting.problem && `No such limit, so yours stays: ${setting.problem}.`;
   const problem = calls.problem ?? wrong;
   return (

@@ -1,11 +1,12 @@
 /** Calls the playground's procedure: once, again and again while a button is held, or ten at a time. */
 import { TRPCClientError } from "@trpc/client";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { useTRPCClient } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
-import type { CallInput } from "./address.js";
 import type { BucketHistory } from "./bucket-history.js";
+import type { CallGate } from "./call-gate.js";
+import type { Setting } from "./use-setting.js";
 
 /** ms between two calls while the button is held. */
 const HOLD_INTERVAL = 200;
@@ -17,7 +18,11 @@ const PAUSE = { min: 200, max: 1_800 };
 /** Calls without an answer, above which no further call is sent. */
 const MOST_WAITING = 30;
 
-export function useCalls(history: BucketHistory, next: CallInput) {
+export function useCalls(
+  history: BucketHistory,
+  gate: CallGate,
+  { call: next, starts }: Pick<Setting, "call" | "starts">,
+) {
   const client = useTRPCClient();
   const [problem, setProblem] = useState<string>();
   const [visitors, setVisitors] = useState<{ controller: AbortController; endsAt: number }>();
@@ -28,9 +33,17 @@ export function useCalls(history: BucketHistory, next: CallInput) {
   });
   useEffect(() => () => clearInterval(holding.current), []);
   useEffect(() => () => visitors?.controller.abort(), [visitors]);
+  const stop = useEffectEvent(() => {
+    clearInterval(holding.current);
+    visitors?.controller.abort();
+  });
+  // Another limit starts with a full bucket. Those who called by the one before leave it alone.
+  useEffect(() => stop(), [starts]);
 
-  async function call(): Promise<void> {
+  async function call(signal?: AbortSignal): Promise<void> {
     if (history.counts.waiting >= MOST_WAITING) return;
+    await gate.whenOpen();
+    if (signal?.aborted) return;
     const input = latest.current;
     const number = history.sent();
     try {
@@ -48,12 +61,12 @@ export function useCalls(history: BucketHistory, next: CallInput) {
   async function visit(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pause(PAUSE.min + Math.random() * (PAUSE.max - PAUSE.min));
-      if (!signal.aborted) await call();
+      if (!signal.aborted) await call(signal);
     }
   }
 
   return {
-    call,
+    call: () => call(),
     problem,
     hold() {
       clearInterval(holding.current);

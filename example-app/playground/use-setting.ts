@@ -8,13 +8,19 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
 import { type CallInput, isOfPlayground, readAddress, writeAddress } from "./address.js";
 import type { BucketHistory } from "./bucket-history.js";
+import type { CallGate } from "./call-gate.js";
 import { choiceOfConfig, isSameChoice, type PlaygroundChoice } from "./choice.js";
 import { type Draft, draftOf, EMPTY_DRAFT } from "./draft.js";
 import { BOUNDS } from "./limits.js";
 
+interface EnforceCallbacks {
+  onSuccess?: () => void;
+  onSettled?: () => void;
+}
+
 export type Setting = ReturnType<typeof useSetting>;
 
-export function useSetting(history: BucketHistory) {
+export function useSetting(history: BucketHistory, gate: CallGate) {
   // Limit: the numbers that are in force.
   const { config } = useRateLimit("playground");
   const trpc = useTRPC();
@@ -28,6 +34,8 @@ export function useSetting(history: BucketHistory) {
   const [count, setCount] = useState(String(opened.call.count));
   const [reserve, setReserve] = useState(opened.call.reserve);
   const isChoosing = useRef(false);
+  /** How often a limit has started with a full bucket. */
+  const [starts, setStarts] = useState(0);
   const mutation = useMutation(
     trpc.playground.choose.mutationOptions({
       onSuccess() {
@@ -62,14 +70,28 @@ export function useSetting(history: BucketHistory) {
     };
   };
 
+  /** Calls that are under way come before it, and those that come wait for it. */
+  async function enforce(next: PlaygroundChoice, callbacks: EnforceCallbacks): Promise<void> {
+    isChoosing.current = true;
+    setStarts((before) => before + 1);
+    await gate.close();
+    // These are not called when the visitor has opened another part.
+    mutation.mutate(next, {
+      onSuccess: () => callbacks.onSuccess?.(),
+      onSettled() {
+        isChoosing.current = false;
+        gate.open();
+        callbacks.onSettled?.();
+      },
+    });
+  }
+
   /** Each limit starts with a full bucket, so the one in force can be chosen again. */
   function choose(next: PlaygroundChoice, nextCall = call): void {
     if (isChoosing.current) return;
     const before = choice && isCallValid ? writeAddress(choice, call) : undefined;
-    isChoosing.current = true;
     setDraft(draftOf(next));
-    // These are not called when the visitor has opened another part.
-    mutation.mutate(next, {
+    void enforce(next, {
       onSuccess() {
         setProblem(undefined);
         setCall(nextCall);
@@ -79,16 +101,13 @@ export function useSetting(history: BucketHistory) {
         const address = writeAddress(next, nextCall);
         if (location.hash !== address) window.history.pushState(null, "", address);
       },
-      onSettled: () => void (isChoosing.current = false),
     });
   }
 
   const onAsked = useEffectEvent(() => {
     if (!asked || !choice || isChoosing.current) return;
-    isChoosing.current = true;
-    mutation.mutate(asked, {
+    void enforce(asked, {
       onSettled() {
-        isChoosing.current = false;
         // Going back twice asks for another one meanwhile.
         setAsked((current) => (current === asked ? undefined : current));
       },
@@ -134,6 +153,7 @@ export function useSetting(history: BucketHistory) {
     chooseError: mutation.error,
     call,
     isCallValid,
+    starts,
     count,
     setCount: changing(setCount),
     setReserve: changing(setReserve),

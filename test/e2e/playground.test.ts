@@ -338,6 +338,35 @@ describe("the playground", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it("starts each preset with a full bucket, also while calls by the one before are under way", async () => {
+    const page = await open(SIZES[0], "#playground", delayAnswers);
+    await preset(page, "Reserve").click();
+    await shows(page, "In force: token bucket, 30 per 60 s, at most 4.");
+    await page.getByRole("button", { name: "Ten visitors" }).click();
+    await expect.poll(async () => (await numbersOf(page)).waiting).toBeGreaterThan(1);
+    await preset(page, "Lock-out").click();
+    await shows(page, "In force: token bucket, 6 per 60 s, at most 3, closed for 10 s");
+    await shows(page, "3.0 of 3 tokens: it is full.");
+    // The visitors have left, and their calls cost this bucket nothing.
+    await page.getByRole("button", { name: "Ten visitors" }).waitFor();
+    await page.waitForTimeout(2000);
+    expect(await numbersOf(page)).toMatchObject({ granted: 0, denied: 0, waiting: 0 });
+    await shows(page, "3.0 of 3 tokens: it is full.");
+    expect(page.problems).toEqual([]);
+  });
+
+  it("calls no more when the visitor goes to another part", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Ten visitors" }).click();
+    await expect.poll(async () => (await numbersOf(page)).granted).toBeGreaterThan(1);
+    await page.getByRole("link", { name: "Log in" }).click();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    let calls = 0;
+    page.on("request", (request) => void (request.url().includes("playground.take") && calls++));
+    await page.waitForTimeout(2500);
+    expect(calls).toBe(0);
+  });
+
   it("keeps what is set in the address, for a reload, for others, and to go back", async () => {
     const page = await open();
     await visitor.grantPermissions(["clipboard-read", "clipboard-write"]);
