@@ -49,11 +49,11 @@ function AskedModel({ kept: { prompts, news, ask, stop } }: { kept: Prompts }) {
     >
       <div className="model">
         <div className="card ask">
+          <AskForm onAsk={(prompt) => send(prompt)} isFull={isFull} />
           <Tiers />
           <TokensLeft returned={last?.kind === "bill" ? last.returned : 0} />
           <Credits />
           <SlotsFree />
-          <AskForm onAsk={(prompt) => send(prompt)} isFull={isFull} />
         </div>
         <Answers
           prompts={prompts}

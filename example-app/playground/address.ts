@@ -1,6 +1,7 @@
 /**
  * The playground in the address of the page, so that a link shows to others what one sees:
- * `#playground?kind=token-bucket&rate=30&period=60s&capacity=10&count=3&reserve`.
+ * `#playground?kind=token-bucket&rate=30&period=60s&capacity=10&count=3&reserve`. With `run=1`, ten
+ * visitors call when it is opened, for a minute.
  */
 import { configOfChoice, type PlaygroundChoice } from "./choice.js";
 import { BOUNDS } from "./limits.js";
@@ -23,6 +24,8 @@ export interface Asked {
   call: CallInput;
   /** `undefined`: the address names no limit, or one that does not work. */
   choice?: PlaygroundChoice | undefined;
+  /** Whether ten visitors call, once the limit is in force. */
+  isRunning?: boolean | undefined;
   /** What is wrong with the address, in words for the page. */
   problem?: string | undefined;
 }
@@ -42,6 +45,7 @@ export function readAddress(hash: string): Asked {
     const { min, max } = BOUNDS.count;
     if (!(count >= min && count <= max)) throw new Error(`count must be from ${min} to ${max}`);
     asked.call = { count, reserve: params.has("reserve") };
+    if (params.get("run") === "1") asked.isRunning = true;
   } catch (error) {
     asked.problem = (error as Error).message;
   }
@@ -85,6 +89,11 @@ function readTime(params: URLSearchParams, name: string): number | undefined {
   const seconds = /^(\d+(?:\.\d+)?)s$/.exec(text)?.[1];
   if (seconds === undefined) throw new Error(`${name} must be a time such as "60s"`);
   return Math.round(Number(seconds) * SECOND);
+}
+
+/** The link, so that ten visitors call when it is opened. */
+export function runningLink(link: string): string {
+  return `${link}&run=1`;
 }
 
 /** The part of the address from `#` on. What a plain call leaves out is left out. */

@@ -4,6 +4,8 @@ import { MINUTE, type RateLimitConfig } from "trpc-rate-limit";
 export const playgroundLimits = {
   /** Each visitor chooses its numbers. These are the first ones. */
   playground: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 10, maxReserved: 10 },
+  /** Choices of a limit. A slider that moves makes three a second, so it never meets this. */
+  playgroundChoices: { kind: "token bucket", rate: 600, period: MINUTE, capacity: 60 },
 } as const satisfies Record<string, RateLimitConfig>;
 
 /** They keep one visitor from costing the server much. The form shows them. */

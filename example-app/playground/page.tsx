@@ -4,6 +4,7 @@ import { hashKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Part } from "../shared/page/pieces.js";
 import { useTRPC } from "../shared/page/trpc.js";
+import { runningLink } from "./address.js";
 import { type BucketHistory, createBucketHistory } from "./bucket-history.js";
 import { BucketPlot } from "./bucket-plot.js";
 import { CallGate } from "./call-gate.js";
@@ -23,6 +24,8 @@ export default function Playground() {
   const [gate] = useState(() => new CallGate(history));
   const setting = useSetting(history, gate);
   const calls = useCalls(history, gate, setting);
+  const isRunning = calls.visitorsLeaveAt !== undefined;
+  const { link } = setting;
   const wrong = setting.problem && `No such limit, so yours stays: ${setting.problem}.`;
   const problem = calls.problem ?? wrong;
   return (
@@ -39,7 +42,7 @@ export default function Playground() {
           <BucketPlot history={history} />
           <Numbers history={history} />
         </div>
-        <ChooseLimit setting={setting} />
+        <ChooseLimit setting={setting} link={isRunning && link ? runningLink(link) : link} />
         <LimitCode setting={setting} />
       </div>
     </Part>

@@ -23,6 +23,10 @@ export function playgroundRouter({ t, rl, limiter, playgroundConfigs }: Playgrou
     shards: z.number(),
     blockFor: z.number().optional(),
   });
+  const change = choice.extend({
+    /** Whether the bucket goes on with what it holds. */
+    keepsTokens: z.boolean().default(false),
+  });
   const wanted = z.object({
     count: z.number().min(BOUNDS.count.min).max(BOUNDS.count.max),
     reserve: z.boolean(),
@@ -31,11 +35,16 @@ export function playgroundRouter({ t, rl, limiter, playgroundConfigs }: Playgrou
   const allShards = { ...playgroundLimits.playground, shards: BOUNDS.shards.max };
 
   return t.router({
-    choose: t.procedure.input(choice).mutation(async ({ ctx, input }) => {
-      await playgroundConfigs.save(ctx.visitor, accept(input));
-      // Limit: tokens mean something else in a limit of another kind, so start with a full one.
-      await limiter.reset("playground", { key: ctx.visitor, config: allShards });
-    }),
+    choose: t.procedure
+      .input(change)
+      // Limit: a choice writes rows, so a program may not make thousands of them.
+      .use(rl.rateLimited("playgroundChoices"))
+      .mutation(async ({ ctx, input: { keepsTokens, ...input } }) => {
+        await playgroundConfigs.save(ctx.visitor, accept(input));
+        if (keepsTokens) return;
+        // Limit: tokens mean something else in a limit of another kind, so start with a full one.
+        await limiter.reset("playground", { key: ctx.visitor, config: allShards });
+      }),
     // tRPC reserves the name `call`.
     take: t.procedure
       .input(wanted)

@@ -21,7 +21,7 @@ const MOST_WAITING = 30;
 export function useCalls(
   history: BucketHistory,
   gate: CallGate,
-  { call: next, starts }: Pick<Setting, "call" | "starts">,
+  { call: next, starts, isToRun }: Pick<Setting, "call" | "starts" | "isToRun">,
 ) {
   const client = useTRPCClient();
   const [problem, setProblem] = useState<string>();
@@ -65,6 +65,18 @@ export function useCalls(
     }
   }
 
+  function letLoose(): void {
+    const controller = new AbortController();
+    setVisitors({ controller, endsAt: Date.now() + VISIT });
+    setTimeout(() => controller.abort(), VISIT);
+    controller.signal.addEventListener("abort", () => setVisitors(undefined));
+    for (let i = 0; i < VISITORS; i++) void visit(controller.signal);
+  }
+  const run = useEffectEvent(letLoose);
+  useEffect(() => {
+    if (isToRun) run();
+  }, [isToRun]);
+
   return {
     call: () => call(),
     problem,
@@ -76,13 +88,7 @@ export function useCalls(
     release: () => clearInterval(holding.current),
     /** When the visitors leave, epoch ms; `undefined` while there are none. */
     visitorsLeaveAt: visitors?.endsAt,
-    letLoose() {
-      const controller = new AbortController();
-      setVisitors({ controller, endsAt: Date.now() + VISIT });
-      setTimeout(() => controller.abort(), VISIT);
-      controller.signal.addEventListener("abort", () => setVisitors(undefined));
-      for (let i = 0; i < VISITORS; i++) void visit(controller.signal);
-    },
+    letLoose,
     stop: () => visitors?.controller.abort(),
   };
 }

@@ -5,13 +5,18 @@
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { rateLimitRetryDelay } from "trpc-rate-limit/client";
+import { isRateLimitError } from "trpc-rate-limit/react";
 import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
 import { type CallInput, isOfPlayground, readAddress, writeAddress } from "./address.js";
 import type { BucketHistory } from "./bucket-history.js";
 import type { CallGate } from "./call-gate.js";
-import { choiceOfConfig, isSameChoice, type PlaygroundChoice } from "./choice.js";
-import { type Draft, draftOf, EMPTY_DRAFT } from "./draft.js";
+import { choiceOfConfig, configOfChoice, isSameChoice, type PlaygroundChoice } from "./choice.js";
+import { choiceOfDraft, type Draft, draftOf, EMPTY_DRAFT } from "./draft.js";
 import { BOUNDS } from "./limits.js";
+
+/** A number that changes more often than that is sent once, with its last value, ms. */
+const DEBOUNCE = 300;
 
 interface EnforceCallbacks {
   onSuccess?: () => void;
@@ -33,11 +38,19 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   const [shown, setShown] = useState<typeof config>();
   const [count, setCount] = useState(String(opened.call.count));
   const [reserve, setReserve] = useState(opened.call.reserve);
+  /** Whether the address asks for calls. */
+  const [isRunning, setIsRunning] = useState(opened.isRunning === true);
   const isChoosing = useRef(false);
+  /** Whether the form is ahead of the limit in force. */
+  const [isChanging, setIsChanging] = useState(false);
+  const changeTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
   /** How often a limit has started with a full bucket. */
   const [starts, setStarts] = useState(0);
   const mutation = useMutation(
     trpc.playground.choose.mutationOptions({
+      // Limit: a choice that is denied goes when it can pass.
+      retry: (times, error) => isRateLimitError(error) && times < 3,
+      retryDelay: rateLimitRetryDelay,
       onSuccess() {
         history.clear();
         return queryClient.refetchQueries(
@@ -53,7 +66,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   // The limit has changed, here or in another tab.
   if (config !== shown) {
     setShown(config);
-    if (choice && !asked) setDraft(draftOf(choice));
+    if (choice && !asked && !isChanging) setDraft(draftOf(choice));
   }
   if (asked && choice && isSameChoice(asked, choice)) setAsked(undefined);
 
@@ -71,25 +84,35 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   };
 
   /** Calls that are under way come before it, and those that come wait for it. */
-  async function enforce(next: PlaygroundChoice, callbacks: EnforceCallbacks): Promise<void> {
+  async function enforce(
+    next: PlaygroundChoice,
+    callbacks: EnforceCallbacks,
+    keepsTokens = false,
+  ): Promise<void> {
     isChoosing.current = true;
-    setStarts((before) => before + 1);
+    if (!keepsTokens) setStarts((before) => before + 1);
     await gate.close();
     // These are not called when the visitor has opened another part.
-    mutation.mutate(next, {
-      onSuccess: () => callbacks.onSuccess?.(),
-      onSettled() {
-        isChoosing.current = false;
-        gate.open();
-        callbacks.onSettled?.();
+    mutation.mutate(
+      { ...next, keepsTokens },
+      {
+        onSuccess: () => callbacks.onSuccess?.(),
+        onSettled() {
+          isChoosing.current = false;
+          gate.open();
+          callbacks.onSettled?.();
+        },
       },
-    });
+    );
   }
 
   /** Each limit starts with a full bucket, so the one in force can be chosen again. */
   function choose(next: PlaygroundChoice, nextCall = call): void {
     if (isChoosing.current) return;
     const before = choice && isCallValid ? writeAddress(choice, call) : undefined;
+    clearTimeout(changeTimer.current);
+    setIsChanging(false);
+    setIsRunning(false);
     setDraft(draftOf(next));
     void enforce(next, {
       onSuccess() {
@@ -103,6 +126,44 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
       },
     });
   }
+
+  /** What the form says now, as soon as it has stood still for a moment. */
+  function change(next: Draft): void {
+    setDraft(next);
+    setIsChanging(true);
+    clearTimeout(changeTimer.current);
+    changeTimer.current = setTimeout(() => onStill(next), DEBOUNCE);
+  }
+  const onStill = useEffectEvent((next: Draft) => {
+    // The one before is under way. This one is the newest, and comes after it.
+    if (isChoosing.current) {
+      changeTimer.current = setTimeout(() => onStill(next), DEBOUNCE);
+      return;
+    }
+    const wanted = choiceOfDraft(next);
+    // The code beside the form says what is wrong.
+    if (!choice || !isValid(wanted)) return;
+    if (isSameChoice(wanted, choice)) {
+      setIsChanging(false);
+      return;
+    }
+    setProblem(undefined);
+    // Tokens mean something else in a limit of another kind.
+    const keepsTokens = wanted.kind === choice.kind && wanted.shards === choice.shards;
+    const timer = changeTimer.current;
+    void enforce(
+      wanted,
+      {
+        onSuccess() {
+          if (isOfPlayground(location.hash)) replaceAddress(writeAddress(wanted, call));
+        },
+        // The visitor may have gone on meanwhile.
+        onSettled: () => timer === changeTimer.current && setIsChanging(false),
+      },
+      keepsTokens,
+    );
+  });
+  useEffect(() => () => clearTimeout(changeTimer.current), []);
 
   const onAsked = useEffectEvent(() => {
     if (!asked || !choice || isChoosing.current) return;
@@ -122,6 +183,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     setProblem(next.problem);
     if (next.problem !== undefined) return;
     setCall(next.call);
+    setIsRunning(next.isRunning === true);
     if (!next.choice) return;
     setDraft(draftOf(next.choice));
     setAsked(next.choice);
@@ -147,13 +209,15 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     config,
     choice,
     draft,
-    setDraft,
+    change,
     choose,
     isChoosing: mutation.isPending,
     chooseError: mutation.error,
     call,
     isCallValid,
     starts,
+    /** Whether the address asks for calls, and its limit is in force. */
+    isToRun: isRunning && choice !== undefined && asked === undefined,
     count,
     setCount: changing(setCount),
     setReserve: changing(setReserve),
@@ -163,6 +227,15 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     link:
       choice && isCallValid ? new URL(writeAddress(choice, call), location.href).href : undefined,
   };
+}
+
+function isValid(choice: PlaygroundChoice): boolean {
+  try {
+    configOfChoice(choice);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function replaceAddress(address: string): void {

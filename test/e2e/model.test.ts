@@ -58,6 +58,17 @@ async function buyCredits(page: Page): Promise<void> {
   await page.getByText("2,000 credits", { exact: true }).waitFor();
 }
 
+it.each([
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+])("shows the button that asks on the first screen, at $width px", async (viewport) => {
+  const visitor = await browser.newContext({ viewport });
+  const page = await openModel(visitor);
+  const { y, height } = (await askButton(page).boundingBox())!;
+  expect(y + height).toBeLessThanOrEqual(viewport.height);
+  await visitor.close();
+});
+
 describe.concurrent.each([
   [1280, 900],
   [390, 844],

@@ -95,7 +95,7 @@ async function numbersOf(page: Page): Promise<Record<string, number>> {
 async function choose(page: Page, fields: Record<string, string>, kind = "token bucket") {
   await page.getByLabel("Kind").selectOption(kind);
   for (const [label, value] of Object.entries(fields)) await page.getByLabel(label).fill(value);
-  await page.getByRole("button", { name: "Use this limit" }).click();
+  await page.getByRole("button", { name: "Fill the bucket" }).click();
 }
 
 describe("the playground", () => {
@@ -352,6 +352,59 @@ describe("the playground", () => {
     await page.waitForTimeout(2000);
     expect(await numbersOf(page)).toMatchObject({ granted: 0, denied: 0, waiting: 0 });
     await shows(page, "3.0 of 3 tokens: it is full.");
+    expect(page.problems).toEqual([]);
+  });
+
+  it("obeys a slider at once, sends its last value only, and keeps what the bucket holds", async () => {
+    const page = await open();
+    // What one slides and what it does are on one screen.
+    const slider = page.getByRole("slider", { name: "Slide the capacity" });
+    const { y, height } = (await slider.boundingBox())!;
+    expect(y + height).toBeLessThan(SIZES[0]!.height);
+    for (let i = 0; i < 6; i++) await call(page).click();
+    await expect.poll(async () => (await numbersOf(page)).granted).toBe(6);
+    let choices = 0;
+    page.on(
+      "request",
+      (request) => void (request.url().includes("playground.choose") && choices++),
+    );
+    await slider.focus();
+    // From 10 to 15, 20, 30 and 50.
+    for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowRight");
+    expect(await page.getByLabel("Capacity, tokens").inputValue()).toBe("50");
+    await shows(page, "In force: token bucket, 30 per 60 s, at most 50.");
+    await shows(page, /^[4-8]\.\d of 50 tokens; 0.5 come each second/);
+    expect(choices).toBe(1);
+    // What is typed is not touched while it is typed.
+    await page.getByLabel("Rate, tokens").pressSequentially("0", { delay: 500 });
+    await shows(page, "In force: token bucket, 300 per 60 s, at most 50.");
+    expect(await page.evaluate(() => location.hash)).toContain("rate=300&");
+    expect(await shiftsOf(page)).toEqual([]);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("lets ten visitors call when a link says so, for a bounded time", async () => {
+    const running = "#playground?kind=fixed-window&rate=5&period=10s&capacity=5&run=1";
+    const page = await open(SIZES[1], "#playground", () => {});
+    await page.clock.install();
+    await page.goto("about:blank");
+    await page.goto(`${demo.url}/${running}`);
+    await shows(page, "In force: fixed window, 5 per 10 s, at most 5.");
+    await page.getByRole("button", { name: /^Stop/ }).waitFor();
+    await expect.poll(async () => (await numbersOf(page)).denied).toBeGreaterThan(3);
+    expect(await page.getByText(/^\d+\.0 of 5 tokens/).count()).toBe(1);
+    // A link that is copied meanwhile runs, too.
+    await visitor.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy a link to this" }).click();
+    await page.getByRole("status").filter({ hasText: "Copied" }).waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toBe(`${demo.url}/${running}`);
+    await page.clock.fastForward(60_000);
+    await page.getByRole("button", { name: "Ten visitors" }).waitFor();
+    await expect.poll(async () => (await numbersOf(page)).waiting).toBe(0);
+    const { denied } = await numbersOf(page);
+    await page.waitForTimeout(2000);
+    expect((await numbersOf(page)).denied).toBe(denied);
     expect(page.problems).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   isOfPlayground,
   readAddress,
+  runningLink,
   writeAddress,
 } from "../../../example-app/playground/address.js";
 import type { PlaygroundChoice } from "../../../example-app/playground/choice.js";
@@ -41,6 +42,15 @@ describe("the address", () => {
     }
     expect(readAddress("#playground?count=3").call).toEqual({ count: 3, reserve: false });
     expect(isOfPlayground("#play")).toBe(false);
+  });
+
+  it("lets ten visitors call where it says so", () => {
+    const link = runningLink(writeAddress(CHOICE, PLAIN));
+    expect(readAddress(link)).toEqual({ choice: CHOICE, call: PLAIN, isRunning: true });
+    expect(readAddress("#playground?run=1")).toMatchObject({ call: PLAIN, isRunning: true });
+    for (const other of ["run=0", "run", "run=0&count=0", "run=1&count=0"]) {
+      expect(readAddress(`#playground?${other}`).isRunning).toBeUndefined();
+    }
   });
 
   it("takes the rate for a capacity that is left out, as the package does", () => {

@@ -83,7 +83,7 @@ it("starts each limit with a full bucket, whatever the shards of the one before"
   await choose.mutate({ ...CHOICE, capacity: 160, shards: 16 });
   for (let i = 0; i < 8; i++) await take.mutate({ count: 1, reserve: false });
   await choose.mutate({ ...CHOICE, kind: "fixed window" });
-  expect(await example.prisma.rateLimit.count()).toBe(0);
+  expect(await example.prisma.rateLimit.count({ where: { name: "playground" } })).toBe(0);
   expect(await status()).toMatchObject({ value: 4, config: { kind: "fixed window" } });
 });
 
@@ -101,4 +101,24 @@ it.each([
   const { choose, status } = await example.visitor();
   await expect(choose.mutate({ ...CHOICE, ...part })).rejects.toThrow(message);
   expect((await status()).config).toMatchObject({ rate: 30, capacity: 10 });
+});
+
+it("lets the bucket go on with what it holds where a choice says so", async () => {
+  const { choose, take, status } = await example.visitor();
+  await choose.mutate(CHOICE);
+  await take.mutate({ count: 3, reserve: false });
+  await choose.mutate({ ...CHOICE, capacity: 40, keepsTokens: true });
+  expect((await status()).value).toBeCloseTo(1, 2);
+  await choose.mutate({ ...CHOICE, capacity: 40 });
+  expect((await status()).value).toBe(40);
+});
+
+it("denies the choices of a program that makes more than a slider does", async () => {
+  const { choose } = await example.visitor();
+  const answers = await Promise.allSettled(Array.from({ length: 80 }, () => choose.mutate(CHOICE)));
+  const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
+  expect(errors.length).toBeGreaterThan(0);
+  expect(errors.every((error) => isRateLimitError(error))).toBe(true);
+  // Ten a second come back, and a slider makes three.
+  expect(errors.length).toBeLessThanOrEqual(20);
 });
