@@ -354,6 +354,36 @@ it("is usable over a slow network, and says what it waits for", async () => {
   expect(page.problems).toEqual([]);
 });
 
+it.each(SIZES)("says in one banner that there is no connection, at $width px", async (viewport) => {
+  await using own = await startDemo();
+  const page = await newPage(await newVisitor({ viewport }));
+  const banner = page.getByText("No connection. The countdown keeps running by itself.");
+  await page.goto(own.url);
+  await live(page).waitFor();
+  expect(await banner.count()).toBe(0);
+  const { databaseUrl, url } = own;
+  await own.kill();
+  await banner.waitFor();
+  // Also over a part that waits for the server, and over a part that was there before.
+  for (const part of ["Chat", "Sign-ups", "Overview"]) {
+    if (await menu(page).isVisible()) await menu(page).click();
+    await link(page, part).click();
+    await page.getByText("Loading…").or(title(page, part)).first().waitFor();
+    const { x, y, width } = (await banner.boundingBox())!;
+    expect({ part, fits: x >= 0 && x + width <= viewport.width, y: y >= 0 }).toEqual({
+      part,
+      fits: true,
+      y: true,
+    });
+    expect(await banner.count()).toBe(1);
+  }
+  expect(await violationsOf(page)).toEqual([]);
+  await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
+  expect(restarted.url).toBe(url);
+  await live(page).waitFor();
+  await banner.waitFor({ state: "detached" });
+});
+
 it("goes on in every part, also one that is opened meanwhile, when a killed server is back", async () => {
   await using own = await startDemo();
   // A visitor each: a browser opens six connections to a server, and the streams would take them.

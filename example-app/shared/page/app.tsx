@@ -10,6 +10,7 @@ import {
 } from "react";
 import { Overview } from "../../overview/page.js";
 import { Arrival, useArrivals } from "./arrivals.js";
+import { OfflineBanner } from "./offline-banner.js";
 import { PartLinks } from "./part-links.js";
 import { useRateLimit } from "./trpc.js";
 
@@ -96,6 +97,7 @@ export function App() {
         <p className="brand">trpc-rate-limit</p>
         <PartLinks parts={PARTS} shown={shown} />
         <Connection />
+        <OfflineBanner />
       </header>
       <p className="hidden" role="status">
         {news}
