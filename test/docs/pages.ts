@@ -16,6 +16,8 @@ export interface Block {
   /** The file that the block is part of, from the comment on its first line. */
   path: string | undefined;
   code: string;
+  /** Its label, where it stands among tabs and is not the first of them. */
+  tab?: string;
 }
 
 /** What coding assistants read: an index of the pages, and instructions. */
@@ -52,6 +54,8 @@ export async function readPage(path: string): Promise<Page> {
 
 /** After the language may stand which lines the site highlights. */
 const BLOCK = /^```(\w+)(?: ?\{[\d,-]+\})?\n([\s\S]*?)^```$/gm;
+/** `<!-- tabs: Prisma, pg -->` is above as many blocks. */
+const TABS_OR_BLOCK = new RegExp(`^<!-- tabs: (.+) -->$|${BLOCK.source}`, "gm");
 
 /** Pages beside the guides whose blocks share a folder of their own. */
 const WITH_FOLDER: Record<string, string> = {
@@ -66,18 +70,32 @@ function folderOf(page: string): string {
   return guide ?? (page.startsWith("skills/") ? "guides/skill" : "");
 }
 
-/** Where the tests write a block, from their folder. */
-export function fileOf({ page, path = "" }: Block): string {
-  return join(folderOf(page), path);
+/** Where the tests write a block, from their folder. Tabs have one path: all but the first get another name. */
+export function fileOf({ page, path = "", tab }: Block): string {
+  const name = tab === undefined ? path : path.replace(/(?=\.tsx?$)/, `.${tab.toLowerCase()}`);
+  return join(folderOf(page), name);
 }
 
 export function blocksOf({ path: page, text }: Page): Block[] {
-  return [...text.matchAll(BLOCK)].map(([, language, code]) => ({
-    page,
-    language: language!,
-    code: code!,
-    path: /^\/\/ (\S+\.tsx?)\n/.exec(code!)?.[1],
-  }));
+  const blocks: Block[] = [];
+  let labels: string[] = [];
+  let first: string | undefined;
+  for (const [, tabs, language, code] of text.matchAll(TABS_OR_BLOCK)) {
+    if (tabs !== undefined) {
+      labels = tabs.split(",").map((label) => label.trim());
+      first = labels[0];
+      continue;
+    }
+    const tab = labels.shift();
+    blocks.push({
+      page,
+      language: language!,
+      code: code!,
+      path: /^\/\/ (\S+\.tsx?)\n/.exec(code!)?.[1],
+      ...(tab !== undefined && tab !== first && { tab }),
+    });
+  }
+  return blocks;
 }
 
 /** A page's text without its code blocks. */

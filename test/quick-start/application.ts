@@ -117,7 +117,8 @@ async function install(folder: string, bun?: string): Promise<void> {
 async function writeBlocks(folder: string): Promise<void> {
   for (const block of blocksOf(await readPage(PAGE))) {
     const path = block.path ?? pathOf(block);
-    if (path === undefined) continue;
+    // Of tabs, the application has the first one.
+    if (path === undefined || block.tab !== undefined) continue;
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), block.code);
   }
