@@ -8,6 +8,7 @@ import { readAddress } from "./address.js";
 import { problemsOf } from "./check-links.js";
 import { withShownCode } from "./code-blocks.js";
 import { withDescription } from "./description.js";
+import { withLiveParts } from "./live-parts.js";
 import { rewrite, standingAlone } from "./markdown.js";
 import { readPages, ROOT } from "./pages.js";
 import { withRows } from "./performance-rows.js";
@@ -32,7 +33,8 @@ async function writePages(): Promise<Map<string, string>> {
     await mkdir(dirname(path), { recursive: true });
     const text = rewrite({ ...page, text: withRows(page.text, performance.text) }, rewriting);
     copies.set(page.file, standingAlone(text, origin + base));
-    await writeFile(path, withDescription(withShownCode(text, page.source)));
+    const shown = withLiveParts(withShownCode(text, page.source), page.source);
+    await writeFile(path, withDescription(shown));
   }
   for (const asset of rewriting.assets) {
     await cp(join(ROOT, asset), join(PAGES, "public", asset));

@@ -31,6 +31,8 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     const element = host.current!;
     const chart = createBucketChart(element);
     const schemes = SCHEMES.map((query) => matchMedia(query));
+    // The site has a switch beside the system's.
+    const onScheme = new MutationObserver(chart.recolour);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     let timer: ReturnType<typeof setTimeout> | undefined;
     let drawsAt = Infinity;
@@ -86,12 +88,14 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     });
     onResize.observe(element);
     for (const scheme of schemes) scheme.addEventListener("change", chart.recolour);
+    onScheme.observe(document.documentElement, { attributeFilter: ["data-scheme"] });
     document.addEventListener("visibilitychange", wake);
     return () => {
       clearTimeout(timer);
       unsubscribe();
       onResize.disconnect();
       for (const scheme of schemes) scheme.removeEventListener("change", chart.recolour);
+      onScheme.disconnect();
       document.removeEventListener("visibilitychange", wake);
       chart.destroy();
     };

@@ -1,11 +1,9 @@
 /** The playground: choose the numbers of a limit, take tokens, and see what the algebra does. */
 import code from "code:./minimal.tsx";
-import { hashKey, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Part } from "../shared/page/pieces.js";
-import { useTRPC } from "../shared/page/trpc.js";
 import { runningLink } from "./address.js";
-import { type BucketHistory, createBucketHistory } from "./bucket-history.js";
+import { createBucketHistory } from "./bucket-history.js";
 import { BucketPlot } from "./bucket-plot.js";
 import { CallGate } from "./call-gate.js";
 import { Calls } from "./calls.js";
@@ -16,6 +14,7 @@ import { Numbers } from "./numbers.js";
 import { Presets } from "./presets.js";
 import { useCalls } from "./use-calls.js";
 import { useSetting } from "./use-setting.js";
+import { useSnapshots } from "./use-snapshots.js";
 import "./page.css";
 
 export default function Playground() {
@@ -47,20 +46,4 @@ export default function Playground() {
       </div>
     </Part>
   );
-}
-
-/** Hands each snapshot to the history. The hooks keep the last one in the QueryClient. */
-function useSnapshots(history: BucketHistory): void {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  useEffect(() => {
-    // Limit: the entry of its last snapshot.
-    const { queryKey } = trpc.rateLimit.status.queryOptions({ name: "playground" });
-    const hash = hashKey(queryKey);
-    return queryClient.getQueryCache().subscribe(({ type, query }) => {
-      if (type !== "updated" || query.queryHash !== hash) return;
-      const snapshot = queryClient.getQueryData(queryKey);
-      if (snapshot) history.snapshot(snapshot);
-    });
-  }, [trpc, queryClient, history]);
 }

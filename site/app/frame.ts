@@ -1,10 +1,20 @@
 /** What all pages of the demo's parts have around them. It is in the HTML, so that it is there at once. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "vite";
 import { type Address, starterOf } from "../address.js";
 import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
+import { imageSizeOf } from "../image-size.js";
+import { ROOT } from "../pages.js";
 import { heroOf } from "./hero.js";
 import { SCHEME_SCRIPT, SCHEME_SWITCH } from "./scheme.js";
+
+const sizeOf = (name: string) => {
+  const { width, height } = imageSizeOf(name, readFileSync(join(ROOT, "docs/pictures", name)));
+  return ` width="${width}" height="${height}"`;
+};
+const SIZES = { wide: sizeOf("call.svg"), narrow: sizeOf("call-narrow.svg") };
 
 const footerOf = (repository: string | undefined) => `<footer class="site-foot">
   <p>
@@ -21,6 +31,15 @@ const footerOf = (repository: string | undefined) => `<footer class="site-foot">
   </p>`
   }
 </footer>`;
+
+/** The way of a call, below what there is to try. */
+const pictureOf = (base: string) => `<section class="site-picture">
+  <h2>How a call goes</h2>
+  <picture>
+    <source vite-ignore media="(max-width: 640px)" srcset="${base}docs/pictures/call-narrow.svg"${SIZES.narrow}>
+    <img vite-ignore src="${base}docs/pictures/call.svg"${SIZES.wide} loading="lazy" alt="A call goes from the page through the link and the middleware to one row, and a stream brings the news back to each page.">
+  </picture>
+</section>`;
 
 /** Puts them in the places that a page marks with a comment. */
 export function frame(address: Address): Plugin {
@@ -62,6 +81,7 @@ export function frame(address: Address): Plugin {
           .replace("<!--head-->", () => headOf(html, path))
           .replace("<!--header-->", () => headerOf(path))
           .replace("<!--hero-->", heroOf)
+          .replace("<!--picture-->", () => pictureOf(base))
           .replace("<!--footer-->", footerOf(repository)),
     },
   };

@@ -27,6 +27,8 @@ export default defineConfig({
     // The documentation is there already.
     emptyOutDir: false,
     assetsDir: "app",
-    rolldownOptions: { input: [pathOf("index.html"), pathOf("playground/index.html")] },
+    rolldownOptions: {
+      input: ["index.html", "playground/index.html", "bucket/index.html"].map(pathOf),
+    },
   },
 });

@@ -97,7 +97,7 @@ describe("code", () => {
         Math.max(...getComputedStyle(element).color.match(/\d+/g)!.slice(0, 3).map(Number)),
       ),
     );
-    expect(lightness.length).toBeGreaterThan(50);
+    expect(lightness.length).toBeGreaterThan(30);
     expect(Math.max(...lightness)).toBeLessThan(215);
   });
 

@@ -18,6 +18,8 @@ const PAGES: readonly [path: string, heading: string | RegExp][] = [
   ["docs/limits", "Limits"],
   ["docs/how-fast", "How fast, and how we know"],
   ["docs/cli", /./],
+  ["docs/guides/choosing-a-limit", /./],
+  ["bucket/", "A limit to try"],
   ["docs/reference/react/", "trpc-rate-limit/react"],
   ["docs/reference/server/createRateLimiter", "createRateLimiter"],
 ];
@@ -156,4 +158,81 @@ describe("the playground", () => {
       .toMatch(/^0\.0 of 5 tokens/);
     expect(page.problems).toEqual([]);
   });
+});
+
+describe("the page about limits", () => {
+  it("loads what there is to try when a reader comes to it, in the colours of the page", async () => {
+    await using page = await open("docs/limits");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.waitForLoadState("networkidle");
+    expect(requests.filter((each) => /\/(?:bucket|app)\//.test(each))).toEqual([]);
+
+    await page.locator(".live-part").scrollIntoViewIfNeeded();
+    const part = page.frameLocator("iframe[title^='A limit to try']");
+    await part.getByText("10.0 of 10 tokens: it is full.").waitFor();
+    await part.getByRole("button", { name: "Call", exact: true }).click();
+    await part.getByText(/^9\.\d of 10 tokens/).waitFor();
+    const colour = () =>
+      part.locator("html").evaluate((root) => getComputedStyle(root).backgroundColor);
+    expect(await colour()).toBe("rgb(255, 255, 255)");
+    await page.getByRole("switch", { name: /dark theme/i }).click();
+    await expect.poll(colour).toBe("rgb(18, 17, 23)");
+
+    // Another limit is no step back in the browser's history.
+    const before = await page.evaluate(() => history.length);
+    await part.getByRole("button", { name: "Window", exact: true }).click();
+    await part.getByText(/^5\.0 of 5 tokens/).waitFor();
+    expect(await page.evaluate(() => history.length)).toBe(before);
+    expect(page.problems).toEqual([]);
+  });
+
+  it.each([1280, 700, 390])("has room for all of it, %i px wide", async (width) => {
+    await using page = await open("docs/limits");
+    await page.setViewportSize({ width, height: 800 });
+    await page.locator(".live-part").scrollIntoViewIfNeeded();
+    const part = page.frameLocator(".live-part iframe");
+    await part.getByText("10.0 of 10 tokens: it is full.").waitFor();
+    const missing = () =>
+      part
+        .locator("html")
+        .evaluate(({ scrollHeight, scrollWidth }) => [
+          scrollHeight - innerHeight,
+          scrollWidth - innerWidth,
+        ]);
+    await expect.poll(missing).toEqual([0, 0]);
+  });
+
+  it("has no place for it without JavaScript, and a picture", async () => {
+    await using visitor = await newVisitor({ javaScriptEnabled: false });
+    const page = await open("docs/limits", visitor);
+    await page.getByRole("img", { name: /^Tokens over time/ }).waitFor();
+    expect(await page.locator(".live-part").isVisible()).toBe(false);
+  });
+});
+
+it.each([
+  ["docs/introduction", 1280],
+  ["docs/limits", 1280],
+  ["docs/limits", 390],
+])("nothing moves while %s is loaded, %i px wide", async (path, width) => {
+  await using visitor = await newVisitor({ viewport: { width, height: 800 } });
+  const page = await visitor.newPage();
+  await page.addInitScript(() => {
+    const moves: string[] = [];
+    Object.assign(globalThis, { moves });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[])
+        if (entry.value > 0.001) moves.push(`${entry.value}`);
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  // So that what comes later is seen to come.
+  await page.route(/\.(?:js|svg|webp)$/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.continue();
+  });
+  await page.goto(url + path, { waitUntil: "networkidle" });
+  expect(await page.evaluate(() => (globalThis as unknown as { moves: string[] }).moves)).toEqual(
+    [],
+  );
 });

@@ -10,6 +10,7 @@ import { readPages, routeOf } from "../../pages.js";
 import { tokenize } from "../../search.js";
 import { sidebarOf } from "../../sidebar.js";
 import { hangingLines, markdownCode } from "./code.js";
+import { markdownPictures } from "./pictures.js";
 
 const address = readAddress();
 const { base, repository } = address;
@@ -34,14 +35,17 @@ export default defineConfig({
       ...headTagsOf(posted, address),
     ];
   },
-  // VitePress writes this page with JavaScript alone.
   transformHtml: (html, _file, { page }) =>
     page === "404.md"
-      ? html.replace(
+      ? // VitePress writes this page with JavaScript alone.
+        html.replace(
           /<\/body>/,
           `<noscript><main class="not-found"><h1>There is no such page</h1><p><a href="${base}">Overview</a></p></main></noscript></body>`,
         )
-      : undefined,
+      : // A class that VitePress adds with JavaScript. The bar would move by it.
+        html.replace(`class="VPNavBar"`, `class="VPNavBar has-sidebar"`),
+  // Of each page that the list names, VitePress would fetch the text in advance.
+  router: { prefetchLinks: false },
   srcDir: ".tmp/pages",
   outDir: "../dist",
   cleanUrls: true,
@@ -49,7 +53,10 @@ export default defineConfig({
   ignoreDeadLinks: "localhostLinks",
   markdown: {
     anchor: { slugify: slugOf },
-    config: markdownCode,
+    config(md) {
+      markdownCode(md);
+      markdownPictures(md);
+    },
     codeTransformers: [hangingLines],
     codeCopyButtonTitle: "Copy the code",
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
@@ -67,7 +74,18 @@ export default defineConfig({
     ],
     sidebar: sidebarOf(await readPages()),
     outline: { level: [2, 3], label: "On this page" },
-    search: { provider: "local", options: { miniSearch: { options: { tokenize } } } },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          options: { tokenize },
+          searchOptions: {
+            // Names of the reference are found last: a reader who looks for one types more of it.
+            boostDocument: (id: string) => (id.includes("/docs/reference/") ? 0.3 : 1),
+          },
+        },
+      },
+    },
     docFooter: { prev: "Previous", next: "Next" },
     externalLinkIcon: true,
     ...(repository !== undefined && { socialLinks: [{ icon: "github", link: repository }] }),

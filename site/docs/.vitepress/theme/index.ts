@@ -1,11 +1,13 @@
 /** VitePress' own theme, in the colours of the demo, and with the fonts of the reader's system. */
-import { onContentUpdated, withBase } from "vitepress";
+import { onContentUpdated, type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { defineComponent, h, onMounted } from "vue";
 import { rememberTabs, showChosenTabs } from "./code-tabs.js";
+import LivePart from "./live-part.js";
 import PageAsMarkdown from "./page-as-markdown.js";
 import "./style.css";
 import "./code.css";
+import "./pictures.css";
 import "./print.css";
 
 /** Its links have a target, because the page at the base is no page of VitePress. */
@@ -31,4 +33,8 @@ const Layout = defineComponent({
   },
 });
 
-export default { extends: DefaultTheme, Layout };
+export default {
+  extends: DefaultTheme,
+  Layout,
+  enhanceApp: ({ app }) => void app.component("LivePart", LivePart),
+} satisfies Theme;

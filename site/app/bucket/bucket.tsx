@@ -1,0 +1,33 @@
+/** The playground without its numbers, for a frame in docs/limits.md. */
+import { useState } from "react";
+import { createBucketHistory } from "../../../example-app/playground/bucket-history.js";
+import { BucketPlot } from "../../../example-app/playground/bucket-plot.js";
+import { Calls } from "../../../example-app/playground/calls.js";
+import { Presets } from "../../../example-app/playground/presets.js";
+import { useCalls } from "../../../example-app/playground/use-calls.js";
+import { useSetting } from "../../../example-app/playground/use-setting.js";
+import { useSnapshots } from "../../../example-app/playground/use-snapshots.js";
+import { show } from "../show.js";
+import "../../../example-app/playground/page.css";
+
+// An address of its own: one of the playground would become a step back for each limit that is chosen.
+history.replaceState(null, "", "#bucket");
+
+function Bucket() {
+  const [bucket] = useState(createBucketHistory);
+  useSnapshots(bucket);
+  const setting = useSetting(bucket);
+  const calls = useCalls(bucket, setting.call);
+  return (
+    <div className="playground">
+      <h1>A limit to try</h1>
+      <div className="card bench">
+        <Presets setting={setting} problem={calls.problem} />
+        <Calls setting={setting} calls={calls} />
+        <BucketPlot history={bucket} />
+      </div>
+    </div>
+  );
+}
+
+show(<Bucket />);
