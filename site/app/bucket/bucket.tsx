@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { createBucketHistory } from "../../../example-app/playground/bucket-history.js";
 import { BucketPlot } from "../../../example-app/playground/bucket-plot.js";
+import { CallGate } from "../../../example-app/playground/call-gate.js";
 import { Calls } from "../../../example-app/playground/calls.js";
 import { Presets } from "../../../example-app/playground/presets.js";
 import { useCalls } from "../../../example-app/playground/use-calls.js";
@@ -16,8 +17,9 @@ history.replaceState(null, "", "#bucket");
 function Bucket() {
   const [bucket] = useState(createBucketHistory);
   useSnapshots(bucket);
-  const setting = useSetting(bucket);
-  const calls = useCalls(bucket, setting.call);
+  const [gate] = useState(() => new CallGate(bucket));
+  const setting = useSetting(bucket, gate);
+  const calls = useCalls(bucket, gate, setting);
   return (
     <div className="playground">
       <h1>A limit to try</h1>
