@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { describeServers, isThere } from "./databases.js";
 import { drawCurves } from "./draw-curves.js";
 import { measure, type Row, type Timing } from "./measure.js";
+import { type Measured, tablesOf } from "./print-tables.js";
 import { type Scenario, scenarios } from "./scenarios.js";
 import { median } from "./statistics.js";
 
@@ -48,37 +49,25 @@ function ratioTo(row: Row, peer: Row, { alternating }: Scenario): number {
   );
 }
 
-function linesOf() {
-  return measured.flatMap(({ scenario, rows }) => {
+function withRatios(): Measured[] {
+  return measured.map(({ scenario, rows }) => {
     const peer = rows.find(({ contender }) => contender === scenario.peer)!;
-    return rows.map((row) => ({ ...row, ratio: ratioTo(row, peer, scenario) }));
+    const lines = rows.map((row) => ({ ...row, ratio: ratioTo(row, peer, scenario) }));
+    return { peer: scenario.peer, lines };
   });
 }
 
 async function save(): Promise<void> {
   if (values.json !== undefined) {
-    const content = JSON.stringify({ machine, timing, lines: linesOf() }, null, 2);
+    const content = JSON.stringify(
+      { machine, timing, lines: withRatios().flatMap(({ lines }) => lines) },
+      null,
+      2,
+    );
     await writeFile(values.json, content);
   }
   if (values.svg !== undefined) await writeFile(values.svg, drawCurves(measured));
 }
 
-const lines = linesOf();
 console.log(`\n${machine}; ${timing.rounds} rounds of ${timing.slice} ms\n`);
-const head = ["scenario", "contender", "times the peer", "calls/s", "p50 ms", "p99 ms"];
-console.log(`| ${[...head, "least : most", "failed", "unaccounted"].join(" | ")} |`);
-console.log("| --- | --- | --: | --: | --: | --: | --: | --: | --: |");
-for (const line of lines) {
-  const cells = [
-    line.scenario,
-    line.contender,
-    `${line.ratio.toFixed(2)}×`,
-    Math.round(line.perSecond).toLocaleString("en"),
-    line.p50.toFixed(2),
-    line.p99.toFixed(2),
-    line.fairness?.toFixed(2) ?? "–",
-    line.failed,
-    line.unaccounted ?? "–",
-  ];
-  console.log(`| ${cells.join(" | ")} |`);
-}
+console.log(tablesOf(withRatios()));
