@@ -88,7 +88,7 @@ function entryPoints(bySource: ReadonlyMap<string, Page>): Heading[] {
     // An index also links to pages of others.
     const own = pages.filter(({ link }) => link.startsWith(linkTo(index.file)));
     const all = { text: "All names", link: linkTo(index.file) };
-    return [{ text: titleOf(index), items: [all, ...own], collapsed: true as const }];
+    return [{ text: name!, items: [all, ...own], collapsed: true as const }];
   });
 }
 

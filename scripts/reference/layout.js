@@ -9,7 +9,8 @@
  */
 const page = (title, about, content) => ({ title, about, ...content });
 
-const METHODS = "A limiter is what [`createRateLimiter`](createRateLimiter.md) returns.";
+const METHODS =
+  "These are methods of the limiter that [`createRateLimiter`](createRateLimiter.md) returns.";
 
 export const LAYOUT = {
   "trpc-rate-limit": {
@@ -63,60 +64,60 @@ export const LAYOUT = {
   server: {
     "The limiter": [
       { name: "createRateLimiter", types: ["RateLimiter", "RateLimiterOptions"] },
-      page("Take tokens", `${METHODS} These of its methods take tokens, or look at them.`, {
-        of: "RateLimiter",
-        members: ["limit", "check", "getValue", "acquire"],
-      }),
       page(
-        "Several at once",
-        `${METHODS} These of its methods decide about several limits in one step.`,
+        "Take tokens",
+        `${METHODS} They take tokens, or look at them. A name that is not among its limits needs a \`config\`; see [\`WithConfig\`](calls.md#withconfig).`,
         {
           of: "RateLimiter",
-          members: ["limitAll", "limitFirst"],
+          members: ["limit", "check", "getValue", "acquire"],
         },
       ),
-      page("Give back", `${METHODS} These of its methods correct what a call has taken.`, {
+      page("Several at once", `${METHODS} They decide about several limits in one step.`, {
+        of: "RateLimiter",
+        members: ["limitAll", "limitFirst"],
+      }),
+      page("Give back", `${METHODS} They correct what a call has taken.`, {
         of: "RateLimiter",
         members: ["refund", "settle", "charge"],
       }),
       page(
         "Settle later",
-        `${METHODS} These of its methods are about tokens that a call holds under an id. [\`settle\`](give-back.md#settle) ends a hold, too.`,
+        `${METHODS} They are about tokens that a call holds under an id. [\`settle\`](give-back.md#settle) ends a hold, too.`,
         {
           of: "RateLimiter",
           members: ["release", "holds"],
           types: ["HoldOptions", "HoldTerms", "SettledHold"],
         },
       ),
-      page("Hold a slot", `${METHODS} This one limits how many calls run at a time.`, {
-        of: "RateLimiter",
-        members: ["enter"],
-      }),
+      page(
+        "Hold a slot",
+        "This is a method of the limiter that [`createRateLimiter`](createRateLimiter.md) returns. It limits how many calls run at a time.",
+        {
+          of: "RateLimiter",
+          members: ["enter"],
+        },
+      ),
       page(
         "Commit together",
-        `${METHODS} These of its methods take tokens in a transaction of the database, with the rows of an application.`,
+        `${METHODS} They take tokens in a transaction of the database, with the rows of an application.`,
         {
           of: "RateLimiter",
           members: ["transaction", "using"],
           types: ["JoinedOperations", "RateLimitOperations"],
         },
       ),
-      page("Change a limit", `${METHODS} These of its methods change what a key has.`, {
+      page("Change a limit", `${METHODS} They change what a key has.`, {
         of: "RateLimiter",
         members: ["changeConfig", "credit", "observe"],
       }),
       { name: "overrides", of: "RateLimiter" },
-      page(
-        "Operate",
-        `${METHODS} These of its methods are for the people and the jobs that run it.`,
-        {
-          of: "RateLimiter",
-          members: ["reset", "list", "usage", "flushUsage", "forget", "prune"],
-        },
-      ),
+      page("Operate", `${METHODS} They are for the people and the jobs that run it.`, {
+        of: "RateLimiter",
+        members: ["reset", "list", "usage", "flushUsage", "forget", "prune"],
+      }),
       page(
         "Tell clients",
-        `${METHODS} These of its members are for code that shows limits, or follows them.`,
+        "These are methods and properties of the limiter that [`createRateLimiter`](createRateLimiter.md) returns, for code that shows limits, or follows them.",
         {
           of: "RateLimiter",
           members: ["snapshots", "configOf", "limits", "clock", "onChange", "onDecision"],
@@ -180,7 +181,10 @@ export const LAYOUT = {
         },
       ),
       page("A store of your own", "What a limiter asks of its store.", {
-        types: ["RateLimitStore", "RowId", "JoinedStore", "Decision", "Outcome", "PlainTake"],
+        types: ["RateLimitStore", "RowId", "Call"],
+      }),
+      page("Decisions of a store", "What a store decides on, alone and inside a transaction.", {
+        types: ["Decision", "Outcome", "PlainTake", "JoinedStore", "InsideTurn"],
       }),
       page("Overrides of a store", "What a store does for a limiter with `overrides: true`.", {
         types: ["OverrideTable", "OverrideRow"],
@@ -330,6 +334,7 @@ export const REST_OF = {
 /** Types in simpler words than those that the compiler needs. */
 export const SIMPLER = {
   "RateLimiterOptions.limits": "Record<string, LimitConfig>",
+  "rateLimitResponse.error": "unknown",
 };
 
 /** The options of an interface, grouped by question. The others follow. */
@@ -355,19 +360,19 @@ export const OPTION_GROUPS = {
 
 /** What each entry point has. The page docs/reference.md says the same. */
 export const ABOUT = {
-  "trpc-rate-limit": "The options of limits, results, errors, and the arithmetic",
   server: "The limiter, its stores, HTTP and better-auth",
   trpc: "The middleware, the router and the errors of tRPC",
+  react: "Hooks and components",
+  "trpc-rate-limit": "The options of limits, results, errors, and the arithmetic",
+  client: "Links and retries of tRPC, and the observer, without React",
+  testing: "A clock, limits without a server, and the tests of stores",
   drizzle: "`drizzleStore`",
   kysely: "`kyselyStore`",
   redis: "`redisStore` and `redisChannel`",
   hono: "Middleware for the routes of Hono",
   ai: "Middleware for models of the AI SDK, and header fields of providers",
   otel: "Metrics for OpenTelemetry",
-  client: "Links and retries of tRPC, and the observer, without React",
-  react: "Hooks and components",
   countdown: "The countdown, without tRPC and TanStack Query",
   admin: "The control room, for the people who help users",
   devtools: "A panel for TanStack Devtools",
-  testing: "A clock, limits without a server, and the tests of stores",
 };

@@ -61,33 +61,26 @@ export function pagesOf(modules, sources) {
   for (const page of pages) {
     for (const one of [page.main, ...page.types]) if (one !== undefined) placed.set(one, page);
   }
-  const neededBy = new Map();
+  const fixed = new Set(placed.keys());
   for (const page of pages) {
     const open = [page.main, ...page.members, ...page.types].filter(Boolean);
     const seen = new Set(open);
     for (const one of open) {
       for (const name of namesNeededBy(one, sources)) {
         const type = exported.get(name);
-        if (type === undefined || seen.has(type) || placed.has(type)) continue;
+        if (type === undefined || seen.has(type) || fixed.has(type)) continue;
         seen.add(type);
         open.push(type);
-        if (!type.kindOf(CODE)) neededBy.set(type, [...(neededBy.get(type) ?? []), page]);
+        if (type.kindOf(CODE) || placed.has(type) || entryOf(type) !== page.entry) continue;
+        page.types.push(type);
+        placed.set(type, page);
       }
     }
   }
   for (const type of exported.values()) {
     if (placed.has(type)) continue;
-    const candidates = (neededBy.get(type) ?? []).filter(({ entry }) => entry === entryOf(type));
-    if (candidates.length === 0) {
-      problems.push(
-        `${type.getFriendlyFullName()} is on no page: add it to scripts/reference/layout.js`,
-      );
-      continue;
-    }
-    if (process.env.SHOW)
-      console.log(type.name, "|", (neededBy.get(type) ?? []).map(({ file }) => file).join(" "));
-    candidates[0].types.push(type);
-    placed.set(type, candidates[0]);
+    const name = type.getFriendlyFullName();
+    problems.push(`${name} is on no page: add it to scripts/reference/layout.js`);
   }
 
   const files = pages.map(({ file }) => file.toLowerCase());

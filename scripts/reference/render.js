@@ -4,7 +4,7 @@ import ts from "typescript";
 import { ReflectionKind } from "typedoc";
 import { ABOUT, LAYOUT, OPTION_GROUPS, REST_OF, SHARE_MEMBERS, SIMPLER } from "./layout.js";
 import { membersOf, signaturesOf } from "./pages.js";
-import { oneLine, textOf, withoutChecks } from "./sources.js";
+import { simplified, textOf } from "./sources.js";
 
 /** @returns the text of each file, by its name. */
 export async function render({ modules, pages, sources, titleOf }) {
@@ -82,8 +82,8 @@ export async function render({ modules, pages, sources, titleOf }) {
   async function functionText(name, signatures, file) {
     const parts = [];
     for (const same of grouped(signatures)) {
-      // The last overload is that of the names that a limiter knows.
-      const shown = [...same].reverse();
+      // The last overload is the usual one.
+      const shown = shownOf(same).toReversed();
       const codes = await Promise.all(shown.map((one) => signatureCode(name, one)));
       parts.push(block([...new Set(codes)].join("\n")));
       const { comment } = same[0];
@@ -105,6 +105,15 @@ export async function render({ modules, pages, sources, titleOf }) {
     return groups;
   }
 
+  /** Overloads without those of names that a limiter does not know: the page of `WithConfig` has these. */
+  function shownOf(signatures) {
+    const known = signatures.filter((one) => {
+      const names = sources.namesIn(one);
+      return !["WithConfig", "ConfigsUnlessNamed", "KnownItemOf"].some((name) => names.has(name));
+    });
+    return known.length === 0 ? signatures : known;
+  }
+
   async function signatureCode(name, signature) {
     const node = sources.of(signature);
     const parameters = (signature.parameters ?? []).map((parameter, i) => {
@@ -113,15 +122,13 @@ export async function render({ modules, pages, sources, titleOf }) {
       const isOptional = parameter.flags.isOptional || parameter.defaultValue !== undefined;
       return `${isRest}${nameOf(parameter)}${isOptional ? "?" : ""}: ${typeOf(parameter, own)}`;
     });
-    const generics = (node?.typeParameters ?? []).map(textOf);
-    const of = generics.length > 0 ? `<${generics.join(", ")}>` : "";
     const returned = returnType(signature);
-    return formatted(`declare function ${name}${of}(${parameters.join(", ")}): ${returned};`);
+    return formatted(`declare function ${name}(${parameters.join(", ")}): ${returned};`);
   }
 
   function returnType(signature) {
     const node = sources.of(signature);
-    if (node?.type !== undefined) return withoutChecks(node.type, isKnown);
+    if (node?.type !== undefined) return simplified(node.type, isExported);
     if (signature.type?.type !== "reflection") return signature.type?.toString() ?? "void";
     return `{ ${membersOf(signature.type.declaration)
       .map((member) => member.name)
@@ -132,20 +139,21 @@ export async function render({ modules, pages, sources, titleOf }) {
     const simpler = SIMPLER[`${reflection.parent?.name}.${reflection.name}`];
     if (simpler !== undefined) return simpler;
     if (node?.type === undefined) return reflection.type?.toString() ?? "unknown";
-    const text = withoutChecks(node.type, isKnown);
+    const text = simplified(node.type, isExported);
     const isOptional = reflection.flags.isOptional || node.questionToken !== undefined;
     return isOptional ? text.replace(/ \| undefined$/, "") : text;
   }
 
   function parametersTable(signatures, file) {
     const rows = new Map();
-    for (const signature of [...signatures].reverse()) {
+    const shown = shownOf(signatures);
+    for (const signature of signatures.toReversed()) {
       (signature.parameters ?? []).forEach((parameter, i) => {
         const name = nameOf(parameter);
         const known = rows.get(name);
         const about = sentences(parameter.comment, file);
         if (known !== undefined) known.about ||= about;
-        else {
+        else if (shown.includes(signature)) {
           const type = typeOf(parameter, sources.of(signature)?.parameters?.[i]);
           const given = parameter.defaultValue;
           const isShown = given !== undefined && !/^\{|\.\.\.|\(/.test(given);
@@ -443,7 +451,7 @@ export async function render({ modules, pages, sources, titleOf }) {
   }
 
   function rootText() {
-    const rows = modules.map(({ name }) => [
+    const rows = Object.keys(ABOUT).map((name) => [
       `[\`${titleOf(name)}\`](${name}/README.md)`,
       ABOUT[name],
     ]);
@@ -452,8 +460,8 @@ export async function render({ modules, pages, sources, titleOf }) {
 
   // Texts
 
-  function isKnown(name) {
-    return exported.has(name) || !/^(?:Fits|Of|ConfigsUnless)/.test(name);
+  function isExported(name) {
+    return exported.has(name);
   }
 
   /** The summary of a comment, and its default. */
@@ -544,7 +552,7 @@ function block(code) {
 }
 
 async function formatted(code) {
-  const text = await prettier.format(code, { parser: "typescript", printWidth: 80 });
+  const text = await prettier.format(code, { parser: "typescript", printWidth: 97 });
   return text
     .trim()
     .replace(/^declare function /, "")

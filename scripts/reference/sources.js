@@ -40,25 +40,103 @@ function lastNameOf(name) {
   return ts.isQualifiedName(name) ? name.right.text : name.text;
 }
 
-/** A type on one line, without comments. */
-export function oneLine(node) {
-  return textOf(node)
-    .replace(/\s+/g, " ")
-    .replace(/^\| /, "")
-    .replace(/([<(]) | (?=[>)])/g, "$1");
-}
-
 /** The text of a node without comments. */
-export function textOf(node) {
+export function textOf(node, source = node.getSourceFile()) {
   const printer = ts.createPrinter({ removeComments: true });
-  return printer.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile());
+  return printer.printNode(ts.EmitHint.Unspecified, node, source);
 }
 
-/** The members of an intersection without those that only check an argument, which users never name. */
-export function withoutChecks(node, isKnown) {
-  if (!ts.isIntersectionTypeNode(node)) return textOf(node);
-  const shown = node.types.filter(
-    (type) => !ts.isTypeReferenceNode(type) || isKnown(lastNameOf(type.typeName)),
+const TEXT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
+
+/**
+ * A type in the words of those who call: the constraint in place of a type parameter, no arguments that are
+ * type parameters, and no type that only checks an argument. Editors show the whole type.
+ *
+ * @param isExported whether a name is one of the package.
+ */
+export function simplified(node, isExported) {
+  const isParameter = (type) =>
+    ts.isTypeReferenceNode(type) && isParameterName(type.typeName.getText(), isExported);
+  const isOfParameters = (type) =>
+    isParameter(type) ||
+    (ts.isTypeReferenceNode(type) &&
+      type.typeArguments !== undefined &&
+      !isExported(type.typeName.getText()) &&
+      type.typeArguments.every(isOfParameters)) ||
+    (ts.isTypeOperatorNode(type) && isOfParameters(type.type)) ||
+    (ts.isIndexedAccessTypeNode(type) && isOfParameters(type.objectType)) ||
+    (ts.isIntersectionTypeNode(type) && isOfParameters(type.types[0]));
+
+  const visit = (type) => {
+    if (ts.isIntersectionTypeNode(type)) {
+      if (isNameOf(type)) return TEXT;
+      const shown = type.types.filter((one) => !isCheck(one));
+      if (shown.length === 1) return visit(shown[0]);
+      return ts.factory.updateIntersectionTypeNode(
+        type,
+        ts.factory.createNodeArray(shown.map(visit)),
+      );
+    }
+    if (isParameter(type)) {
+      const constraint = constraintOf(type);
+      const isShown = constraint !== undefined && (isText(constraint) || isNamed(constraint));
+      return isShown ? visit(constraint) : type;
+    }
+    if (ts.isTypeReferenceNode(type) && type.typeArguments !== undefined) {
+      const name = type.typeName.getText();
+      if (!isExported(name) && /Names?$/.test(name)) return TEXT;
+      if (/^Middleware/.test(name)) return ts.factory.createTypeReferenceNode(name);
+      const own = type.typeArguments.filter((one) => !isExported(name) || !isOfParameters(one));
+      const given = own.length === 0 ? undefined : ts.factory.createNodeArray(own.map(visit));
+      return ts.factory.updateTypeReferenceNode(type, type.typeName, given);
+    }
+    return ts.visitEachChild(type, visit, undefined);
+  };
+
+  const isNamed = (type) =>
+    ts.isUnionTypeNode(type)
+      ? type.types.every(isNamed)
+      : ts.isTypeReferenceNode(type) && isExported(type.typeName.getText());
+  /** Text, or a list of texts, whatever the names of the type parameters. */
+  const isText = (type) =>
+    type.kind === ts.SyntaxKind.StringKeyword ||
+    (ts.isUnionTypeNode(type) && type.types.every(isText)) ||
+    ((ts.isTypeOperatorNode(type) || ts.isArrayTypeNode(type)) &&
+      isText(type.elementType ?? type.type)) ||
+    isNameOf(type) ||
+    (isParameter(type) && constraintOf(type) !== undefined && isText(constraintOf(type)));
+
+  return textOf(visit(node), node.getSourceFile());
+}
+
+/** `keyof TLimits & string`: a name of a limit. */
+function isNameOf(type) {
+  return (
+    ts.isIntersectionTypeNode(type) &&
+    type.types.length === 2 &&
+    type.types.some((one) => one.kind === ts.SyntaxKind.StringKeyword) &&
+    type.types.some((one) => ts.isTypeOperatorNode(one))
   );
-  return (shown.length === 0 ? node.types : shown).map(textOf).join(" & ");
+}
+
+/** A type that is there for the message of the compiler alone. */
+function isCheck(type) {
+  return (
+    ts.isTypeReferenceNode(type) &&
+    /^(?:Fits|Of[A-Z]|ConfigsUnless|RouterWith)/.test(type.typeName.getText())
+  );
+}
+
+function isParameterName(name, isExported) {
+  return /^T[A-Z]\w*$/.test(name) && !name.startsWith("TRPC") && !isExported(name);
+}
+
+/** That of a type parameter, from the declaration around it that has it. */
+function constraintOf(type) {
+  const name = type.typeName.getText();
+  for (let node = type.parent; node !== undefined; node = node.parent) {
+    const found = node.typeParameters?.find((one) => one.name.text === name);
+    if (found !== undefined) return found.constraint;
+  }
+  return undefined;
 }

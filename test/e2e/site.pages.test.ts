@@ -43,7 +43,7 @@ describe("the list of pages", () => {
     await titles.filter({ hasText: "Reference" }).click();
     const pages = group("Reference").locator(".side-pages");
     expect(await group("Reference").getByRole("link").filter({ visible: true }).count()).toBe(0);
-    await pages.filter({ hasText: "trpc-rate-limit/server" }).locator("summary").click();
+    await pages.locator("summary", { hasText: "server" }).click();
     await pages.getByRole("link", { name: "createRateLimiter", exact: true }).click();
     await page.waitForURL(/docs\/reference\/server\/createRateLimiter/);
     expect(await list.locator(".side-pages[open]").count()).toBe(1);

@@ -80,7 +80,7 @@ describe("the sidebar", () => {
       ],
     ]);
     expect(sidebarOf(listed)[3]!.items[0]).toEqual({
-      text: "x/server",
+      text: "server",
       collapsed: true,
       items: [
         { text: "All names", link: "/docs/reference/server/" },
