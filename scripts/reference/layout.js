@@ -110,7 +110,12 @@ export const LAYOUT = {
         of: "RateLimiter",
         members: ["changeConfig", "credit", "observe"],
       }),
-      { name: "overrides", of: "RateLimiter" },
+      {
+        name: "overrides",
+        of: "RateLimiter",
+        about:
+          "This is a property of the limiter that [`createRateLimiter`](createRateLimiter.md) returns.",
+      },
       page("Operate", `${METHODS} They are for the people and the jobs that run it.`, {
         of: "RateLimiter",
         members: ["reset", "list", "usage", "flushUsage", "forget", "prune"],

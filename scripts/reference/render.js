@@ -139,9 +139,8 @@ export async function render({ modules, pages, sources, titleOf }) {
     const simpler = SIMPLER[`${reflection.parent?.name}.${reflection.name}`];
     if (simpler !== undefined) return simpler;
     if (node?.type === undefined) return reflection.type?.toString() ?? "unknown";
-    const text = simplified(node.type, isExported);
     const isOptional = reflection.flags.isOptional || node.questionToken !== undefined;
-    return isOptional ? text.replace(/ \| undefined$/, "") : text;
+    return simplified(node.type, isExported, isOptional);
   }
 
   function parametersTable(signatures, file) {

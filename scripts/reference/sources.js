@@ -53,8 +53,9 @@ const TEXT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
  * type parameters, and no type that only checks an argument. Editors show the whole type.
  *
  * @param isExported whether a name is one of the package.
+ * @param isOptional whether it may be left out, which says that it may be `undefined`.
  */
-export function simplified(node, isExported) {
+export function simplified(node, isExported, isOptional = false) {
   const isParameter = (type) =>
     ts.isTypeReferenceNode(type) && isParameterName(type.typeName.getText(), isExported);
   const isOfParameters = (type) =>
@@ -106,7 +107,16 @@ export function simplified(node, isExported) {
     isNameOf(type) ||
     (isParameter(type) && constraintOf(type) !== undefined && isText(constraintOf(type)));
 
-  return textOf(visit(node), node.getSourceFile());
+  return textOf(visit(isOptional ? withoutUndefined(node) : node), node.getSourceFile());
+}
+
+function withoutUndefined(type) {
+  if (!ts.isUnionTypeNode(type)) return type;
+  const others = type.types.filter((one) => one.kind !== ts.SyntaxKind.UndefinedKeyword);
+  if (others.length === type.types.length) return type;
+  const [first] = others;
+  if (others.length > 1) return ts.factory.createUnionTypeNode(others);
+  return ts.isParenthesizedTypeNode(first) ? first.type : first;
 }
 
 /** `keyof TLimits & string`: a name of a limit. */
