@@ -500,20 +500,13 @@ export async function render({ modules, pages, sources, titleOf }) {
     return (/^.*?[.:](?=\s+[A-Z`]|$)/.exec(text)?.[0] ?? text).replace(/:$/, ".");
   }
 
+  /** The type stands above the words, so that both have room on a phone. */
   function table(first, rows, file) {
-    if (rows.length === 0) return "";
-    const lines = rows.map(({ name, type, about }) => [
-      `\`${name}\``,
-      linked(type.replace(/\s+/g, " ").replace(/^\| /, ""), file),
-      about,
-    ]);
-    if (lines.every(([, , about]) => about === "")) {
-      return rawTable(
-        [first, "Type"],
-        lines.map(([name, type]) => [name, type]),
-      );
-    }
-    return rawTable([first, "Type", "About"], lines);
+    const lines = rows.map(({ name, type, about }) => {
+      const code = linked(type.replace(/\s+/g, " ").replace(/^\| /, ""), file);
+      return [`\`${name}\``, about === "" ? code : `${code}<br>${about}`];
+    });
+    return rawTable([first, "About"], lines);
   }
 
   /** A type as code, with links to what it names. */

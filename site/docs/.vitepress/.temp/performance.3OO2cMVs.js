@@ -1,4 +1,0 @@
-const _imports_0 = "/trpc-rate-limit/docs/performance.svg";
-export {
-  _imports_0 as _
-};
