@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { highlightCode, tagHighlighter, tags } from "@lezer/highlight";
 import { parser } from "@lezer/javascript";
 import type { Plugin } from "vite";
+import { readFacts } from "./package-facts.js";
 import type { Code, CodePiece } from "./shared/page/code.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -39,22 +40,20 @@ export function highlightLines(text: string): CodePiece[][] {
   return lines;
 }
 
-/** The address of the repository at its host, without a slash at the end. */
-async function readRepository(): Promise<string> {
-  const { repository } = JSON.parse(await readFile(resolve(ROOT, "package.json"), "utf8")) as {
-    repository?: string | { url: string };
-  };
-  const url = typeof repository === "string" ? repository : (repository?.url ?? "");
-  return url.replace(/^git\+/, "").replace(/\.git$/, "");
-}
-
 export function highlightedCode(): Plugin {
   return {
     name: "highlighted code",
     enforce: "pre",
-    config: async () => ({
-      define: { "import.meta.env.VITE_REPOSITORY": JSON.stringify(await readRepository()) },
-    }),
+    config() {
+      const { repository, docs, version } = readFacts();
+      return {
+        define: {
+          "import.meta.env.VITE_REPOSITORY": JSON.stringify(repository),
+          "import.meta.env.VITE_DOCS": JSON.stringify(docs),
+          "import.meta.env.VITE_VERSION": JSON.stringify(version),
+        },
+      };
+    },
     resolveId(source, importer) {
       if (!source.startsWith(SCHEME) || importer === undefined) return null;
       return PREFIX + resolve(dirname(importer), source.slice(SCHEME.length)) + END;

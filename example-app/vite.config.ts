@@ -26,5 +26,5 @@ export default defineConfig({
   plugins: [highlightedCode(), react(), keepDevtools, gzip, visitorCookie(API)],
   // All styles come with the page: a few kB, and a part that is loaded later needs only its script.
   build: { cssCodeSplit: false },
-  server: { proxy: { "/trpc": API, "/files": API } },
+  server: { proxy: { "/trpc": API } },
 });

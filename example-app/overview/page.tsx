@@ -1,7 +1,8 @@
 /** The first part: what the package does, in one sentence, one button and the lines behind it. */
 import { CodeLines, CopyButton } from "../shared/page/code-lines.js";
-import { sourceOf } from "../shared/page/code.js";
+import { SourceLinks } from "../shared/page/source-links.js";
 import { useRateLimit } from "../shared/page/trpc.js";
+import { Unreleased } from "../shared/page/unreleased.js";
 import "./page.css";
 import { Promises } from "./promises.js";
 import { SendButton } from "./send-button.js";
@@ -37,7 +38,8 @@ export function Overview() {
           <code>{INSTALL}</code>
           <CopyButton text={INSTALL} what="the command" />
         </p>
-        <Links />
+        <Unreleased />
+        <SourceLinks links={LINKS} />
       </footer>
     </section>
   );
@@ -67,20 +69,3 @@ const LINKS = [
   ["Guarantees", "docs/guarantees.md"],
   ["Performance", "docs/performance.md"],
 ] as const;
-
-function Links() {
-  return (
-    <ul>
-      {LINKS.map(([title, path]) => {
-        const address = sourceOf(path);
-        // Without the address of the repository, its files are named.
-        if (address === undefined) return path.endsWith(".md") && <li key={title}>{path}</li>;
-        return (
-          <li key={title}>
-            <a href={address}>{title}</a>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { readFacts } from "../../example-app/package-facts.js";
 import { violationsOf } from "../support/axe.js";
 import { startDemo } from "../support/demo.js";
 import { problemsOf } from "../support/problems.js";
@@ -214,6 +215,19 @@ describe("the code that does it", () => {
     expect(await violationsOf(page)).toEqual([]);
     expect(page.problems).toEqual([]);
   });
+});
+
+it("says what npm does not have yet, and links to no list of files", async () => {
+  const page = await newPage(await newVisitor());
+  await page.goto(demo.url);
+  const { docs, repository, version } = readFacts();
+  await page.getByRole("button", { name: "Copy the command" }).waitFor();
+  expect(await page.getByText(/^Not on npm yet/).count()).toBe(version === "0.0.0" ? 1 : 0);
+  const named = page.locator("footer").getByText("docs/README.md", { exact: true });
+  expect(await named.count()).toBe(docs === "" && repository === "" ? 1 : 0);
+  expect(await page.locator('a[href^="/files"]').count()).toBe(0);
+  expect((await page.request.get(`${demo.url}/files/docs`)).status()).toBe(404);
+  expect(page.problems).toEqual([]);
 });
 
 /** Where the focus is: the text of a title or a link, or the name of a field. */

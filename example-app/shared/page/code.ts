@@ -11,11 +11,20 @@ export interface Code {
 }
 
 /**
- * The address of a file or folder of the repository: where `package.json` says, or else at the demo's
- * own server. The site's has none for some.
+ * The address at which a file or folder of the repository can be read: a page of the documentation's
+ * site where package.json has it for its homepage, or else the file at the repository's host.
+ * `undefined` where neither is known.
  */
 export function sourceOf(path: string): string | undefined {
-  const repository: unknown = import.meta.env["VITE_REPOSITORY"];
-  const isKnown = typeof repository === "string" && repository !== "";
-  return isKnown ? `${repository}/blob/HEAD/${path}` : `/files/${path}`;
+  const doc = /^docs(?:\/(.+)\.md(#.+)?)?$/.exec(path);
+  const docs = known(import.meta.env["VITE_DOCS"]);
+  if (doc && docs !== undefined) return `${docs}${doc[1] ?? ""}${doc[2] ?? ""}`;
+  const repository = known(import.meta.env["VITE_REPOSITORY"]);
+  if (repository === undefined) return undefined;
+  // The folder is a list of files, and this one of them says what they are about.
+  return `${repository}/blob/HEAD/${path === "docs" ? "docs/README.md" : path}`;
+}
+
+function known(address: unknown): string | undefined {
+  return typeof address === "string" && address !== "" ? address : undefined;
 }

@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import sirv from "sirv";
 import type { PrismaClient } from "../generated/prisma/client.js";
-import { FILES, sendFile } from "./files.js";
 import { createAppRouter } from "./router.js";
 import { loadSecret, type Seat, visitorOf } from "./session.js";
 
@@ -40,10 +39,6 @@ export async function createApp(
     const api = apis.find(({ start }) => req.url?.startsWith(start));
     if (api) {
       api.handle(req, res);
-      return;
-    }
-    if (req.url?.startsWith(FILES)) {
-      sendFile(req.url.slice(FILES.length), res).catch((error: Error) => res.destroy(error));
       return;
     }
     // The page hands out the cookie, so that all its calls come from one visitor.

@@ -1,0 +1,24 @@
+/** Links to the documentation and the sources. Without an address, the files are named. */
+import { sourceOf } from "./code.js";
+
+export function SourceLinks({
+  links,
+}: {
+  links: readonly (readonly [title: string, path: string])[];
+}) {
+  const found = links.map(([title, path]) => ({ title, path, address: sourceOf(path) }));
+  const isKnown = found.some(({ address }) => address !== undefined);
+  return (
+    <ul>
+      {!isKnown && <li>Open in your clone:</li>}
+      {found.map(({ title, path, address }) => (
+        <li key={title}>
+          {address === undefined ? <code>{fileOf(path)}</code> : <a href={address}>{title}</a>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The folder's first page, for one who opens files. */
+const fileOf = (path: string) => (path === "docs" ? "docs/README.md" : path);

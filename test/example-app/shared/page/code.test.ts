@@ -1,0 +1,48 @@
+/** Where the demo's links to the documentation and the sources lead. */
+import { afterEach, expect, it, vi } from "vitest";
+import { factsOf } from "../../../../example-app/package-facts.js";
+import { sourceOf } from "../../../../example-app/shared/page/code.js";
+
+afterEach(() => vi.unstubAllEnvs());
+
+const GITHUB = "git+https://github.com/ada/limits.git";
+const AT_GITHUB = "https://github.com/ada/limits/blob/HEAD";
+
+it.each([
+  // The pages of the site, where there is one.
+  [
+    { homepage: "https://limits.example/", repository: GITHUB },
+    "docs",
+    "https://limits.example/docs/",
+  ],
+  [
+    { homepage: "https://ada.github.io/limits" },
+    "docs/guarantees.md#exact",
+    "https://ada.github.io/limits/docs/guarantees#exact",
+  ],
+  [
+    { homepage: "https://limits.example" },
+    "docs/guides/chat.md",
+    "https://limits.example/docs/guides/chat",
+  ],
+  [
+    { homepage: "https://limits.example", repository: GITHUB },
+    "example-app/chat",
+    `${AT_GITHUB}/example-app/chat`,
+  ],
+  // GitHub shows a file as a page, and a folder as a list.
+  [
+    { homepage: "https://github.com/ada/limits#readme", repository: { url: GITHUB } },
+    "docs",
+    `${AT_GITHUB}/docs/README.md`,
+  ],
+  [{ repository: GITHUB }, "docs/performance.md", `${AT_GITHUB}/docs/performance.md`],
+  // No link to nowhere.
+  [{}, "docs", undefined],
+  [{ homepage: "https://limits.example" }, "example-app", undefined],
+])("with %o, %s is at %s", (packageJson, path, address) => {
+  const { repository, docs } = factsOf({ version: "0.0.0", ...packageJson });
+  vi.stubEnv("VITE_REPOSITORY", repository);
+  vi.stubEnv("VITE_DOCS", docs);
+  expect(sourceOf(path)).toBe(address);
+});
