@@ -1,8 +1,10 @@
-/** The first part: what the package does, in one sentence, one button and the lines behind it. */
+/** The first part: what the package does, in one sentence, a button, a race, and the lines behind the button. */
 import { CodeLines, CopyButton } from "../shared/page/code-lines.js";
 import { SourceLinks } from "../shared/page/source-links.js";
 import { useRateLimit } from "../shared/page/trpc.js";
 import { Unreleased } from "../shared/page/unreleased.js";
+import { ArrivalRace } from "./arrival-race.js";
+import { CallAnyway } from "./call-anyway.js";
 import "./page.css";
 import { Promises } from "./promises.js";
 import { SendButton } from "./send-button.js";
@@ -24,13 +26,18 @@ export function Overview() {
           Limit calls exactly, in your own database, and show users when they can call again.
         </h1>
       </header>
-      <div className="card try">
+      <section className="card try" aria-labelledby="try-title">
+        <h2 id="try-title">Press until it waits</h2>
         <CallsLeft />
         <SendButton />
-        <p role="status" className="last">
-          {last ? describe(last) : "Press it until it waits. It comes back by itself."}
+        <CallAnyway />
+        <p role="status" className="last" data-kind={last?.kind}>
+          {last
+            ? describe(last)
+            : "The page knows the wait. Call anyway to hear it from the server."}
         </p>
-      </div>
+      </section>
+      <ArrivalRace />
       <CodeLines lines={CODE} label="The code behind the button" acts={new Set(acting)} />
       <Promises />
       <footer>
@@ -55,12 +62,14 @@ function CallsLeft() {
   );
 }
 
-function describe({ kind, took }: LastCall): string {
-  if (kind === "failed") return "The server did not answer. Try again.";
-  const ms = Math.max(1, Math.round(took));
-  return kind === "granted"
+function describe(last: LastCall): string {
+  const ms = Math.max(1, Math.round(last.took));
+  if (last.kind === "denied") {
+    return `The server denied it: ${last.status}, with retryAfter ${last.retryAfter} ms.`;
+  }
+  return last.kind === "granted"
     ? `The server let it pass, and answered in ${ms} ms.`
-    : `The server denied it, and answered in ${ms} ms.`;
+    : "The server did not answer. Try again.";
 }
 
 const LINKS = [

@@ -7,10 +7,9 @@ import { useRateLimit } from "../shared/page/trpc.js";
 export function Promises() {
   return (
     <ul className="promises">
-      {/* testing/store-tests/sharing.ts has this test. */}
       <Promised
         title="Exact, in your database"
-        proof="37 tokens, 200 calls at once: 37 pass"
+        proof="A write that fails takes no token"
         more={<Proof />}
       >
         Tokens and your data commit together, or roll back together.

@@ -1,18 +1,22 @@
 /** What happens to the calls of the button: which lines act, and how the last one went. */
 import { useQueryClient } from "@tanstack/react-query";
+import type { TRPCClientErrorLike } from "@trpc/client";
 import { useEffect, useEffectEvent, useState } from "react";
 import { isRateLimitError } from "trpc-rate-limit/react";
 import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
+import type { AppRouter } from "../shared/server/router.js";
+import { ANYWAY } from "./call-anyway.js";
 import type { Act } from "./shown-code.js";
 
 /** How long a line is seen to act that is done sooner, ms. */
 const SEEN = 1000;
 
 /** `took` is ms between the call and its answer. */
-export interface LastCall {
-  kind: "granted" | "denied" | "failed";
-  took: number;
-}
+export type LastCall =
+  | { kind: "granted"; took: number }
+  | { kind: "failed"; took: number }
+  /** As the server said: its status, and the wait in ms. */
+  | { kind: "denied"; took: number; status: number; retryAfter: number };
 
 export function useActs(): { acts: ReadonlySet<Act>; last: LastCall | undefined } {
   const trpc = useTRPC();
@@ -43,7 +47,7 @@ export function useActs(): { acts: ReadonlySet<Act>; last: LastCall | undefined 
       }
       const { mutationId: id } = event.mutation;
       const { action } = event;
-      if (action.type === "pending" && isSent()) {
+      if (action.type === "pending" && (isSent() || event.mutation.meta === ANYWAY)) {
         sentAt.set(id, performance.now());
         see("send");
       }
@@ -56,7 +60,9 @@ export function useActs(): { acts: ReadonlySet<Act>; last: LastCall | undefined 
         setLast({ kind: "granted", took });
       } else if (isRateLimitError(action.error)) {
         see("decide");
-        setLast({ kind: "denied", took });
+        const { data } = action.error as typeof action.error & TRPCClientErrorLike<AppRouter>;
+        const { httpStatus: status, rateLimit } = data;
+        setLast({ kind: "denied", took, status, retryAfter: rateLimit.retryAfter });
       } else {
         setLast({ kind: "failed", took });
       }

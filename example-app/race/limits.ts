@@ -1,5 +1,5 @@
 /** What both limiters of a race allow, and how often a visitor may start one. */
-import { HOUR, MINUTE, type RateLimitConfig } from "trpc-rate-limit";
+import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
 
 /** How many tokens a racer may take. */
 export const ALLOWED = 10;
@@ -9,7 +9,12 @@ export const raceLimits = {
   race: { kind: "token bucket", rate: ALLOWED, period: HOUR },
   /** A race is work for the server: a visitor starts five, and then one every six seconds. */
   runRace: { kind: "token bucket", rate: 10, period: MINUTE, capacity: 5 },
+  /** The races that the server starts for visitors who arrive. All of them share these. */
+  arrivalRace: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 10 },
 } as const satisfies Record<string, RateLimitConfig>;
+
+/** How long visitors who arrive are shown the same race, ms. */
+export const FRESH = 10 * SECOND;
 
 /** How many calls each of the two processes makes at once. */
 export const CALLS = 25;

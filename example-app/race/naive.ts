@@ -3,8 +3,10 @@ import { HOUR } from "trpc-rate-limit";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
 import { ALLOWED } from "./limits.js";
 
+type Table = Pick<PrismaClient, "naiveLimit">;
+
 /** Reads the row, compares, writes. @returns whether the call is granted. */
-export async function naiveLimit(prisma: PrismaClient, key: string): Promise<boolean> {
+export async function naiveLimit(prisma: Table, key: string): Promise<boolean> {
   const row = await prisma.naiveLimit.findUnique({ where: { key } });
   if (!row || row.resetAt <= new Date()) {
     const first = { count: 1, resetAt: new Date(Date.now() + HOUR) };
@@ -18,7 +20,7 @@ export async function naiveLimit(prisma: PrismaClient, key: string): Promise<boo
 }
 
 /** Compares and counts in one statement, so it is exact. It knows nothing of what the call writes. */
-export async function exactLimit(prisma: PrismaClient, key: string): Promise<boolean> {
+export async function exactLimit(prisma: Table, key: string): Promise<boolean> {
   const { count } = await prisma.naiveLimit.updateMany({
     where: { key, count: { lt: ALLOWED } },
     data: { count: { increment: 1 } },

@@ -2,30 +2,16 @@
 import { setImmediate } from "node:timers/promises";
 import { createRateLimiter, HOUR, prismaStore } from "trpc-rate-limit/server";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
-import { ALLOWED, CALLS, ORDERS, raceLimits } from "./limits.js";
+import { ALLOWED, ORDERS, raceLimits } from "./limits.js";
+import { type Calls, makeCalls, type Tick } from "./make-calls.js";
 import { exactLimit, naiveLimit } from "./naive.js";
 
 export type Racer = "naive" | "package";
-/** Failed: the call got no answer but an error, such as that the database was busy. */
-export type Outcome = "granted" | "denied" | "failed";
-/** Same: in one tick, as the calls of one batch of tRPC. Each: one after the other, as requests. */
-export type Tick = "same" | "each";
-
-export interface Calls {
-  /** When the first call started, epoch ms. */
-  startedAt: number;
-  /** In the order in which they started. `at` is when the answer was there, epoch ms with a fraction. */
-  answers: { outcome: Outcome; at: number }[];
-}
-
 /** What has become of one order. Each is read from the database after it. */
 export interface Order {
   tookToken: boolean;
   wroteSeat: boolean;
 }
-
-/** Epoch ms, with a fraction. */
-const now = () => performance.timeOrigin + performance.now();
 
 /** Every second order wants the seat of the one before, so its write fails. */
 const seatOf = (order: number) => Math.ceil(order / 2);
@@ -69,20 +55,9 @@ export function createRacers(prisma: PrismaClient) {
     await prisma.naiveLimit.create({ data: { key, count: 0, resetAt } });
   }
 
-  /** Makes this process's calls. None of them waits for the answer to another one. */
-  async function call(input: { racer: Racer; key: string; tick: Tick }): Promise<Calls> {
-    const { racer, key, tick } = input;
-    const startedAt = now();
-    const answers: Promise<Calls["answers"][number]>[] = [];
-    for (let i = 0; i < CALLS; i++) {
-      const outcome = allow[racer](key).then(
-        (ok): Outcome => (ok ? "granted" : "denied"),
-        (): Outcome => "failed",
-      );
-      answers.push(outcome.then((known) => ({ outcome: known, at: now() })));
-      if (tick === "each") await setImmediate();
-    }
-    return { startedAt, answers: await Promise.all(answers) };
+  /** Makes this process's calls. */
+  function call({ racer, key, tick }: { racer: Racer; key: string; tick: Tick }): Promise<Calls> {
+    return makeCalls(() => allow[racer](key), tick === "each" ? () => setImmediate() : undefined);
   }
 
   /** Sends the orders of one racer, each after the answer to the one before. */

@@ -1,24 +1,25 @@
 /** Races of two limiters, in two processes of their own. What they did is counted, and then deleted. */
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
 import { databaseOf } from "../shared/server/database.js";
 import type { App } from "../shared/server/trpc.js";
+import { callsProcedures } from "./calls-procedures.js";
+import type { Tick } from "./make-calls.js";
 import { createRaceProcesses, type RaceProcess } from "./processes.js";
-import { ALLOWED } from "./limits.js";
-import type { Calls, Outcome, Racer, Tick } from "./racers.js";
+import type { Racer } from "./racers.js";
+import { type Result, resultOf } from "./result.js";
 
-export function raceRouter({ t, rl, prisma }: App) {
+export function raceRouter({ t, rl, limiter, prisma }: App) {
   const processes = createRaceProcesses(() => databaseOf(prisma).url);
   let last: Promise<unknown> = Promise.resolve();
 
   /** One race at a time, because two would disturb each other's times. Each has rows of its own. */
   function inTurn<T>(
-    visitor: string,
+    of: string,
     race: (key: string, both: readonly RaceProcess[]) => Promise<T>,
   ): Promise<T> {
     const result = last.then(async () => {
       const both = await processes.both();
-      const key = `${visitor} ${randomUUID()}`;
+      const key = `${of} ${randomUUID()}`;
       try {
         await both[0]!.run("begin", { key });
         return await race(key, both);
@@ -37,16 +38,13 @@ export function raceRouter({ t, rl, prisma }: App) {
       return { pids: both.map(({ pid }) => pid), database: databaseOf(prisma).kind };
     }),
 
-    run: t.procedure
-      .input(z.object({ tick: z.enum(["same", "each"]) }))
-      // Limit: a race is work for the server.
-      .use(rl.rateLimited("runRace"))
-      .mutation(({ ctx, input: { tick } }) =>
-        inTurn(ctx.visitor, async (key, both) => {
-          const naive = await raceOf(both, { racer: "naive", key, tick });
-          return { naive, package: await raceOf(both, { racer: "package", key, tick }) };
-        }),
-      ),
+    ...callsProcedures({ t, rl, limiter }, (of, tick) =>
+      inTurn(of, async (key, both) => ({
+        naive: await resultFrom(both, { racer: "naive", key, tick }),
+        package: await resultFrom(both, { racer: "package", key, tick }),
+        database: databaseOf(prisma).kind,
+      })),
+    ),
 
     order: t.procedure.use(rl.rateLimited("runRace")).mutation(({ ctx }) =>
       inTurn(ctx.visitor, async (key, [one]) => {
@@ -60,29 +58,13 @@ export function raceRouter({ t, rl, prisma }: App) {
   });
 }
 
-/** Over: granted, although so many were granted before that none was left. */
-export type Shown = Outcome | "over";
-
 /** Both processes call at the same time. */
-async function raceOf(
+async function resultFrom(
   both: readonly RaceProcess[],
   input: { racer: Racer; key: string; tick: Tick },
-) {
-  const calls = await Promise.all(both.map((process) => process.run("call", input)));
-  const ends = calls.flatMap(({ answers }) => answers.map(({ at }) => at));
-  const grants = calls
-    .flatMap(({ answers }) => answers.filter(({ outcome }) => outcome === "granted"))
-    .sort((a, b) => a.at - b.at);
-  const over = new Set<Calls["answers"][number]>(grants.slice(ALLOWED));
-  return {
-    processes: calls.map(({ answers }, i) => ({
-      pid: both[i]!.pid,
-      outcomes: answers.map((answer): Shown => (over.has(answer) ? "over" : answer.outcome)),
-    })),
-    granted: grants.length,
-    /** From the first call to the last answer. */
-    ms: Math.max(...ends) - Math.min(...calls.map(({ startedAt }) => startedAt)),
-    /** How many tokens its row says are taken. */
-    taken: await both[0]!.run("taken", input),
-  };
+): Promise<Result> {
+  const callers = await Promise.all(
+    both.map(async (each) => ({ pid: each.pid, calls: await each.run("call", input) })),
+  );
+  return resultOf(callers, await both[0]!.run("taken", input));
 }

@@ -7,8 +7,10 @@ import { createRateLimitTRPC, formatRateLimitError } from "trpc-rate-limit/trpc"
 import { initTRPC } from "@trpc/server";
 import { overviewRouter } from "../../example-app/overview/server.js";
 import { playgroundRouter } from "../../example-app/playground/server.js";
+import { callsProcedures } from "../../example-app/race/calls-procedures.js";
 import { LIMITS } from "../../example-app/shared/server/limiter.js";
 import type { Context } from "../../example-app/shared/server/trpc.js";
+import { raceInMemory } from "./races.js";
 
 /** What each call of this page comes with. */
 export const CONTEXT: Context = { visitor: "you", process: 1 };
@@ -35,6 +37,9 @@ export function createSiteRouter() {
   return t.router({
     rateLimit: rl.router,
     overview: overviewRouter({ t, rl }),
+    race: t.router(
+      callsProcedures({ t, rl, limiter }, (of, tick) => raceInMemory(limiter, of, tick)),
+    ),
     playground: playgroundRouter({ t, rl, limiter, playgroundConfigs }),
   });
 }

@@ -1,5 +1,5 @@
-/** The first part: a button under a real limit, and the lines that act beside it. */
-import type { Browser, Page } from "playwright-core";
+/** The first part: a race for each visitor who arrives, a button under a real limit, and the lines that act. */
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { violationsOf } from "../support/axe.js";
 import { problemsOf } from "../support/problems.js";
@@ -16,6 +16,7 @@ async function open(options?: Parameters<Browser["newContext"]>[0]) {
   const visitor = await browser.newContext(options);
   const page = await visitor.newPage();
   const problems = problemsOf(page);
+  await page.addInitScript(recordCounts);
   await page.goto(demo.url);
   await left(page, 5).waitFor();
   return {
@@ -27,7 +28,7 @@ async function open(options?: Parameters<Browser["newContext"]>[0]) {
   };
 }
 
-const button = (page: Page) => page.locator(".try button");
+const button = (page: Page) => page.locator(".try > button");
 const left = (page: Page, count: number) => page.getByText(`${count} of 5 calls left`);
 const waiting = (page: Page) => button(page).filter({ hasText: /^Wait \ds$/ });
 const ready = (page: Page) => button(page).filter({ hasText: /^Send$/ });
@@ -36,6 +37,22 @@ const drain = (page: Page) =>
   button(page).evaluate((each: HTMLElement) => {
     for (let i = 0; i < 8; i++) each.click();
   });
+const anyway = (page: Page) => page.getByRole("button", { name: "Call anyway" });
+const sentWhileWaiting = (page: Page, count: number) =>
+  page.locator(".anyway").getByText(`Requests sent while waiting: ${count}`, { exact: true });
+/** Its processes may have to start first, on a machine that others use, too. */
+const SLOW = { timeout: 90_000 };
+const SUMMARY = /^The limit is 10\. The ten lines granted (\d+) calls, this package (\d+)\.$/;
+/** What the race says in words, once it is over. */
+async function summaryOf(page: Page): Promise<{ naive: number; own: number }> {
+  const status = page.getByRole("status").filter({ hasText: SUMMARY });
+  await status.waitFor({ ...SLOW, state: "attached" });
+  const [, naive, own] = SUMMARY.exec((await status.textContent())!)!;
+  return { naive: Number(naive), own: Number(own) };
+}
+const side = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+const dots = (page: Page, name: string, outcome: string) =>
+  side(page, name).locator(`.dots [data-outcome=${outcome}]`).count();
 /** The line with this text, while it acts. */
 const acting = (page: Page, text: string) =>
   page.locator(".line[data-acts=true]").filter({ hasText: text });
@@ -74,7 +91,7 @@ it("drains, counts down and comes back, and the lines act that do it", async () 
   await page.getByText("The server let it pass").waitFor();
 });
 
-it("sends nothing while it waits, and the server denies what is sent all the same", async () => {
+it("sends nothing while it waits, and counts what is sent all the same, which the server denies", async () => {
   await using visitor = await open();
   const { page } = visitor;
   let calls = 0;
@@ -82,16 +99,112 @@ it("sends nothing while it waits, and the server denies what is sent all the sam
     // The calls of one tick travel in one request.
     calls += request.url().split("overview.send").length - 1;
   });
+  // Not before it waits.
+  await anyway(page).click({ force: true });
   await Promise.all([drain(page), waiting(page).waitFor(), left(page, 0).waitFor()]);
   await expect.poll(() => calls).toBe(5);
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, () =>
-      page.request.post(`${demo.url}/trpc/overview.send`, { data: {} }),
-    ),
-  );
-  expect(answers.map((answer) => answer.status())).toContain(429);
-  expect(calls).toBe(5);
+  await drain(page);
+  await sentWhileWaiting(page, 0).waitFor();
+
+  await ready(page).waitFor();
+  // A full bucket, so that the wait after it is as long as it can be.
+  await left(page, 5).waitFor();
+  await Promise.all([drain(page), waiting(page).waitFor()]);
+  const denied = page.waitForResponse((response) => /\/overview\.send\?/.test(response.url()));
+  await anyway(page).click();
+  const answer = await (await denied).text();
+  const [, retryAfter] = /"retryAfter":([\d.]+)/.exec(answer)!;
+  await page.getByText(`The server denied it: 429, with retryAfter ${retryAfter} ms.`).waitFor();
+  await sentWhileWaiting(page, 1).waitFor();
+  expect(calls).toBe(11);
 });
+
+describe("the race", { timeout: SLOW.timeout }, () => {
+  it("runs when a visitor arrives, and shows the calls of both sides", async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    const { naive, own } = await summaryOf(page);
+    expect(naive).toBeGreaterThanOrEqual(25);
+    expect(own).toBe(10);
+    expect({
+      granted: await dots(page, "Your own ten lines", "granted"),
+      over: await dots(page, "Your own ten lines", "over"),
+      denied: await dots(page, "Your own ten lines", "denied"),
+    }).toEqual({ granted: 10, over: naive - 10, denied: 50 - naive });
+    expect(await dots(page, "This package", "granted")).toBe(10);
+    expect(await dots(page, "This package", "denied")).toBe(40);
+    await side(page, "Your own ten lines").getByText(`${naive} of 10`).waitFor();
+    await side(page, "This package").getByRole("img", { name: "10 granted, 40 denied" }).waitFor();
+    // They are the processes of the demo, and not the server's own.
+    const asked = await page.request.get(`${demo.url}/trpc/race.processes`);
+    const { result } = (await asked.json()) as { result: { data: { pids: number[] } } };
+    await page.getByText(`The processes ${result.data.pids.join(" and ")} of this`).waitFor();
+
+    // None of the visitor's own races was used.
+    await page.goto(`${demo.url}/#race`);
+    await page.getByText("5 of 5 races left").waitFor();
+  });
+
+  it("is one for all who arrive in the same seconds", async () => {
+    await using visitor = await open();
+    await summaryOf(visitor.page);
+    const { request } = visitor.page;
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async () =>
+        (await request.get(`${demo.url}/trpc/race.arrival`)).text(),
+      ),
+    );
+    // Also its times. The seconds may end meanwhile.
+    expect(new Set(answers).size).toBeLessThanOrEqual(2);
+  });
+
+  it("runs again, until the visitor has none left, and keeps the focus", async () => {
+    await using visitor = await open();
+    const { page } = visitor;
+    await summaryOf(page);
+    const again = page.locator(".again button");
+    await again.focus();
+    for (let races = 0; races < 5; races++) {
+      await again
+        .filter({ hasText: "Run again" })
+        .and(page.locator("[aria-disabled=false]"))
+        .waitFor(SLOW);
+      await page.keyboard.press("Enter");
+    }
+    await again.getByRole("timer").waitFor(SLOW);
+    await page.keyboard.press("Enter");
+    await page
+      .getByText(/^Not yet: in \d s\.$/)
+      .first()
+      .waitFor({ state: "attached" });
+    expect(await again.evaluate((each) => each === document.activeElement)).toBe(true);
+    await again.filter({ hasText: "Run again" }).waitFor();
+  });
+
+  it.each([
+    ["no-preference", "one after the other"],
+    ["reduce", "at once, for a visitor who wants no motion"],
+  ] as const)("shows its answers (%s) %s", async (reducedMotion, _how) => {
+    await using visitor = await open({ reducedMotion });
+    const { page } = visitor;
+    await summaryOf(page);
+    const counts = await page.evaluate(
+      () => (globalThis as unknown as { counts: string[] }).counts,
+    );
+    if (reducedMotion === "reduce") expect(counts).toEqual(["– of 10", "10 of 10"]);
+    else expect(counts.length).toBeGreaterThan(5);
+  });
+});
+
+/** In the page: each text that the package's side has said of how many were granted. */
+function recordCounts(): void {
+  const counts: string[] = [];
+  Object.assign(globalThis, { counts });
+  new MutationObserver(() => {
+    const text = [...document.querySelectorAll(".granted b")].at(-1)?.textContent;
+    if (text !== undefined && text !== counts.at(-1)) counts.push(text);
+  }).observe(document, { childList: true, characterData: true, subtree: true });
+}
 
 it("works with the keyboard, and keeps the focus while it waits", async () => {
   await using visitor = await open({ reducedMotion: "reduce" });
@@ -120,19 +233,30 @@ describe.each([
   { width: 390, height: 844 },
   { width: 320, height: 640 },
 ])("at $width px", (viewport) => {
-  it.each(["light", "dark"] as const)("fits and has no barrier, in %s", async (colorScheme) => {
-    await using visitor = await open({ viewport, colorScheme });
-    const { page } = visitor;
-    await Promise.all([drain(page), waiting(page).waitFor()]);
-    const { y, height } = (await button(page).boundingBox())!;
-    const size = await page.evaluate(() => {
-      const { scrollWidth, scrollHeight } = document.documentElement;
-      return { scrollWidth, scrollHeight };
-    });
-    expect(size.scrollWidth).toBe(viewport.width);
-    // The promise and the button are seen at once; in a wide window, all of it is.
-    expect(y + height).toBeLessThan(viewport.height);
-    if (viewport.width === 1280) expect(size.scrollHeight).toBe(viewport.height);
-    expect(await violationsOf(page)).toEqual([]);
-  });
+  const bottomOf = async (each: Locator) => {
+    const { y, height } = (await each.boundingBox())!;
+    return y + height;
+  };
+
+  it.each(["light", "dark"] as const)(
+    "fits and has no barrier, in %s",
+    SLOW,
+    async (colorScheme) => {
+      await using visitor = await open({ viewport, colorScheme });
+      const { page } = visitor;
+      const race = page.locator(".arrival");
+      const { height } = (await race.boundingBox())!;
+      await summaryOf(page);
+      // It had its room before.
+      expect((await race.boundingBox())!.height).toBeCloseTo(height, 0);
+      await Promise.all([drain(page), waiting(page).waitFor()]);
+      await anyway(page).click();
+      await page.getByText("The server denied it").waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width);
+      // The claim and the button are seen at once; in a wide window, the race is, too.
+      expect(await bottomOf(button(page))).toBeLessThan(viewport.height);
+      if (viewport.width === 1280) expect(await bottomOf(race)).toBeLessThan(viewport.height);
+      expect(await violationsOf(page)).toEqual([]);
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { rateLimitLink, shareStream } from "trpc-rate-limit/client";
 import { createRateLimitReact } from "trpc-rate-limit/react";
 import type { AppRouter } from "../server/router.js";
+import { tellSentCalls } from "./sent-calls.js";
 import { serverLink } from "./server-link.js";
 
 export const client = createTRPCClient<AppRouter>({
@@ -11,6 +12,7 @@ export const client = createTRPCClient<AppRouter>({
     // Limit: before the links that send, so that the hooks know of a denial at once.
     // The model reserves, and predictions are about calls that do not.
     rateLimitLink({ limits: { "model.ask": null } }),
+    tellSentCalls,
     serverLink,
   ],
 });

@@ -1,0 +1,137 @@
+/** Fifty calls on a limit of ten, once the visitor is there: of ten lines of one's own, and of this package. */
+import { useQuery } from "@tanstack/react-query";
+import type { inferRouterOutputs } from "@trpc/server";
+import { type ReactNode, useMemo } from "react";
+import { sourceOf } from "../shared/page/code.js";
+import { OutcomeLegend } from "../shared/page/outcomes.js";
+import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
+import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
+import type { AppRouter } from "../shared/server/router.js";
+import { useReplay } from "./use-replay.js";
+
+type Race = inferRouterOutputs<AppRouter>["race"]["arrival"];
+type Result = Race["naive"];
+
+/** As the text says. The server says how many there were. */
+const LIMIT = 10;
+const CALLS = 50;
+
+export function ArrivalRace() {
+  const trpc = useTRPC();
+  // The server makes a race for all who arrive in the same seconds.
+  const arrival = useQuery(trpc.race.arrival.queryOptions(undefined, { staleTime: Infinity }));
+  // Limit: another race is work for the server. The button counts down to the next one.
+  const again = useRateLimitedMutation("runRace", trpc.race.run.mutationOptions());
+  const race = again.isPending ? undefined : (again.data ?? arrival.data);
+  const failed = again.isError || (arrival.isError && !race);
+  const retryAt = again.canMutate ? undefined : again.retryAt;
+  const { line, sayNotYet } = useNotYet(retryAt);
+  const isReady = race !== undefined || failed;
+  const said = line ?? (failed ? "This race did not finish. Run another one." : undefined);
+  const naive = useReplay(useMemo(() => race && inOrder(race.naive), [race]));
+  const own = useReplay(useMemo(() => race && inOrder(race.package), [race]));
+  const code = sourceOf("example-app/race/naive.ts");
+
+  function press() {
+    if (!again.canMutate) sayNotYet();
+    else if (isReady) again.mutate({ tick: "same" });
+  }
+
+  return (
+    <section className="card arrival" aria-labelledby="arrival-title">
+      <h2 id="arrival-title">Fifty calls at once. The limit is 10.</h2>
+      <div className="sides">
+        <Side title="Your own ten lines" result={race?.naive} seen={naive}>
+          {code === undefined ? "Read, compare, write" : <a href={code}>Read, compare, write</a>}
+        </Side>
+        <Side title="This package" result={race?.package} seen={own}>
+          <code>limiter.limit("race")</code>
+        </Side>
+      </div>
+      <OutcomeLegend />
+      <div className="again">
+        <WaitButton
+          type="button"
+          retryAt={retryAt}
+          isReady={isReady}
+          texts={["Run again"]}
+          onClick={press}
+        >
+          Run again
+        </WaitButton>
+        {/* What the two sides show, in one sentence for screen readers. */}
+        <p role="status" className={said === undefined ? "hidden" : undefined}>
+          {said ?? (race && naive.length === CALLS && summaryOf(race))}
+        </p>
+        {said === undefined &&
+          (race ? (
+            <p className="quiet">{placeOf(race)}</p>
+          ) : (
+            <p className="quiet late">The calls are on their way…</p>
+          ))}
+      </div>
+    </section>
+  );
+}
+
+function placeOf({ naive: { processes }, database }: Race): string {
+  const [one, two] = processes.map(({ pid }) => pid);
+  return database === undefined
+    ? "In this page, two callers in a web worker; in the demo, two processes and a database."
+    : `The processes ${one} and ${two} of this server made 25 calls each, on ${database}.`;
+}
+
+function summaryOf({ naive, package: own }: Race): string {
+  return `The limit is ${LIMIT}. The ten lines granted ${naive.granted} calls, this package ${own.granted}.`;
+}
+
+/** @param seen the answers that are shown, in the order in which they came. */
+function Side({
+  title,
+  result,
+  seen,
+  children,
+}: {
+  title: string;
+  result: Result | undefined;
+  seen: readonly string[];
+  children: ReactNode;
+}) {
+  const countOf = (...outcomes: readonly string[]) =>
+    seen.filter((outcome) => outcomes.includes(outcome)).length;
+  const granted = countOf("granted", "over");
+  const isOver = seen.length === CALLS;
+  return (
+    <section className="side" aria-label={title}>
+      <h3>{title}</h3>
+      <p className="how">{children}</p>
+      <div
+        className="dots"
+        role="img"
+        aria-label={isOver ? `${granted} granted, ${countOf("denied")} denied` : "No result yet"}
+      >
+        {Array.from({ length: CALLS }, (_, i) => (
+          <i key={i} data-outcome={seen[i] ?? ""} />
+        ))}
+      </div>
+      <p className="granted" data-bad={granted > LIMIT}>
+        <b>{`${result ? granted : "–"} of ${LIMIT}`}</b> granted
+      </p>
+      <p className="verdict" data-bad={granted !== LIMIT}>
+        {result && isOver && `${verdictOf(granted)}, in ${Math.max(1, Math.round(result.ms))} ms`}
+      </p>
+    </section>
+  );
+}
+
+function inOrder({ processes }: Result) {
+  return processes
+    .flatMap(({ outcomes, after }) => outcomes.map((outcome, i) => ({ outcome, at: after[i]! })))
+    .sort((a, b) => a.at - b.at)
+    .map(({ outcome }) => outcome);
+}
+
+function verdictOf(granted: number): string {
+  if (granted === LIMIT) return "Exactly the limit";
+  return granted > LIMIT ? `${granted - LIMIT} too many` : `${LIMIT - granted} too few`;
+}

@@ -1,0 +1,29 @@
+/** Shows the answers of a race one after the other, slowly enough to be seen. */
+import { useEffect, useState } from "react";
+
+/** ms for all of them. */
+const LENGTH = 1_200;
+
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/**
+ * @param answers `undefined` while there are none. Others are shown from their first one.
+ * @returns those that are shown now. They are all for visitors who want no motion.
+ */
+export function useReplay<T>(answers: readonly T[] | undefined): readonly T[] {
+  const begin = () => ({ answers, shown: isStill() ? Infinity : 0 });
+  const [replay, setReplay] = useState(begin);
+  if (replay.answers !== answers) setReplay(begin());
+
+  useEffect(() => {
+    if (!answers || isStill()) return undefined;
+    const start = performance.now();
+    let frame = requestAnimationFrame(function show(now) {
+      const part = Math.min(1, Math.max(0, now - start) / LENGTH);
+      setReplay({ answers, shown: Math.floor(part * answers.length) });
+      if (part < 1) frame = requestAnimationFrame(show);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [answers]);
+  return answers?.slice(0, replay.answers === answers ? replay.shown : 0) ?? [];
+}

@@ -1,0 +1,26 @@
+/** How many calls of the button have left the page while it waited, counted where they leave. */
+import { useEffect, useState } from "react";
+import { onSentCall } from "../shared/page/sent-calls.js";
+import { useRateLimit } from "../shared/page/trpc.js";
+
+export function useSentWhileWaiting(): number {
+  const { status } = useRateLimit("sendHello");
+  const isWaiting = status?.ok === false;
+  const [sent, setSent] = useState(0);
+
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    let stop = () => {};
+    // The call with the last token leaves in the task that began the wait. It is none of these.
+    const timer = setTimeout(() => {
+      stop = onSentCall((path) => {
+        if (path === "overview.send") setSent((count) => count + 1);
+      });
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [isWaiting]);
+  return sent;
+}
