@@ -21,8 +21,7 @@ export function KeyCard({
   const { formats } = useAdmin();
   const id = useId();
   const title = useRef<HTMLHeadingElement>(null);
-  const { item } = state;
-  const override = state.override ?? item.override;
+  const { item, override } = state;
   const isLimited = (item.retryAfter ?? 0) > 0;
   return (
     <section className="rla-card rla-key-card" aria-labelledby={id} data-limited={isLimited}>
@@ -30,7 +29,8 @@ export function KeyCard({
         <h3 ref={title} id={id} tabIndex={-1} translate="no">
           {limit.name}
         </h3>
-        <OverrideBadge override={override} />
+        {/* Without one of its own, that of all keys may count. */}
+        <OverrideBadge override={override ?? item.override} />
       </div>
       <p className="rla-quiet">{formats.config(item.config, limit.kind)}</p>
       <div className="rla-line rla-state">

@@ -55,7 +55,7 @@ export function OverrideBadge({ override }: { override: AdminOverride | undefine
   const kind = override.blocked ? "banned" : override.unlimited ? "exempt" : "raised";
   return (
     <span className="rla-badge" data-kind={kind}>
-      {overrideText(override, formats)}
+      {`${override.key === undefined ? "all keys: " : ""}${overrideText(override, formats)}`}
     </span>
   );
 }

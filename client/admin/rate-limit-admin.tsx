@@ -98,6 +98,8 @@ export function RateLimitAdmin({
                   setChosen(name);
                   setInput(undefined);
                 }}
+                // The first one opens where somebody waits. What is chosen stays.
+                onCount={(name) => setChosen((before) => before ?? name)}
                 onBack={() => setInput(undefined)}
               />
             )}

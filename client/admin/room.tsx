@@ -11,12 +11,14 @@ export function Room({
   shown,
   input,
   onChoose,
+  onCount,
   onBack,
 }: {
   shown: AdminLimit;
   /** The key that is looked at. */
   input: KeyInput | undefined;
   onChoose: (name: string) => void;
+  onCount: (name: string) => void;
   onBack: () => void;
 }): ReactElement {
   const { limits } = useAdmin().limits;
@@ -41,7 +43,7 @@ export function Room({
 
   return (
     <div className="rla-body">
-      <Tabs id={id} chosen={shown.name} onChoose={onChoose} />
+      <Tabs id={id} chosen={shown.name} onChoose={onChoose} onCount={onCount} />
       <div
         ref={panel}
         id={`${id}-panel`}

@@ -13,14 +13,17 @@ export function Tabs({
   id,
   chosen,
   onChoose,
+  onCount,
 }: {
   /** The start of the ids of the tabs and of their panel. */
   id: string;
   chosen: string;
   onChoose: (name: string) => void;
+  /** Called with each count: with the first limit that limits a key, or else the first of all. */
+  onCount: (name: string) => void;
 }): ReactElement {
   const { limits } = useAdmin();
-  const counts = useCounts();
+  const counts = useCounts(onCount);
   const list = useRef<HTMLDivElement>(null);
   const names = limits.limits.map(({ name }) => name);
 
@@ -84,12 +87,16 @@ function Count({ text }: { text: string | undefined }) {
 }
 
 /** By name, such as `3` or `99+`. */
-function useCounts(): Record<string, string> | undefined {
+function useCounts(onCount: (name: string) => void): Record<string, string> | undefined {
   const { client, limits, interval } = useAdmin();
   const names = limits.limits.map(({ name }) => name);
   const { data } = usePoll(
     JSON.stringify(names),
-    async (signal) => ({ counts: await countAll(client, names, signal) }),
+    async (signal) => {
+      const counts = await countAll(client, names, signal);
+      onCount(names.find((name) => counts[name] !== "0") ?? names[0]!);
+      return { counts };
+    },
     Math.max(COUNT_INTERVAL, 5 * interval),
   );
   return data?.counts;

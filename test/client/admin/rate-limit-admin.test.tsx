@@ -103,6 +103,24 @@ describe("the list of those who are limited", () => {
     await screen.findByRole("grid", { name: "Keys that send limits now" });
   });
 
+  it("opens on the first limit that limits a key, and stays where one has gone", async () => {
+    const { limiter, unblock } = await open({ isBlocked: true });
+    await limiter.limit("plan", { key: "ann", count: 5 });
+    unblock();
+    await soon(() => screen.getByRole("tab", { name: /^plan/, selected: true }));
+    await soon(() => expect(rows()[0]?.textContent).toMatch(/^ann.*0 of 5/));
+    press(await tab(/^send/));
+    await screen.findByText("Nobody is limited now.");
+    expect((await tab(/^send/)).getAttribute("aria-selected")).toBe("true");
+  });
+
+  it("opens on the first limit of all where none limits a key", async () => {
+    const { limiter } = await open();
+    await screen.findByText("Nobody is limited now.");
+    await limiter.limit("plan", { key: "ann", count: 5 });
+    expect((await tab(/^send/)).getAttribute("aria-selected")).toBe("true");
+  });
+
   it("shows all keys, those that may go on as well", async () => {
     const { limiter } = await open();
     await limiter.limit("send", { key: "ann" });
@@ -147,6 +165,16 @@ describe("one key", () => {
     await soon(() => expect(actions.queryByText(/^banned until/)).toBeNull());
     // The button is gone, so the focus is on what it was about.
     expect(document.activeElement?.textContent).toBe("send");
+  });
+
+  it("names a ban of all keys, and does not offer to clear it for this key alone", async () => {
+    const { limiter } = await open();
+    await limiter.limit("send", { key: "ann" });
+    await limiter.overrides.set("send", { blocked: true });
+    await lookUp("ann");
+    const actions = within(await card("send"));
+    await actions.findByText("all keys: banned");
+    expect(actions.queryByRole("button", { name: "Clear the override" })).toBeNull();
   });
 
   it("keeps a question with what was chosen when Escape closes it", async () => {
