@@ -4,6 +4,7 @@ import type { inferRouterOutputs } from "@trpc/server";
 import { calculateRateLimit } from "trpc-rate-limit";
 import { useTRPC } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
+import { formatAge } from "./format-age.js";
 
 type Row =
   inferRouterOutputs<AppRouter>["behind"]["rows"] extends AsyncIterable<infer TRead>
@@ -93,13 +94,4 @@ function formatTokens(value: number): string {
   return (Math.floor(value * unit + 1e-6) / unit).toLocaleString("en", {
     minimumFractionDigits: digits,
   });
-}
-
-function formatAge(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s ago`;
-  const minutes = Math.floor(seconds / 60);
-  const hours = Math.floor(minutes / 60);
-  if (hours === 0) return `${minutes} min ago`;
-  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} d ago`;
 }
