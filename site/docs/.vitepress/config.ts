@@ -81,7 +81,7 @@ export default defineConfig({
           options: { tokenize },
           searchOptions: {
             // Names of the reference are found last: a reader who looks for one types more of it.
-            boostDocument: (id: string) => (id.includes("/docs/reference/") ? 0.3 : 1),
+            boostDocument: (id: string) => (id.includes("/docs/reference/") ? 0.1 : 1),
           },
         },
       },
