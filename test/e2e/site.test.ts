@@ -92,6 +92,42 @@ describe("the documentation", () => {
 });
 
 describe("the overview", () => {
+  it("races two callers of its worker, and says that they are no processes", async () => {
+    await using page = await open("");
+    const summary = page.getByRole("status").filter({ hasText: "this package 10." });
+    await summary.waitFor({ state: "attached" });
+    const text = (await summary.textContent())!;
+    expect(Number(/ten lines granted (\d+) calls/.exec(text)?.[1])).toBeGreaterThan(10);
+    const own = page.getByRole("region", { name: "This package" });
+    await own.getByRole("img", { name: "10 granted, 40 denied" }).waitFor();
+    await page
+      .getByText(
+        "In this page, two callers in a web worker; in the demo, two processes and a database.",
+      )
+      .waitFor();
+    await page.getByRole("button", { name: "Run again" }).click();
+    await own.getByText(/^Exactly the limit, in \d+ ms$/).waitFor();
+    expect(page.problems).toEqual([]);
+  });
+
+  it("moves nothing while its part comes", async () => {
+    await using visitor = await newVisitor();
+    await visitor.addInitScript(() => {
+      Object.assign(globalThis, { moved: 0 });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          (globalThis as unknown as { moved: number }).moved += (
+            entry as unknown as { value: number }
+          ).value;
+        }
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    const page = await open("", visitor);
+    await page.getByText(/^Exactly the limit/).waitFor();
+    const moved = await page.evaluate(() => (globalThis as unknown as { moved: number }).moved);
+    expect(moved).toBeLessThan(0.005);
+  });
+
   it("drains a limit and gets it back, without a server", async () => {
     await using page = await open("");
     const requests: string[] = [];
@@ -103,6 +139,10 @@ describe("the overview", () => {
       for (let i = 0; i < 8; i++) each.click();
     });
     await page.getByRole("button", { name: /^Wait/ }).waitFor();
+    await page.getByText("Requests sent while waiting: 0").waitFor();
+    await page.getByRole("button", { name: "Call anyway" }).click();
+    await page.getByText(/^The server denied it: 429, with retryAfter [\d.]+ ms\.$/).waitFor();
+    await page.getByText("Requests sent while waiting: 1").waitFor();
     await page.getByRole("button", { name: /^Send/ }).waitFor();
     expect(requests).toEqual([]);
     expect(page.problems).toEqual([]);
