@@ -50,10 +50,3 @@ export async function readPages(): Promise<Page[]> {
     })),
   );
 }
-
-/** The first heading. @throws Error if there is none. */
-export function titleOf({ source, text }: Page): string {
-  const title = /^# (.+)$/m.exec(text)?.[1];
-  if (title === undefined) throw new Error(`${source} has no heading, and so no title`);
-  return title.replaceAll("`", "");
-}

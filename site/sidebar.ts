@@ -4,7 +4,7 @@
  * page needs a line there, and nothing here. That of the reference comes from its own indexes.
  */
 import { dirname, join, normalize } from "node:path";
-import { fileOf, type Page, routeOf, titleOf } from "./pages.js";
+import { fileOf, type Page, routeOf } from "./pages.js";
 
 interface Link {
   text: string;

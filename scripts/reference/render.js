@@ -188,25 +188,25 @@ export async function render({ modules, pages, sources, titleOf }) {
   /** A member of what a function returns, with the page of it, or that of its type. */
   function memberRow(member, file) {
     const type = exported.get(/^\w+/.exec(typeOf(member))?.[0]);
-    const code = exported.get(member.name);
+    const same = exported.get(member.name);
     const ofPage = pages.find(
       ({ title, entry }) => title === member.name && file.startsWith(`${entry}/`),
     );
-    const place = places.get(member) ?? places.get(code) ?? ofPage?.file ?? places.get(type);
+    const place = places.get(member) ?? places.get(same) ?? ofPage?.file ?? places.get(type);
     const name = `\`${member.name}\``;
-    const comment = [member, code, type].map((one) => one && commentOf(one)).find(Boolean);
+    const comment = [member, same, type].map((one) => one && commentOf(one)).find(Boolean);
     const link = place === undefined ? name : `[${name}](${relative(file, place)})`;
     return [link, firstOf(comment, file)];
   }
 
   function throwsText(comment, file) {
     const tags = (comment?.blockTags ?? []).filter(({ tag }) => tag === "@throws");
-    const texts = tags.map(({ content }) =>
+    const reasons = tags.map(({ content }) =>
       partsText(content, file).replace(/^(\w+Error|Error)\b/, errorName(file)),
     );
-    if (texts.length === 0) return "";
-    if (texts.length === 1) return `**Throws** ${texts[0]}`;
-    return `**Throws**\n\n${texts.map((text) => `- ${text.replace(/\n/g, "\n  ")}`).join("\n")}`;
+    if (reasons.length === 0) return "";
+    if (reasons.length === 1) return `**Throws** ${reasons[0]}`;
+    return `**Throws**\n\n${reasons.map((text) => `- ${text.replace(/\n/g, "\n  ")}`).join("\n")}`;
   }
 
   function errorName(file) {
@@ -413,7 +413,7 @@ export async function render({ modules, pages, sources, titleOf }) {
       const rows = own
         .filter((page) => page.section === section)
         .map((page) => [
-          `[${page.main || page.of === undefined || page.members.length === 1 ? code(page) : page.title}](${relative(file, page.file)})`,
+          `[${page.main || page.of === undefined || page.members.length === 1 ? linkTextOf(page) : page.title}](${relative(file, page.file)})`,
           aboutOf(page, file),
         ]);
       parts.push(`## ${section}`, rawTable(["Name", "About"], rows));
@@ -432,7 +432,7 @@ export async function render({ modules, pages, sources, titleOf }) {
     return `${parts.join("\n\n")}\n`;
   }
 
-  function code({ title, main }) {
+  function linkTextOf({ title, main }) {
     return main !== undefined || /^[a-z]\w*$|^(?:use|create|Rate)\w+$/.test(title)
       ? `\`${title}\``
       : title;

@@ -86,7 +86,7 @@ export function simplified(node, isExported, isOptional = false) {
     if (ts.isTypeReferenceNode(type) && type.typeArguments !== undefined) {
       const name = type.typeName.getText();
       if (!isExported(name) && /Names?$/.test(name)) return TEXT;
-      if (/^Middleware/.test(name)) return ts.factory.createTypeReferenceNode(name);
+      if (name.startsWith("Middleware")) return ts.factory.createTypeReferenceNode(name);
       const own = type.typeArguments.filter((one) => !isExported(name) || !isOfParameters(one));
       const given = own.length === 0 ? undefined : ts.factory.createNodeArray(own.map(visit));
       return ts.factory.updateTypeReferenceNode(type, type.typeName, given);

@@ -24,7 +24,7 @@ async function examples(): Promise<Example[]> {
       (await readdir(join(ROOT, folder), { recursive: true })).map((file) => `${folder}/${file}`),
     ),
   );
-  const sources = files.flat().filter((file) => /\.tsx?$/.test(file) && !/\.d\.ts$/.test(file));
+  const sources = files.flat().filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"));
   const found = await Promise.all(
     sources.map(async (file) =>
       examplesIn(await readFile(join(ROOT, file), "utf8")).map((code, i) => ({
@@ -99,7 +99,7 @@ describe("the examples of docstrings", async () => {
   });
 
   it("do not compile once the name of a limit is wrong", async () => {
-    const [example] = all.filter(({ code }) => code.includes('useRateLimit("sendMessage")'));
+    const example = all.find(({ code }) => code.includes('useRateLimit("sendMessage")'));
     const file = join(WORK, fileOf(example!));
     await writeFile(
       file,

@@ -39,7 +39,7 @@ it("an application gets the reference, with an index for each entry point and it
 
   for (const page of await docsPages()) {
     for (const [, target] of page.text.matchAll(/`reference\/([\w/-]+\.md)`/g)) {
-      expect(names, page.path).toContain(target);
+      expect(names.includes(target!), `${page.path} names ${target}`).toBe(true);
     }
   }
 
