@@ -1,3 +1,9 @@
+/** What is on which page of the reference, in which order, and under which words. */
+const page = (title, about, content) => ({ title, about, ...content });
+
+const METHODS =
+  "These are methods of the limiter that [`createRateLimiter`](createRateLimiter.md) returns.";
+
 /**
  * The pages of the reference, by entry point, in the order in which a newcomer needs them. A page is
  *
@@ -7,11 +13,6 @@
  *
  * A type that no page names stands on the first page that needs it.
  */
-const page = (title, about, content) => ({ title, about, ...content });
-
-const METHODS =
-  "These are methods of the limiter that [`createRateLimiter`](createRateLimiter.md) returns.";
-
 export const LAYOUT = {
   "trpc-rate-limit": {
     "What a call is told": [
