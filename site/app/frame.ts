@@ -7,7 +7,7 @@ import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
 import { imageSizeOf } from "../image-size.js";
 import { ROOT } from "../pages.js";
-import { heroOf } from "./hero.js";
+import { heroOf, introOf } from "./hero.js";
 import { SCHEME_SCRIPT, SCHEME_SWITCH } from "./scheme.js";
 
 const sizeOf = (name: string) => {
@@ -37,7 +37,7 @@ const pictureOf = (base: string) => `<section class="site-picture">
   <h2>How a call goes</h2>
   <picture>
     <source vite-ignore media="(max-width: 640px)" srcset="${base}docs/pictures/call-narrow.svg"${SIZES.narrow}>
-    <img vite-ignore src="${base}docs/pictures/call.svg"${SIZES.wide} loading="lazy" alt="A call goes from the page through the link and the middleware to one row, and a stream brings the news back to each page.">
+    <img vite-ignore src="${base}docs/pictures/call.svg"${SIZES.wide} loading="lazy" alt="The way of a call: page, link, middleware, one row, and by a stream back to each page.">
   </picture>
 </section>`;
 
@@ -81,6 +81,7 @@ export function frame(address: Address): Plugin {
           .replace("<!--head-->", () => headOf(html, path))
           .replace("<!--header-->", () => headerOf(path))
           .replace("<!--hero-->", heroOf)
+          .replace("<!--intro-->", introOf)
           .replace("<!--picture-->", () => pictureOf(base))
           .replace("<!--footer-->", footerOf(repository)),
     },

@@ -1,8 +1,9 @@
-/** The heading of the overview in the HTML, until its part is there, and where it never comes. */
+/** The headings of the parts in the HTML, until they are there, and where they never come. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const OVERVIEW = fileURLToPath(new URL("../../example-app/overview/", import.meta.url));
+const PLAYGROUND = fileURLToPath(new URL("../../example-app/playground/page.tsx", import.meta.url));
 
 /** The same words, in the same places as the demo's own, so that nothing moves. */
 export function heroOf(): string {
@@ -10,6 +11,25 @@ export function heroOf(): string {
     .filter((file) => file.endsWith(".tsx"))
     .map((file) => readFileSync(OVERVIEW + file, "utf8"));
   return `<section class="overview"><header>${headingIn(texts.join("\n"))}</header></section>`;
+}
+
+/** That of the playground, and what is below it. */
+export function introOf(): string {
+  return introIn(readFileSync(PLAYGROUND, "utf8"));
+}
+
+/**
+ * @param jsx the source of a part.
+ * @returns its title and its first sentences as HTML, in the places of `Part`.
+ * @throws Error if one of them is computed.
+ */
+export function introIn(jsx: string): string {
+  const [, title] = /\stitle="([^"]+)"/.exec(jsx) ?? [];
+  const [, lead] = /\slead="([^"]+)"/.exec(jsx) ?? [];
+  if (title === undefined || lead === undefined) {
+    throw new Error("example-app/playground has no title or lead of plain text");
+  }
+  return `<section class="part"><div class="intro"><h1>${title}</h1><p>${lead}</p></div></section>`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { headingIn, heroOf } from "../../../site/app/hero.js";
+import { headingIn, heroOf, introIn, introOf } from "../../../site/app/hero.js";
 
 it("takes the heading of the overview", () => {
   expect(heroOf()).toMatch(/^<section class="overview"><header>.*<h1>[A-Z][^<>{}]+<\/h1>/);
@@ -17,3 +17,11 @@ it.each(["", "<h1>{title}</h1>", "<h2>a</h2>"])(
     expect(() => headingIn(jsx)).toThrow("has no <h1> of plain text");
   },
 );
+
+it("has the title and the lead of a part, if both are plain text", () => {
+  expect(introIn('<Part\n  title="Try it"\n  lead="Press it."\n>')).toBe(
+    '<section class="part"><div class="intro"><h1>Try it</h1><p>Press it.</p></div></section>',
+  );
+  expect(introOf()).toContain("<h1>Playground</h1><p>");
+  expect(() => introIn('<Part title="Try it" lead={lead}>')).toThrow("has no title or lead");
+});
