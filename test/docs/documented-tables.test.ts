@@ -1,4 +1,4 @@
-/** The tables that docs/drizzle.md tells people to copy. */
+/** The tables that docs/drizzle.md and docs/kysely.md tell people to copy. */
 import type { Kysely } from "kysely";
 import { is, type Table } from "drizzle-orm";
 import { drizzle as drizzleLibsql } from "drizzle-orm/libsql";
@@ -28,7 +28,6 @@ import {
   type KyselyTables,
 } from "../support/open-orm.js";
 
-const PAGE = "docs/drizzle.md";
 const providers = ["postgresql", ...(mysqlUrl ? (["mysql"] as const) : []), "sqlite"] as const;
 type Provider = "postgresql" | "mysql" | "sqlite";
 
@@ -107,7 +106,7 @@ describe.each(providers)("the documented table of Drizzle for %s", (provider) =>
   it("is as in the package's migration, and works", async () => {
     const { database, expected, describeTable } = await withoutTable(provider);
     const { rateLimit } = await importBlock<{ rateLimit: Table }>(
-      PAGE,
+      "docs/drizzle.md",
       `db/${provider}/rate-limit.ts`,
     );
     await database.prisma.$executeRawUnsafe(createTable(provider, rateLimit));
@@ -142,7 +141,7 @@ describe.each(providers)("the documented migration of Kysely for %s", (provider)
         provider
       ];
       const { up } = await importBlock<{ up(db: Kysely<KyselyTables>): Promise<void> }>(
-        PAGE,
+        "docs/kysely.md",
         "db/migrations/rate-limit.ts",
         (code) =>
           code
