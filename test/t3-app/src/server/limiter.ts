@@ -14,7 +14,7 @@ const createLimiter = () =>
     },
   });
 
-/** Next bundles route handlers and pages apart. Without this, each would have its own limiter. */
+/** Next bundles route handlers and pages apart: without this, each has its own limiter. */
 const globalForLimiter = globalThis as unknown as {
   limiter: ReturnType<typeof createLimiter> | undefined;
 };
