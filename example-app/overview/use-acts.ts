@@ -61,8 +61,8 @@ export function useActs(): { acts: ReadonlySet<Act>; last: LastCall | undefined 
       } else if (isRateLimitError(action.error)) {
         see("decide");
         const { data } = action.error as typeof action.error & TRPCClientErrorLike<AppRouter>;
-        const { httpStatus: status, rateLimit } = data;
-        setLast({ kind: "denied", took, status, retryAfter: rateLimit.retryAfter });
+        const { retryAfter } = data.rateLimit;
+        setLast({ kind: "denied", took, status: data.httpStatus, retryAfter });
       } else {
         setLast({ kind: "failed", took });
       }
