@@ -19,6 +19,7 @@ export default function ControlRoom() {
       lead="Who is limited now, and what the people who help them can do about it. What is done here shows on the customer's open page at once."
     >
       <div className="control-room">
+        {!me && <p className="late">Asking who you are…</p>}
         {me && <Hat own={me.key} isOperator={me.isOperator} isOpen={me.isOpen} />}
         {/* The refusal and the room are two sights of one component: the server decides. */}
         {me && <RateLimitAdmin key={String(me.isOperator)} client={client} locale="en-GB" />}
@@ -68,6 +69,9 @@ function Hat({ own, isOperator, isOpen }: { own: string; isOperator: boolean; is
         </dd>
       </dl>
       <p role="status" className="quiet">
+        {isOpen && !isOperator && (
+          <span>The server refuses the room to a visitor. Become Support, and it opens.</span>
+        )}
         {!isOpen && <span>In production, visitors must not ban each other.</span>}
         {become.isError && <span>The server does not answer. Try again.</span>}
       </p>

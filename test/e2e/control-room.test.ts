@@ -178,6 +178,8 @@ describe("a caller who may not", () => {
     await room(page).getByRole("heading", { name: "You may not see this page" }).waitFor();
     expect(await room(page).textContent()).not.toMatch(/sendMessage|apiCalls|signUp/);
     expect(await room(page).getByRole("button").allTextContents()).toEqual(["Try again"]);
+    // The demo says what to do about it.
+    await page.getByText("Become Support, and it opens.").waitFor();
   });
 });
 

@@ -334,6 +334,13 @@ it("is operated with the keyboard alone, and shows where the focus is", async ()
   expect(page.problems).toEqual([]);
 });
 
+it("says that it is loading before any script of its own has come", async () => {
+  const page = await newPage(await newVisitor());
+  await page.route(/\/assets\/.*\.js$/, () => {});
+  await page.goto(demo.url, { waitUntil: "commit" });
+  await page.getByText("Loading…").waitFor();
+});
+
 it("is usable over a slow network, and says what it waits for", async () => {
   const page = await newPage(await newVisitor());
   const session = await page.context().newCDPSession(page);

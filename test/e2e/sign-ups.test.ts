@@ -135,6 +135,15 @@ describe("sign-ups", () => {
     },
   );
 
+  it.each([1280, 390])("show what is left as a bar, at %i px", async (width) => {
+    const page = await openSignUps(sharedDemo, width);
+    await page.getByText(/\d of 100 accounts left/).waitFor();
+    const meter = (await page.getByRole("meter").boundingBox())!;
+    const bar = (await page.getByRole("meter").locator("svg").boundingBox())!;
+    expect(bar.width).toBeCloseTo(meter.width, 0);
+    expect(bar.width).toBeGreaterThan(5 * bar.height);
+  });
+
   it("count down to the next window without a jump, also on a page whose clock is wrong", async () => {
     await untilWindowLasts();
     const page = await openSignUps(sharedDemo);
