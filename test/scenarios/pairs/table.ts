@@ -1,5 +1,5 @@
 /** The table of all pairs, as the documentation has it. */
-import { FEATURES, isLeased, isRefused, mayBeOld, type Pair, REFUSED } from "./features.js";
+import { FEATURES, isLeased, isRefused, mayBeOld, type Pair } from "./features.js";
 
 export function tableOfPairs(): string {
   const rows = FEATURES.map((feature, i) => [
@@ -9,12 +9,7 @@ export function tableOfPairs(): string {
       return markOf(i < j ? [feature, other] : [other, feature]);
     }),
   ]);
-  const refused = Object.entries(REFUSED).map(([pair, words]) => [pair, `\`${words}\``]);
-  return [
-    ...linesOf(["", ...FEATURES.map((_, i) => String(i + 1))], rows),
-    "",
-    ...linesOf(["refused", "with an error that says"], refused),
-  ].join("\n");
+  return linesOf(["", ...FEATURES.map((_, i) => String(i + 1))], rows).join("\n");
 }
 
 function markOf(pair: Pair): string {
