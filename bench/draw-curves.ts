@@ -13,12 +13,33 @@ interface Panel {
   series: Map<string, Point[]>;
 }
 
-const COLORS: Record<string, string> = { [PG]: "#0b6e4f", [PRISMA]: "#5b8def", [PEER]: "#c0392b" };
+/** The class of each line, whose colour the style has for light and dark pages. */
+const CLASSES: Record<string, string> = { [PG]: "pg", [PRISMA]: "prisma", [PEER]: "peer" };
+const STYLE = `
+  svg { font: 14px system-ui, sans-serif; fill: #1b1a21; background: #fff; }
+  .title { font-weight: 650; }
+  .about { fill: #5c5a68; }
+  .grid { stroke: #e0dee8; }
+  polyline { fill: none; stroke-width: 2.5; }
+  .pg { stroke: #0b6e4f; fill: #0b6e4f; }
+  .prisma { stroke: #2f6bd0; fill: #2f6bd0; }
+  .peer { stroke: #c0392b; fill: #c0392b; }
+  polyline.pg, polyline.prisma, polyline.peer { fill: none; }
+  @media (prefers-color-scheme: dark) {
+    svg { fill: #eeedf3; background: #1b1b1f; }
+    .about { fill: #a5a3b3; }
+    .grid { stroke: #3a3944; }
+    .pg { stroke: #4cc79a; fill: #4cc79a; }
+    .prisma { stroke: #86aef5; fill: #86aef5; }
+    .peer { stroke: #f08a7d; fill: #f08a7d; }
+  }
+`;
+const short = new Intl.NumberFormat("en", { notation: "compact" });
 const WIDTH = 300;
 const HEIGHT = 190;
 const LEFT = 64;
 const TOP = 40;
-const GAP = 36;
+const GAP = 40;
 /** For the longest number beside an axis. */
 const MARGIN = 12;
 
@@ -54,14 +75,14 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
   const rows = Math.ceil(drawn.length / 2);
   const width = 2 * (LEFT + WIDTH + GAP);
   const height = rows * (TOP + HEIGHT + GAP) + 40;
-  const legend = Object.entries(COLORS).map(
+  const legend = Object.entries(CLASSES).map(
     ([name, color], i) =>
-      `<rect x="${LEFT + i * 220}" y="14" width="14" height="4" fill="${color}"/>` +
+      `<rect class="${color}" x="${LEFT + i * 220}" y="14" width="14" height="4"/>` +
       `<text x="${LEFT + 20 + i * 220}" y="20">${name}</text>`,
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-MARGIN} 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">`,
-    `<rect x="${-MARGIN}" width="100%" height="100%" fill="#fff"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${-MARGIN} 0 ${width} ${height}">`,
+    `<style>${STYLE}</style>`,
     ...legend,
     ...drawn.map((panel, i) => {
       const x = (i % 2) * (LEFT + WIDTH + GAP) + LEFT;
@@ -86,24 +107,24 @@ function drawPanel({ title, unit, series }: Panel): string {
     HEIGHT - ((Math.log10(value) - lowest) / Math.max(1, highest - lowest)) * HEIGHT;
   const marks = Array.from({ length: highest - lowest + 1 }, (_, i) => 10 ** (lowest + i));
   return [
-    `<text x="0" y="-10" font-weight="bold">${title}: ${unit}</text>`,
+    `<text x="0" y="-10" class="title">${title}: ${unit}</text>`,
     ...marks.map(
       (mark) =>
-        `<line x1="0" x2="${WIDTH}" y1="${y(mark)}" y2="${y(mark)}" stroke="#ddd"/>` +
-        `<text x="-6" y="${y(mark) + 4}" text-anchor="end">${mark.toLocaleString("en")}</text>`,
+        `<line x1="0" x2="${WIDTH}" y1="${y(mark)}" y2="${y(mark)}" class="grid"/>` +
+        `<text x="-6" y="${y(mark) + 4}" text-anchor="end">${short.format(mark)}</text>`,
     ),
     ...waits.map(
       (waiting) =>
-        `<text x="${x(waiting)}" y="${HEIGHT + 16}" text-anchor="middle">${waiting}</text>`,
+        `<text x="${x(waiting)}" y="${HEIGHT + 18}" text-anchor="middle">${waiting}</text>`,
     ),
-    `<text x="${WIDTH}" y="${HEIGHT + 30}" text-anchor="end" fill="#777">calls waiting per process</text>`,
+    `<text x="${WIDTH}" y="${HEIGHT + 36}" text-anchor="end" class="about">calls waiting per process</text>`,
     ...[...series].map(([name, line]) => {
       const path = line.map(({ waiting, value }) => `${x(waiting)},${y(value)}`).join(" ");
       const dots = line.map(
         ({ waiting, value }) =>
-          `<circle cx="${x(waiting)}" cy="${y(value)}" r="3" fill="${COLORS[name]}"/>`,
+          `<circle cx="${x(waiting)}" cy="${y(value)}" r="3" class="${CLASSES[name]}"/>`,
       );
-      return `<polyline points="${path}" fill="none" stroke="${COLORS[name]}" stroke-width="2"/>${dots.join("")}`;
+      return `<polyline points="${path}" class="${CLASSES[name]}"/>${dots.join("")}`;
     }),
   ].join("");
 }
