@@ -99,9 +99,7 @@ export function ChooseLimit({ setting, link }: ChooseLimitProps) {
           </label>
         </div>
         {/* It is never really disabled, so that it keeps the focus. */}
-        <button aria-disabled={isChoosing}>
-          Fill the bucket
-        </button>
+        <button aria-disabled={isChoosing}>Fill the bucket</button>
         {link !== undefined && <CopyButton label="Copy a link" what="to this" text={link} />}
       </fieldset>
       <p className="outcome" role={chooseError ? "alert" : "status"}>

@@ -74,7 +74,9 @@ export function useCalls(
   }
   const run = useEffectEvent(letLoose);
   useEffect(() => {
-    if (isToRun) run();
+    if (!isToRun) return undefined;
+    const timer = setTimeout(run);
+    return () => clearTimeout(timer);
   }, [isToRun]);
 
   return {

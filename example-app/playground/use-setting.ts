@@ -20,6 +20,7 @@ const DEBOUNCE = 300;
 
 interface EnforceCallbacks {
   onSuccess?: () => void;
+  onError?: () => void;
   onSettled?: () => void;
 }
 
@@ -43,7 +44,6 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   const isChoosing = useRef(false);
   /** Whether the form is ahead of the limit in force. */
   const [isChanging, setIsChanging] = useState(false);
-  const changeTimer = useRef<ReturnType<typeof setTimeout>>(undefined);
   /** How often a limit has started with a full bucket. */
   const [starts, setStarts] = useState(0);
   const mutation = useMutation(
@@ -97,6 +97,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
       { ...next, keepsTokens },
       {
         onSuccess: () => callbacks.onSuccess?.(),
+        onError: () => callbacks.onError?.(),
         onSettled() {
           isChoosing.current = false;
           gate.open();
@@ -110,7 +111,6 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   function choose(next: PlaygroundChoice, nextCall = call): void {
     if (isChoosing.current) return;
     const before = choice && isCallValid ? writeAddress(choice, call) : undefined;
-    clearTimeout(changeTimer.current);
     setIsChanging(false);
     setIsRunning(false);
     setDraft(draftOf(next));
@@ -127,20 +127,14 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     });
   }
 
-  /** What the form says now, as soon as it has stood still for a moment. */
   function change(next: Draft): void {
     setDraft(next);
     setIsChanging(true);
-    clearTimeout(changeTimer.current);
-    changeTimer.current = setTimeout(() => onStill(next), DEBOUNCE);
   }
-  const onStill = useEffectEvent((next: Draft) => {
-    // The one before is under way. This one is the newest, and comes after it.
-    if (isChoosing.current) {
-      changeTimer.current = setTimeout(() => onStill(next), DEBOUNCE);
-      return;
-    }
-    const wanted = choiceOfDraft(next);
+  /** What the form says, once it has stood still for a moment, and nothing is under way. */
+  const onStill = useEffectEvent(() => {
+    if (isChoosing.current) return;
+    const wanted = choiceOfDraft(draft);
     // The code beside the form says what is wrong.
     if (!choice || !isValid(wanted)) return;
     if (isSameChoice(wanted, choice)) {
@@ -150,20 +144,22 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     setProblem(undefined);
     // Tokens mean something else in a limit of another kind.
     const keepsTokens = wanted.kind === choice.kind && wanted.shards === choice.shards;
-    const timer = changeTimer.current;
     void enforce(
       wanted,
       {
         onSuccess() {
           if (isOfPlayground(location.hash)) replaceAddress(writeAddress(wanted, call));
         },
-        // The visitor may have gone on meanwhile.
-        onSettled: () => timer === changeTimer.current && setIsChanging(false),
+        onError: () => setIsChanging(false),
       },
       keepsTokens,
     );
   });
-  useEffect(() => () => clearTimeout(changeTimer.current), []);
+  useEffect(() => {
+    if (!isChanging) return undefined;
+    const timer = setTimeout(onStill, DEBOUNCE);
+    return () => clearTimeout(timer);
+  }, [isChanging, draft, mutation.isPending]);
 
   const onAsked = useEffectEvent(() => {
     if (!asked || !choice || isChoosing.current) return;
