@@ -46,7 +46,7 @@ export function Messages({
               .map(({ nonce, text, isHeld, sentAt }) => (
                 <li key={nonce} className={isHeld ? "mine held" : "mine"}>
                   <p className="by">
-                    <b>{isHeld ? "Your message" : "You"} </b>
+                    <b>{isHeld ? "Your message " : "You "}</b>
                     {isHeld ? (
                       <span>{`goes ${sentAt ? `at ${clock.format(sentAt)}` : "next"}`}</span>
                     ) : (

@@ -13,7 +13,8 @@ export function OutcomeLegend() {
     <ul className="outcomes" aria-hidden="true">
       {MEANINGS.map(([outcome, meaning]) => (
         <li key={outcome}>
-          <i data-outcome={outcome} /> {meaning}
+          <i data-outcome={outcome} />
+          <span>{meaning}</span>
         </li>
       ))}
     </ul>
