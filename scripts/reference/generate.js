@@ -6,11 +6,11 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Application, Converter, ReflectionKind } from "typedoc";
-import { undocumented } from "./undocumented.js";
 import { pagesOf } from "./pages.js";
+import { Reference } from "./reference.js";
 import { render } from "./render.js";
-
 import { Sources } from "./sources.js";
+import { undocumented } from "./undocumented.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -52,14 +52,17 @@ async function generate(folder) {
   if (project === undefined) return ["the sources do not compile"];
   app.validate(project);
   const modules = project.getChildrenByKind(ReflectionKind.Module);
-  const { pages, problems } = pagesOf(modules, sources);
-  const texts = await render({ modules, pages, sources, titleOf });
+  const declarations = modules.flatMap(({ children }) => children);
+  const own = declarations.filter((one) => !one.isReference());
+  const exported = new Map(own.map((one) => [one.name, one]));
+  const { pages, problems } = pagesOf(exported, sources);
+  const texts = await render(new Reference(exported, pages, sources), modules);
   await rm(folder, { recursive: true, force: true });
   for (const [file, text] of texts) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
-  problems.push(...undocumented(project, pages));
+  problems.push(...undocumented(own, pages));
   return app.logger.hasErrors() || app.logger.hasWarnings()
     ? [...problems, "typedoc reports the problems above"]
     : problems;
@@ -71,8 +74,4 @@ function nameModules(project) {
     const source = `${module.name}/index.ts`;
     module.name = Object.keys(ENTRY_POINTS).find((page) => ENTRY_POINTS[page] === source);
   }
-}
-
-function titleOf(page) {
-  return page === name ? page : `${name}/${page}`;
 }

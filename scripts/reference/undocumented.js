@@ -6,25 +6,21 @@
  * a page or a heading of their own.
  */
 import { ReflectionKind } from "typedoc";
-import { signaturesOf } from "./pages.js";
+import { signaturesOf } from "./sources.js";
 
 const MEMBERS = ReflectionKind.Property | ReflectionKind.Method | ReflectionKind.Accessor;
 
-/** @returns one message per name. */
-export function undocumented(project, pages) {
-  const names = [];
-  for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
-    // A name that another entry point exports as well is documented there.
-    for (const declaration of module.children ?? []) {
-      if (declaration.isReference()) continue;
-      if (!isDocumented(declaration)) names.push(declaration.getFriendlyFullName());
-      for (const member of membersOf(declaration)) {
-        // Described by the package that declares it, such as the fields of JavaScript's `Error`.
-        if (member.flags.isExternal || member.inheritedFrom !== undefined) continue;
-        if (!isDocumented(member)) names.push(member.getFriendlyFullName());
-      }
-    }
-  }
+/**
+ * @param exported the declarations of all entry points, each once.
+ * @returns one message per name.
+ */
+export function undocumented(exported, pages) {
+  // A member that is inherited is documented where it is declared.
+  const all = exported.flatMap((declaration) => [
+    declaration,
+    ...membersOf(declaration).filter(({ inheritedFrom }) => inheritedFrom === undefined),
+  ]);
+  const names = all.filter((one) => !isDocumented(one)).map((one) => one.getFriendlyFullName());
   const shown = pages.flatMap(({ main, members }) => (main === undefined ? members : [main]));
   const without = shown.filter((one) => isCode(one) && !hasExample(one));
   return [
@@ -52,7 +48,7 @@ function membersOf(declaration) {
 }
 
 function isDocumented(declaration) {
-  const type = declaration.type?.type === "reflection" ? declaration.type.declaration : undefined;
-  const places = [declaration, ...(declaration.signatures ?? []), ...(type?.signatures ?? [])];
-  return places.some(({ comment }) => (comment?.summary ?? []).length > 0);
+  return [declaration, ...signaturesOf(declaration)].some(
+    ({ comment }) => (comment?.summary ?? []).length > 0,
+  );
 }

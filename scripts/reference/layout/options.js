@@ -1,0 +1,39 @@
+/** Interfaces whose members have pages of their own: those that the layout has of the limiter. */
+export const MEMBERS_ON_PAGES_OF = {
+  RateLimiter: "RateLimiter",
+  RateLimitOperations: "RateLimiter",
+  JoinedOperations: "RateLimiter",
+};
+
+/** Interfaces whose other options are those of another one, which the same page shows. */
+export const REST_OF = {
+  FixedWindowConfig: "TokenBucketConfig",
+  FakeRateLimits: "RateLimitObserver",
+};
+
+/** Types in simpler words than those that the compiler needs. */
+export const SIMPLER = {
+  "RateLimiterOptions.limits": "Record<string, LimitConfig>",
+  "rateLimitResponse.error": "unknown",
+};
+
+/** The options of an interface, grouped by question. The others follow. */
+export const OPTION_GROUPS = {
+  RateLimiterOptions: {
+    "To begin": ["store", "limits"],
+    Keys: ["hashKey"],
+    "When the store is slow or fails": ["timeout", "logger", "rememberDenials"],
+    "Changes at run time": ["overrides", "overridesFor"],
+    "Several processes": ["channel"],
+    "Upkeep and hosts": ["autoPrune", "flushUsage", "waitUntil", "onceFor"],
+    Metrics: ["onDecision", "onBatch"],
+    Tests: ["clock", "sleep", "random"],
+  },
+  TokenBucketConfig: {
+    "To begin": ["kind", "rate", "period", "capacity"],
+    "Reserve, hold and count": ["maxReserved", "holds", "onceFor", "usage"],
+    "Close after a denial": ["blockFor", "forgiveAfter"],
+    "Try out, and fail open": ["shadow", "whenStoreFails"],
+    "Many calls": ["shards", "lease", "rememberDenials"],
+  },
+};

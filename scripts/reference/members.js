@@ -1,0 +1,93 @@
+/** The members of an interface or class: their tables, or where they are. */
+import { ReflectionKind } from "typedoc";
+import ts from "typescript";
+import { partsText, sentences } from "./comments.js";
+import { grouped } from "./functions.js";
+import { MEMBERS_ON_PAGES_OF, OPTION_GROUPS, REST_OF } from "./layout/options.js";
+import { callType, parametersOf, typeOf } from "./signatures.js";
+import { signaturesOf } from "./sources.js";
+import { table, typesTable } from "./tables.js";
+
+/** A table for each group that the layout names, and one of the others. */
+export function membersText(reference, declaration) {
+  const { name, children = [] } = declaration;
+  if (name in MEMBERS_ON_PAGES_OF) return [placesOfMembers(reference, declaration)];
+  const other = reference.exported.get(REST_OF[name]);
+  const shown = children.filter(
+    (one) =>
+      !one.kindOf(ReflectionKind.Constructor) && !(one.inheritedFrom && hasMember(other, one)),
+  );
+  const groups = Object.entries(OPTION_GROUPS[name] ?? {});
+  const named = groups.flatMap(([, names]) => names);
+  const rest = shown.filter((one) => !named.includes(one.name));
+  const head = /Options|Config$|Props$/.test(name) ? "Option" : "Member";
+  const tableOf = (members) =>
+    typesTable(
+      reference,
+      head,
+      members.map((one) => propertyRow(reference, one)),
+    );
+  return [
+    ...groups.flatMap(([title, names]) => [
+      `### ${title}`,
+      tableOf(names.flatMap((own) => shown.find((one) => one.name === own) ?? [])),
+    ]),
+    groups.length > 0 && rest.length > 0 && "### Others",
+    tableOf(rest),
+    other && `The other options are those of ${reference.linkName(other.name)}.`,
+  ];
+}
+
+function hasMember(declaration, { name }) {
+  return declaration?.children.some((one) => one.name === name);
+}
+
+/** The pages that have the members of an interface. */
+function placesOfMembers(reference, { name, children }) {
+  const owner = MEMBERS_ON_PAGES_OF[name];
+  const owners = reference.pages.filter(({ of }) => of === owner);
+  const linkOf = (member) => reference.link(`\`${member.name}\``, member);
+  if (name === owner) {
+    const lines = owners.map((page) => [
+      reference.linkPage(page),
+      page.members.map(linkOf).join(", "),
+    ]);
+    return table(["To", "Methods"], lines);
+  }
+  const placed = owners.flatMap(({ members }) => members);
+  const links = children.flatMap((member) => {
+    const same = placed.find((one) => one.name === member.name);
+    return same === undefined ? [] : linkOf(same);
+  });
+  return `It has ${links.slice(0, -1).join(", ")} and ${links.at(-1)}.`;
+}
+
+function propertyRow(reference, member) {
+  const isTypeOf = ts.isTypeQueryNode(reference.sources.of(member)?.type ?? {});
+  const signatures = isTypeOf ? [] : signaturesOf(member);
+  const isMethod = member.kindOf(ReflectionKind.Method);
+  const about = isMethod
+    ? grouped(signatures).map(([{ comment }]) => sentences(reference, comment))
+    : [sentences(reference, member.comment ?? signatures[0]?.comment)];
+  const notes = isMethod
+    ? grouped(signatures).flatMap((same) => parameterNotes(reference, same))
+    : parameterNotes(reference, signatures);
+  return {
+    name: member.flags.isOptional ? `${member.name}?` : member.name,
+    type: isMethod ? callType(reference, signatures.at(-1)) : typeOf(reference, member),
+    about: [about.filter(Boolean).join(" "), ...notes].filter(Boolean).join("<br>"),
+  };
+}
+
+function parameterNotes(reference, signatures) {
+  const notes = new Map();
+  for (const signature of signatures) {
+    for (const { name, comment } of parametersOf(reference, signature)) {
+      const about = sentences(reference, comment);
+      if (about !== "") notes.set(name, `\`${name}\`: ${about}`);
+    }
+    const returns = signature.comment?.getTag("@returns");
+    if (returns) notes.set("returns", `Returns ${partsText(reference, returns.content)}`);
+  }
+  return [...notes.values()];
+}

@@ -1,0 +1,75 @@
+/** The code of signatures: their parameters and types. */
+import * as prettier from "prettier";
+import { SIMPLER } from "./layout/options.js";
+import { simplified } from "./simplified.js";
+import { membersOf } from "./sources.js";
+
+/** The declaration of a function, without the words around it. */
+export async function signatureCode(reference, name, signature) {
+  const parameters = parametersText(reference, signature);
+  const code = await formatted(
+    `declare function ${name}(${parameters}): ${returnType(reference, signature)};`,
+  );
+  return code.replace(/^declare function /, "");
+}
+
+/** A signature as the type of a function. */
+export function callType(reference, signature) {
+  return `(${parametersText(reference, signature)}) => ${returnType(reference, signature)}`;
+}
+
+export function returnType({ sources, isExported }, signature) {
+  const { type } = sources.of(signature) ?? {};
+  if (type !== undefined) return simplified(type, isExported);
+  if (signature.type.type !== "reflection") return String(signature.type);
+  const names = membersOf(signature.type.declaration).map(({ name }) => name);
+  return `{ ${names.join(", ")} }`;
+}
+
+/** The type of a property. */
+export function typeOf(reference, declaration) {
+  return typeOfNode(reference, declaration, reference.sources.of(declaration));
+}
+
+/** The parameters of a signature. `type` is in the words of those who call. */
+export function parametersOf(reference, signature) {
+  const nodes = reference.sources.of(signature)?.parameters;
+  return (signature.parameters ?? []).map((parameter, i) => {
+    const { flags, defaultValue, comment } = parameter;
+    const name = parameter.name === "__namedParameters" ? "options" : parameter.name;
+    return {
+      name,
+      shown: flags.isOptional || defaultValue !== undefined ? `${name}?` : name,
+      type: typeOfNode(reference, parameter, nodes?.[i]),
+      defaultValue,
+      comment,
+    };
+  });
+}
+
+/** Overloads without those of names that a limiter does not know: the page of `WithConfig` has these. */
+export function usualOf({ sources }, signatures) {
+  const known = signatures.filter((one) => {
+    const names = sources.namesIn(one);
+    return !["WithConfig", "ConfigsUnlessNamed", "KnownItemOf"].some((name) => names.has(name));
+  });
+  return known.length === 0 ? signatures : known;
+}
+
+export async function formatted(code) {
+  const text = await prettier.format(code, { parser: "typescript", printWidth: 97 });
+  return text.trim().replace(/;$/, "");
+}
+
+function parametersText(reference, signature) {
+  return parametersOf(reference, signature)
+    .map(({ shown, type }) => `${shown}: ${type}`)
+    .join(", ");
+}
+
+function typeOfNode({ isExported }, { parent, name, type, flags }, node) {
+  const simpler = SIMPLER[`${parent?.name}.${name}`];
+  if (simpler !== undefined) return simpler;
+  if (node?.type === undefined) return String(type);
+  return simplified(node.type, isExported, flags.isOptional || node.questionToken !== undefined);
+}

@@ -1,0 +1,30 @@
+/** Tables of Markdown. */
+
+export function table(heads, rows) {
+  if (rows.length === 0) return "";
+  return [heads, heads.map(() => "---"), ...rows].map(lineOf).join("\n");
+}
+
+/**
+ * A table of what has a type: options, members, parameters. The type stands above the words, so that both have
+ * room on a phone.
+ */
+export function typesTable(reference, head, rows) {
+  const lines = rows.map(({ name, type, about }) => {
+    const code = reference.linkType(type.replace(/\s+/g, " ").replace(/^\| /, ""));
+    return [`\`${name}\``, about === "" ? code : `${code}<br>${about}`];
+  });
+  return table([head, "About"], lines);
+}
+
+function lineOf(cells) {
+  return `| ${cells.map(cell).join(" | ")} |`;
+}
+
+function cell(text) {
+  return text
+    .replace(/\n{2,}/g, "<br><br>")
+    .replace(/\n(?=- )/g, "<br>")
+    .replace(/\n/g, " ")
+    .replace(/(?<!\\)\|/g, "\\|");
+}
