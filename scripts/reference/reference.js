@@ -1,5 +1,6 @@
 /** Where each declaration stands, and how links to it are made. */
 import { dirname, relative } from "node:path/posix";
+import { Simplifier } from "./simplifier.js";
 
 export class Reference {
   /** The page of each declaration, with an anchor if the page does not begin with it. */
@@ -8,6 +9,7 @@ export class Reference {
   /** @param exported the declarations of the package, by name. */
   constructor(exported, pages, sources) {
     Object.assign(this, { exported, pages, sources });
+    this.simplifier = new Simplifier((name) => exported.has(name));
     for (const page of pages) {
       for (const one of [...page.members, ...page.types]) {
         this.#places.set(one, `${page.file}#${anchorOf(one, page)}`);
@@ -16,8 +18,6 @@ export class Reference {
       if (page.lead !== undefined) this.#places.set(page.lead, page.file);
     }
   }
-
-  isExported = (name) => this.exported.has(name);
 
   /** The anchor of a declaration; `undefined` for that with which a page begins. */
   anchorOf(declaration) {
@@ -44,7 +44,7 @@ export class Reference {
   linkType(type) {
     if (/^\w+$/.test(type)) return this.linkName(type);
     const word = /(?<!["\w.])[A-Z]\w*/g;
-    if (!type.match(word)?.some(this.isExported)) return `\`${type}\``;
+    if (!type.match(word)?.some((name) => this.exported.has(name))) return `\`${type}\``;
     const text = type.replace(/(?<!["\w.])[A-Z]\w*|[<>[\]{}*_|&\\]/g, (match) =>
       /^[A-Z]/.test(match)
         ? this.link(match, this.exported.get(match))

@@ -1,7 +1,6 @@
 /** The code of signatures: their parameters and types. */
 import * as prettier from "prettier";
 import { SIMPLER } from "./layout/options.js";
-import { simplified } from "./simplified.js";
 import { membersOf } from "./sources.js";
 
 /** The declaration of a function, without the words around it. */
@@ -18,9 +17,9 @@ export function callType(reference, signature) {
   return `(${parametersText(reference, signature)}) => ${returnType(reference, signature)}`;
 }
 
-export function returnType({ sources, isExported }, signature) {
+export function returnType({ sources, simplifier }, signature) {
   const { type } = sources.of(signature) ?? {};
-  if (type !== undefined) return simplified(type, isExported);
+  if (type !== undefined) return simplifier.textOf(type);
   if (signature.type.type !== "reflection") return String(signature.type);
   const names = membersOf(signature.type.declaration).map(({ name }) => name);
   return `{ ${names.join(", ")} }`;
@@ -67,9 +66,9 @@ function parametersText(reference, signature) {
     .join(", ");
 }
 
-function typeOfNode({ isExported }, { parent, name, type, flags }, node) {
+function typeOfNode({ simplifier }, { parent, name, type, flags }, node) {
   const simpler = SIMPLER[`${parent?.name}.${name}`];
   if (simpler !== undefined) return simpler;
   if (node?.type === undefined) return String(type);
-  return simplified(node.type, isExported, flags.isOptional || node.questionToken !== undefined);
+  return simplifier.textOf(node.type, flags.isOptional || node.questionToken !== undefined);
 }

@@ -25,8 +25,8 @@ export class Sources {
     const names = new Set();
     const visit = (node) => {
       if (ts.isBlock(node)) return;
-      if (ts.isTypeReferenceNode(node)) names.add(lastNameOf(node.typeName));
-      if (ts.isTypeQueryNode(node)) names.add(lastNameOf(node.exprName));
+      if (ts.isTypeReferenceNode(node)) names.add(node.typeName.getText());
+      if (ts.isTypeQueryNode(node)) names.add(node.exprName.getText());
       if (ts.isExpressionWithTypeArguments(node)) names.add(node.expression.getText());
       ts.forEachChild(node, visit);
     };
@@ -34,10 +34,6 @@ export class Sources {
     if (node !== undefined) visit(node);
     return names;
   }
-}
-
-function lastNameOf(name) {
-  return ts.isQualifiedName(name) ? name.right.text : name.text;
 }
 
 /** The text of a node without comments. */

@@ -1,0 +1,125 @@
+/** Types in the words of those who call. */
+import ts from "typescript";
+import { textOf } from "./sources.js";
+
+const TEXT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
+
+/**
+ * Writes a type with the constraint in place of a type parameter, without arguments that are type parameters, and
+ * without types that only check an argument. Editors show the whole type.
+ */
+export class Simplifier {
+  #isExported;
+
+  /** @param isExported whether a name is one of the package. */
+  constructor(isExported) {
+    this.#isExported = isExported;
+  }
+
+  /** @param isOptional whether it may be left out, which says that it may be `undefined`. */
+  textOf(node, isOptional = false) {
+    const simplified = this.#simplify(isOptional ? withoutUndefined(node) : node);
+    return textOf(simplified, node.getSourceFile());
+  }
+
+  #simplify = (type) => {
+    if (ts.isIntersectionTypeNode(type)) return this.#intersection(type);
+    if (this.#isParameter(type)) {
+      const constraint = constraintOf(type);
+      const isShown =
+        constraint !== undefined && (this.#isText(constraint) || this.#isNamed(constraint));
+      return isShown ? this.#simplify(constraint) : type;
+    }
+    if (ts.isTypeReferenceNode(type) && type.typeArguments !== undefined) {
+      return this.#withArguments(type);
+    }
+    return ts.visitEachChild(type, this.#simplify, undefined);
+  };
+
+  #intersection(type) {
+    if (isNameOf(type)) return TEXT;
+    const shown = type.types.filter((one) => !isCheck(one));
+    if (shown.length === 1) return this.#simplify(shown[0]);
+    const types = ts.factory.createNodeArray(shown.map(this.#simplify));
+    return ts.factory.updateIntersectionTypeNode(type, types);
+  }
+
+  #withArguments(type) {
+    const name = type.typeName.getText();
+    const isOwn = this.#isExported(name);
+    if (!isOwn && /Names?$/.test(name)) return TEXT;
+    if (name.startsWith("Middleware")) return ts.factory.createTypeReferenceNode(name);
+    const shown = type.typeArguments.filter((one) => !isOwn || !this.#isOfParameters(one));
+    const given = shown.length === 0 ? undefined : shown.map(this.#simplify);
+    return ts.factory.createTypeReferenceNode(type.typeName, given);
+  }
+
+  #isParameter = (type) => {
+    if (!ts.isTypeReferenceNode(type)) return false;
+    const name = type.typeName.getText();
+    return /^T[A-Z]\w*$/.test(name) && !name.startsWith("TRPC") && !this.#isExported(name);
+  };
+
+  #isOfParameters = (type) =>
+    this.#isParameter(type) ||
+    (ts.isTypeReferenceNode(type) &&
+      type.typeArguments !== undefined &&
+      !this.#isExported(type.typeName.getText()) &&
+      type.typeArguments.every(this.#isOfParameters)) ||
+    (ts.isTypeOperatorNode(type) && this.#isOfParameters(type.type)) ||
+    (ts.isIndexedAccessTypeNode(type) && this.#isOfParameters(type.objectType)) ||
+    (ts.isIntersectionTypeNode(type) && this.#isOfParameters(type.types[0]));
+
+  #isNamed = (type) =>
+    ts.isUnionTypeNode(type)
+      ? type.types.every(this.#isNamed)
+      : ts.isTypeReferenceNode(type) && this.#isExported(type.typeName.getText());
+
+  /** Text, or a list of texts, whatever the names of the type parameters. */
+  #isText = (type) =>
+    type.kind === ts.SyntaxKind.StringKeyword ||
+    (ts.isUnionTypeNode(type) && type.types.every(this.#isText)) ||
+    (ts.isTypeOperatorNode(type) && this.#isText(type.type)) ||
+    (ts.isArrayTypeNode(type) && this.#isText(type.elementType)) ||
+    isNameOf(type) ||
+    (this.#isParameter(type) &&
+      constraintOf(type) !== undefined &&
+      this.#isText(constraintOf(type)));
+}
+
+function withoutUndefined(type) {
+  if (!ts.isUnionTypeNode(type)) return type;
+  const others = type.types.filter((one) => one.kind !== ts.SyntaxKind.UndefinedKeyword);
+  if (others.length === type.types.length) return type;
+  const [first] = others;
+  if (others.length > 1) return ts.factory.createUnionTypeNode(others);
+  return ts.isParenthesizedTypeNode(first) ? first.type : first;
+}
+
+/** `keyof TLimits & string`: a name of a limit. */
+function isNameOf(type) {
+  return (
+    ts.isIntersectionTypeNode(type) &&
+    type.types.length === 2 &&
+    type.types.some((one) => one.kind === ts.SyntaxKind.StringKeyword) &&
+    type.types.some(ts.isTypeOperatorNode)
+  );
+}
+
+/** A type that is there for the message of the compiler alone. */
+function isCheck(type) {
+  return (
+    ts.isTypeReferenceNode(type) &&
+    /^(?:Fits|Of[A-Z]|ConfigsUnless|RouterWith)/.test(type.typeName.getText())
+  );
+}
+
+/** That of a type parameter, from the declaration around it that has it. */
+function constraintOf(type) {
+  const name = type.typeName.getText();
+  for (let node = type.parent; node !== undefined; node = node.parent) {
+    const found = node.typeParameters?.find((one) => one.name.text === name);
+    if (found !== undefined) return found.constraint;
+  }
+  return undefined;
+}
