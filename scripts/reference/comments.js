@@ -11,8 +11,7 @@ export function sentences(reference, comment) {
   const text = partsText(reference, comment?.summary);
   const fallback = comment?.getTag("@default");
   if (fallback === undefined) return text;
-  const value = partsText(reference, fallback.content).replace(/^```\w*\n([\s\S]*)\n```$/, "$1");
-  return `${text} **Default:** ${value}`.trim();
+  return `${text} **Default:** ${partsText(reference, fallback.content)}`.trim();
 }
 
 /** The first sentence of a comment. */

@@ -26,7 +26,7 @@ export async function declarationText(reference, declaration) {
   }
   const signatures = signaturesOf(declaration);
   if (signatures.length > 0) return functionText(reference, name, signatures);
-  const type = typeOf(reference, declaration).replace(/\s+/g, " ");
+  const type = typeOf(reference, declaration);
   return [`Type: ${reference.linkType(type)}`, ...words];
 }
 
@@ -55,9 +55,7 @@ async function aliasText(reference, declaration) {
     .getText()
     .replace(/^export /, "")
     .replace(/\{@link (\w+)\}/g, "$1");
-  const names = [...sources.namesIn(declaration)].filter(
-    (name) => exported.has(name) && name !== declaration.name,
-  );
+  const names = [...sources.namesIn(declaration)].filter((name) => exported.has(name));
   const links = names.map((name) => reference.linkName(name));
   return [block(await formatted(code)), links.length > 0 && `It uses ${links.join(", ")}.`];
 }

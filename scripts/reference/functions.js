@@ -44,7 +44,7 @@ function parametersTable(reference, signatures) {
       const about = sentences(reference, comment);
       if (rows.has(name)) rows.get(name).about ||= about;
       else if (usual.includes(signature)) {
-        const isShown = defaultValue !== undefined && !/^\{|\.\.\.|\(/.test(defaultValue);
+        const isShown = defaultValue !== undefined && !/^\{|\.\.\./.test(defaultValue);
         const without = isShown ? ` Without it: \`${defaultValue}\`.` : "";
         rows.set(name, { name: shown, type, about: about + without });
       }
@@ -61,12 +61,12 @@ function returnsText(reference, signatures) {
     const rows = membersOf(returned.declaration).map((member) => memberRow(reference, member));
     return `**Returns** ${about || "an object:"}\n\n${table(["Member", "About"], rows)}`;
   }
-  const type = returnType(reference, signatures.at(-1)).replace(/\s+/g, " ");
+  const type = returnType(reference, signatures.at(-1));
   if (tag !== undefined) {
     return `**Returns** ${reference.linkType(type)}: ${about.replace(/\n/g, " ")}`;
   }
   // The signature says it.
-  if (/^(?:void|Promise<void>|ReactElement)$/.test(type) || type.length > 100) return "";
+  if (/^(?:void|Promise<void>|ReactElement)$/.test(type)) return "";
   return `**Returns** ${reference.linkType(type)}`;
 }
 

@@ -1,6 +1,5 @@
 /** The members of an interface or class: their tables, or where they are. */
 import { ReflectionKind } from "typedoc";
-import ts from "typescript";
 import { partsText, sentences } from "./comments.js";
 import { grouped } from "./functions.js";
 import { MEMBERS_ON_PAGES_OF, OPTION_GROUPS, REST_OF } from "./layout/options.js";
@@ -14,8 +13,7 @@ export function membersText(reference, declaration) {
   if (name in MEMBERS_ON_PAGES_OF) return [placesOfMembers(reference, declaration)];
   const other = reference.exported.get(REST_OF[name]);
   const shown = children.filter(
-    (one) =>
-      !one.kindOf(ReflectionKind.Constructor) && !(one.inheritedFrom && hasMember(other, one)),
+    (one) => !one.kindOf(ReflectionKind.Constructor) && !(other && one.inheritedFrom),
   );
   const groups = Object.entries(OPTION_GROUPS[name] ?? {});
   const named = groups.flatMap(([, names]) => names);
@@ -36,10 +34,6 @@ export function membersText(reference, declaration) {
     tableOf(rest),
     other && `The other options are those of ${reference.linkName(other.name)}.`,
   ];
-}
-
-function hasMember(declaration, { name }) {
-  return declaration?.children.some((one) => one.name === name);
 }
 
 /** The pages that have the members of an interface. */
@@ -63,8 +57,7 @@ function placesOfMembers(reference, { name, children }) {
 }
 
 function propertyRow(reference, member) {
-  const isTypeOf = ts.isTypeQueryNode(reference.sources.of(member)?.type ?? {});
-  const signatures = isTypeOf ? [] : signaturesOf(member);
+  const signatures = signaturesOf(member);
   const isMethod = member.kindOf(ReflectionKind.Method);
   const about = isMethod
     ? grouped(signatures).map(([{ comment }]) => sentences(reference, comment))

@@ -42,15 +42,14 @@ export class Reference {
 
   /** A type as code, with links to what it names. */
   linkType(type) {
-    if (/^\w+$/.test(type)) return this.linkName(type);
-    const word = /(?<!["\w.])[A-Z]\w*/g;
-    if (!type.match(word)?.some((name) => this.exported.has(name))) return `\`${type}\``;
-    const text = type.replace(/(?<!["\w.])[A-Z]\w*|[<>[\]{}*_|&\\]/g, (match) =>
+    const line = type.replace(/\s+/g, " ");
+    if (/^\w+$/.test(line)) return this.linkName(line);
+    const text = line.replace(/(?<!["\w.])[A-Z]\w*|[<>[\]{}*_|&\\]/g, (match) =>
       /^[A-Z]/.test(match)
         ? this.link(match, this.exported.get(match))
         : (ENTITIES[match] ?? `\\${match}`),
     );
-    return `<code>${text}</code>`;
+    return text.includes("](@/") ? `<code>${text}</code>` : `\`${line}\``;
   }
 }
 

@@ -70,5 +70,5 @@ function typeOfNode({ simplifier }, { parent, name, type, flags }, node) {
   const simpler = SIMPLER[`${parent?.name}.${name}`];
   if (simpler !== undefined) return simpler;
   if (node?.type === undefined) return String(type);
-  return simplifier.textOf(node.type, flags.isOptional || node.questionToken !== undefined);
+  return simplifier.textOf(node.type, flags.isOptional);
 }

@@ -24,10 +24,9 @@ export class Simplifier {
 
   #simplify = (type) => {
     if (ts.isIntersectionTypeNode(type)) return this.#intersection(type);
-    if (this.#isParameter(type)) {
-      const constraint = constraintOf(type);
-      const isShown =
-        constraint !== undefined && (this.#isText(constraint) || this.#isNamed(constraint));
+    if (isParameter(type)) {
+      const { constraint } = parameterOf(type);
+      const isShown = constraint && (this.#isText(constraint) || this.#isNamed(constraint));
       return isShown ? this.#simplify(constraint) : type;
     }
     if (ts.isTypeReferenceNode(type) && type.typeArguments !== undefined) {
@@ -54,14 +53,8 @@ export class Simplifier {
     return ts.factory.createTypeReferenceNode(type.typeName, given);
   }
 
-  #isParameter = (type) => {
-    if (!ts.isTypeReferenceNode(type)) return false;
-    const name = type.typeName.getText();
-    return /^T[A-Z]\w*$/.test(name) && !name.startsWith("TRPC") && !this.#isExported(name);
-  };
-
   #isOfParameters = (type) =>
-    this.#isParameter(type) ||
+    isParameter(type) ||
     (ts.isTypeReferenceNode(type) &&
       type.typeArguments !== undefined &&
       !this.#isExported(type.typeName.getText()) &&
@@ -70,29 +63,27 @@ export class Simplifier {
     (ts.isIndexedAccessTypeNode(type) && this.#isOfParameters(type.objectType)) ||
     (ts.isIntersectionTypeNode(type) && this.#isOfParameters(type.types[0]));
 
-  #isNamed = (type) =>
-    ts.isUnionTypeNode(type)
-      ? type.types.every(this.#isNamed)
-      : ts.isTypeReferenceNode(type) && this.#isExported(type.typeName.getText());
+  #isNamed(type) {
+    if (ts.isUnionTypeNode(type)) return type.types.every((one) => this.#isNamed(one));
+    return ts.isTypeReferenceNode(type) && this.#isExported(type.typeName.getText());
+  }
 
   /** Text, or a list of texts, whatever the names of the type parameters. */
-  #isText = (type) =>
-    type.kind === ts.SyntaxKind.StringKeyword ||
-    (ts.isUnionTypeNode(type) && type.types.every(this.#isText)) ||
-    (ts.isTypeOperatorNode(type) && this.#isText(type.type)) ||
-    (ts.isArrayTypeNode(type) && this.#isText(type.elementType)) ||
-    isNameOf(type) ||
-    (this.#isParameter(type) &&
-      constraintOf(type) !== undefined &&
-      this.#isText(constraintOf(type)));
+  #isText = (type) => {
+    if (type === undefined) return false;
+    if (isParameter(type)) return this.#isText(parameterOf(type).constraint);
+    if (ts.isUnionTypeNode(type)) return type.types.every(this.#isText);
+    if (ts.isTypeOperatorNode(type)) return this.#isText(type.type);
+    if (ts.isArrayTypeNode(type)) return this.#isText(type.elementType);
+    return type.kind === ts.SyntaxKind.StringKeyword || isNameOf(type);
+  };
 }
 
 function withoutUndefined(type) {
   if (!ts.isUnionTypeNode(type)) return type;
   const others = type.types.filter((one) => one.kind !== ts.SyntaxKind.UndefinedKeyword);
-  if (others.length === type.types.length) return type;
-  const [first] = others;
   if (others.length > 1) return ts.factory.createUnionTypeNode(others);
+  const [first] = others;
   return ts.isParenthesizedTypeNode(first) ? first.type : first;
 }
 
@@ -100,7 +91,6 @@ function withoutUndefined(type) {
 function isNameOf(type) {
   return (
     ts.isIntersectionTypeNode(type) &&
-    type.types.length === 2 &&
     type.types.some((one) => one.kind === ts.SyntaxKind.StringKeyword) &&
     type.types.some(ts.isTypeOperatorNode)
   );
@@ -108,18 +98,19 @@ function isNameOf(type) {
 
 /** A type that is there for the message of the compiler alone. */
 function isCheck(type) {
-  return (
-    ts.isTypeReferenceNode(type) &&
-    /^(?:Fits|Of[A-Z]|ConfigsUnless|RouterWith)/.test(type.typeName.getText())
-  );
+  return ts.isTypeReferenceNode(type) && /^(?:Fits|Of[A-Z])/.test(type.typeName.getText());
 }
 
-/** That of a type parameter, from the declaration around it that has it. */
-function constraintOf(type) {
+function isParameter(type) {
+  return ts.isTypeReferenceNode(type) && parameterOf(type) !== undefined;
+}
+
+/** The type parameter of this name, from the declaration around it that has it. */
+function parameterOf(type) {
   const name = type.typeName.getText();
   for (let node = type.parent; node !== undefined; node = node.parent) {
     const found = node.typeParameters?.find((one) => one.name.text === name);
-    if (found !== undefined) return found.constraint;
+    if (found !== undefined) return found;
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ export function table(heads, rows) {
  */
 export function typesTable(reference, head, rows) {
   const lines = rows.map(({ name, type, about }) => {
-    const code = reference.linkType(type.replace(/\s+/g, " ").replace(/^\| /, ""));
+    const code = reference.linkType(type);
     return [`\`${name}\``, about === "" ? code : `${code}<br>${about}`];
   });
   return table([head, "About"], lines);
