@@ -16,11 +16,22 @@ const NOTHING: KeptTexts = { typed: "", unsent: [] };
 
 export function readKept(): KeptTexts {
   try {
-    return (JSON.parse(sessionStorage.getItem(NAME) ?? "null") as KeptTexts | null) ?? NOTHING;
+    const kept: unknown = JSON.parse(sessionStorage.getItem(NAME) ?? "null");
+    return isKept(kept) ? kept : NOTHING;
   } catch {
     // A browser may forbid storage, and a visitor may write into it.
     return NOTHING;
   }
+}
+
+function isKept(value: unknown): value is KeptTexts {
+  const { typed, unsent } = Object(value) as Partial<Record<keyof KeptTexts, unknown>>;
+  return typeof typed === "string" && Array.isArray(unsent) && unsent.every(isUnsent);
+}
+
+function isUnsent(value: unknown): value is Unsent {
+  const { text, nonce } = Object(value) as Partial<Record<keyof Unsent, unknown>>;
+  return typeof text === "string" && typeof nonce === "string";
 }
 
 export function keep(texts: KeptTexts): void {
