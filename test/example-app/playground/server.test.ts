@@ -115,10 +115,13 @@ it("lets the bucket go on with what it holds where a choice says so", async () =
 
 it("denies the choices of a program that makes more than a slider does", async () => {
   const { choose } = await example.visitor();
-  const answers = await Promise.allSettled(Array.from({ length: 80 }, () => choose.mutate(CHOICE)));
+  // So many that a slow machine, too, makes them faster than ten a second come back.
+  const answers = await Promise.allSettled(
+    Array.from({ length: 200 }, () => choose.mutate(CHOICE)),
+  );
   const errors = answers.flatMap((answer) => (answer.status === "rejected" ? [answer.reason] : []));
   expect(errors.length).toBeGreaterThan(0);
   expect(errors.every((error) => isRateLimitError(error))).toBe(true);
-  // Ten a second come back, and a slider makes three.
-  expect(errors.length).toBeLessThanOrEqual(20);
+  // A slider makes three a second, and sixty may come at once.
+  expect(errors.length).toBeLessThanOrEqual(140);
 });
