@@ -41,9 +41,9 @@ export function useCalls(
   useEffect(() => stop(), [starts]);
 
   async function call(signal?: AbortSignal): Promise<void> {
-    if (history.counts.waiting >= MOST_WAITING) return;
     await gate.whenOpen();
-    if (signal?.aborted) return;
+    // All that have waited come at once, so they are counted only now.
+    if (signal?.aborted || history.counts.waiting >= MOST_WAITING) return;
     const input = latest.current;
     const number = history.sent();
     try {

@@ -408,6 +408,33 @@ describe("the playground", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it("sends at most thirty calls of those that have waited for another limit", async () => {
+    const page = await open();
+    let answer = () => {};
+    await page.route(/playground\.choose/, async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    const chosen = page.waitForRequest(/playground\.choose/);
+    await preset(page, "Window").click();
+    await chosen;
+    let calls = 0;
+    page.on(
+      "request",
+      (request) => void (calls += request.url().split("playground.take").length - 1),
+    );
+    await call(page).evaluate((button: HTMLElement) => {
+      for (let i = 0; i < 60; i++) button.click();
+    });
+    await page.waitForTimeout(200);
+    expect(calls).toBe(0);
+    answer();
+    await shows(page, "In force: fixed window, 5 per 10 s, at most 5.");
+    await expect.poll(() => calls).toBe(30);
+    await expect.poll(async () => (await numbersOf(page)).waiting).toBe(0);
+    expect(await numbersOf(page)).toMatchObject({ granted: 5, denied: 25 });
+  });
+
   it("calls no more when the visitor goes to another part", async () => {
     const page = await open();
     await page.getByRole("button", { name: "Ten visitors" }).click();
