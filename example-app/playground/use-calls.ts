@@ -21,7 +21,7 @@ const MOST_WAITING = 30;
 export function useCalls(
   history: BucketHistory,
   gate: CallGate,
-  { call: next, starts, isToRun }: Pick<Setting, "call" | "starts" | "isToRun">,
+  { call: next, starts, isToRun, hasRun }: Pick<Setting, "call" | "starts" | "isToRun" | "hasRun">,
 ) {
   const client = useTRPCClient();
   const [problem, setProblem] = useState<string>();
@@ -69,10 +69,16 @@ export function useCalls(
     const controller = new AbortController();
     setVisitors({ controller, endsAt: Date.now() + VISIT });
     setTimeout(() => controller.abort(), VISIT);
-    controller.signal.addEventListener("abort", () => setVisitors(undefined));
+    controller.signal.addEventListener("abort", () =>
+      // Those who came since stay.
+      setVisitors((current) => (current?.controller === controller ? undefined : current)),
+    );
     for (let i = 0; i < VISITORS; i++) void visit(controller.signal);
   }
-  const run = useEffectEvent(letLoose);
+  const run = useEffectEvent(() => {
+    letLoose();
+    hasRun();
+  });
   useEffect(() => {
     if (!isToRun) return undefined;
     const timer = setTimeout(run);

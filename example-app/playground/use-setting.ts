@@ -164,6 +164,8 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   const onAsked = useEffectEvent(() => {
     if (!asked || !choice || isChoosing.current) return;
     void enforce(asked, {
+      // The visitors were meant for that limit.
+      onError: () => setIsRunning(false),
       onSettled() {
         // Going back twice asks for another one meanwhile.
         setAsked((current) => (current === asked ? undefined : current));
@@ -172,6 +174,13 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   });
   const isKnown = choice !== undefined;
   useEffect(() => onAsked(), [isKnown, asked, mutation.isPending]);
+
+  /** The address asks for calls no more, so that a reload does not, and the same link does again. */
+  function hasRun(): void {
+    setIsRunning(false);
+    if (choice && isCallValid && isOfPlayground(location.hash))
+      replaceAddress(writeAddress(choice, call));
+  }
 
   const onHashChange = useEffectEvent(() => {
     if (!isOfPlayground(location.hash) || !location.hash.includes("?")) return;
@@ -214,6 +223,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     starts,
     /** Whether the address asks for calls, and its limit is in force. */
     isToRun: isRunning && choice !== undefined && asked === undefined,
+    hasRun,
     count,
     setCount: changing(setCount),
     setReserve: changing(setReserve),

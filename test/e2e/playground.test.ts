@@ -9,6 +9,8 @@ const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
 ];
+/** A link to a limit that is not the first one. */
+const WINDOW = "#playground?kind=fixed-window&rate=5&period=10s&capacity=5";
 /** Differences of sums of doubles. */
 const ROUNDING = 1e-6;
 
@@ -384,7 +386,7 @@ describe("the playground", () => {
   });
 
   it("lets ten visitors call when a link says so, for a bounded time", async () => {
-    const running = "#playground?kind=fixed-window&rate=5&period=10s&capacity=5&run=1";
+    const running = `${WINDOW}&run=1`;
     const page = await open(SIZES[1], "#playground", () => {});
     await page.clock.install();
     await page.goto("about:blank");
@@ -406,6 +408,37 @@ describe("the playground", () => {
     await page.waitForTimeout(2000);
     expect((await numbersOf(page)).denied).toBe(denied);
     expect(page.problems).toEqual([]);
+  });
+
+  it("lets ten visitors call each time such a link is opened, also while others call", async () => {
+    const page = await open(SIZES[0], `${WINDOW}&run=1`);
+    const stop = page.getByRole("button", { name: /^Stop/ });
+    const letLoose = page.getByRole("button", { name: "Ten visitors" });
+    await stop.click();
+    await letLoose.waitFor();
+    // A reload starts nothing.
+    expect(await page.evaluate(() => location.hash)).toBe(WINDOW);
+    const followLink = () =>
+      page.evaluate((hash) => void (location.hash = hash), `${WINDOW}&run=1`);
+    await followLink();
+    await stop.click();
+    await letLoose.click();
+    await followLink();
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe(WINDOW);
+    await page.waitForTimeout(500);
+    expect(await stop.count()).toBe(1);
+    expect(page.problems).toEqual([]);
+  });
+
+  it("lets no visitor call when the limit of such a link is not in force", async () => {
+    const page = await open();
+    await page.route(/playground\.choose/, (route) => route.abort());
+    let calls = 0;
+    page.on("request", (request) => void (request.url().includes("playground.take") && calls++));
+    await page.evaluate((hash) => void (location.hash = hash), `${WINDOW}&run=1`);
+    await shows(page, "The server did not answer. Try it again.");
+    await page.waitForTimeout(2000);
+    expect(calls).toBe(0);
   });
 
   it("sends at most thirty calls of those that have waited for another limit", async () => {
