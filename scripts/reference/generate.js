@@ -39,7 +39,6 @@ async function generate(folder) {
     treatWarningsAsErrors: true,
     validation: { notExported: false, invalidLink: true, notDocumented: false },
     disableSources: true,
-    disableGit: true,
     excludeExternals: true,
     sort: ["source-order"],
     sortEntryPoints: false,

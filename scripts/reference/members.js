@@ -19,12 +19,8 @@ export function membersText(reference, declaration) {
   const named = groups.flatMap(([, names]) => names);
   const rest = shown.filter((one) => !named.includes(one.name));
   const head = /Options|Config$|Props$/.test(name) ? "Option" : "Member";
-  const tableOf = (members) =>
-    typesTable(
-      reference,
-      head,
-      members.map((one) => propertyRow(reference, one)),
-    );
+  const rowOf = (member) => propertyRow(reference, member);
+  const tableOf = (members) => typesTable(reference, head, members.map(rowOf));
   return [
     ...groups.flatMap(([title, names]) => [
       `### ${title}`,
@@ -58,17 +54,15 @@ function placesOfMembers(reference, { name, children }) {
 
 function propertyRow(reference, member) {
   const signatures = signaturesOf(member);
+  const groups = grouped(signatures);
+  const comments = member.comment ? [member.comment] : groups.map(([{ comment }]) => comment);
+  const about = comments.map((comment) => sentences(reference, comment)).filter(Boolean);
+  const notes = groups.flatMap((same) => parameterNotes(reference, same));
   const isMethod = member.kindOf(ReflectionKind.Method);
-  const about = isMethod
-    ? grouped(signatures).map(([{ comment }]) => sentences(reference, comment))
-    : [sentences(reference, member.comment ?? signatures[0]?.comment)];
-  const notes = isMethod
-    ? grouped(signatures).flatMap((same) => parameterNotes(reference, same))
-    : parameterNotes(reference, signatures);
   return {
     name: member.flags.isOptional ? `${member.name}?` : member.name,
     type: isMethod ? callType(reference, signatures.at(-1)) : typeOf(reference, member),
-    about: [about.filter(Boolean).join(" "), ...notes].filter(Boolean).join("<br>"),
+    about: [about.join(" "), ...notes].filter(Boolean).join("<br>"),
   };
 }
 

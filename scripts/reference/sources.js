@@ -2,6 +2,8 @@
 import { Converter } from "typedoc";
 import ts from "typescript";
 
+const PRINTER = ts.createPrinter({ removeComments: true });
+
 export class Sources {
   #nodes = new WeakMap();
 
@@ -38,8 +40,7 @@ export class Sources {
 
 /** The text of a node without comments. */
 export function textOf(node, source = node.getSourceFile()) {
-  const printer = ts.createPrinter({ removeComments: true });
-  return printer.printNode(ts.EmitHint.Unspecified, node, source);
+  return PRINTER.printNode(ts.EmitHint.Unspecified, node, source);
 }
 
 /** The members of an interface, or of the object that a function returns. */
