@@ -16,8 +16,8 @@ export function membersText(reference, declaration) {
     (one) => !one.kindOf(ReflectionKind.Constructor) && !(other && one.inheritedFrom),
   );
   const groups = Object.entries(OPTION_GROUPS[name] ?? {});
-  const named = groups.flatMap(([, names]) => names);
-  const rest = shown.filter((one) => !named.includes(one.name));
+  const named = new Set(groups.flatMap(([, names]) => names));
+  const rest = shown.filter((one) => !named.has(one.name));
   const head = /Options|Config$|Props$/.test(name) ? "Option" : "Member";
   const rowOf = (member) => propertyRow(reference, member);
   const tableOf = (members) => typesTable(reference, head, members.map(rowOf));
