@@ -62,3 +62,13 @@ describe("the notes of a release", () => {
     expect(() => notesOf("1.1.1", changelog)).toThrow('no section "## 1.1.1"');
   });
 });
+
+it.each(["README.md", "docs/cli.md", "docs/guides/vite.md"])(
+  "has a note in %s that nothing is on npm, until there is a release",
+  async (page) => {
+    const manifest = await readFile(join(ROOT, "package.json"), "utf8");
+    const { version } = JSON.parse(manifest) as { version: string };
+    const text = await readFile(join(ROOT, page), "utf8");
+    expect(text.includes("Before the first release"), page).toBe(version === "0.0.0");
+  },
+);
