@@ -227,7 +227,7 @@ describe("the page about limits", () => {
     expect(page.problems).toEqual([]);
   });
 
-  it.each([1280, 700, 390])("has room for all of it, %i px wide", async (width) => {
+  it.each([1280, 700, 390, 320])("has room for all of it, %i px wide", async (width) => {
     await using page = await open("docs/limits");
     await page.setViewportSize({ width, height: 800 });
     await page.locator(".live-part").scrollIntoViewIfNeeded();
@@ -241,6 +241,22 @@ describe("the page about limits", () => {
           scrollWidth - innerWidth,
         ]);
     await expect.poll(missing).toEqual([0, 0]);
+  });
+
+  it("lets a reader with larger letters scroll to the end of it", async () => {
+    await using page = await open("docs/limits");
+    const place = page.locator(".live-part");
+    await place.scrollIntoViewIfNeeded();
+    const part = page.frameLocator(".live-part iframe");
+    await part.getByText("10.0 of 10 tokens: it is full.").waitFor();
+    await part.locator("html").evaluate((root) => void (root.style.fontSize = "200%"));
+    await place.hover();
+    await page.mouse.wheel(0, 2_000);
+    const rest = () =>
+      part
+        .locator("html")
+        .evaluate(({ scrollHeight }) => Math.round(scrollHeight - innerHeight - scrollY));
+    await expect.poll(rest).toBeLessThanOrEqual(1);
   });
 
   it("has no place for it without JavaScript, and a picture", async () => {
