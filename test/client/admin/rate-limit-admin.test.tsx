@@ -115,9 +115,23 @@ describe("the list of those who are limited", () => {
   });
 
   it("opens on the first limit of all where none limits a key", async () => {
-    const { limiter } = await open();
+    await open();
     await screen.findByText("Nobody is limited now.");
+    expect((await tab(/^send/)).getAttribute("aria-selected")).toBe("true");
+  });
+
+  it("stays on the limit that it has opened on, where a later count finds another one", async () => {
+    const { limiter, unblock } = await open({ isBlocked: true });
+    await limiter.limit("send", { key: "ann", count: 2 });
+    unblock();
+    const count = (name: RegExp) =>
+      within(screen.getByRole("tab", { name })).getByRole("img", { name: "1 limited now" });
+    await soon(() => count(/^send/));
+    await limiter.reset("send", { key: "ann" });
     await limiter.limit("plan", { key: "ann", count: 5 });
+    // Then it counts at once.
+    window.dispatchEvent(new Event("online"));
+    await soon(() => count(/^plan/));
     expect((await tab(/^send/)).getAttribute("aria-selected")).toBe("true");
   });
 
