@@ -11,7 +11,7 @@ const webp = (chunk: string, bytes: readonly number[]) =>
 it("is read from pictures of each kind", () => {
   const sizeOf = (name: string) => imageSizeOf(name, read(name));
   expect(sizeOf("docs/pictures/call.svg")).toEqual({ width: 800, height: 236 });
-  expect(sizeOf("docs/demo.webp")).toEqual({ width: 1280, height: 720 });
+  expect(sizeOf("docs/demo.webp")).toEqual({ width: 1280, height: 864 });
   expect(sizeOf("site/app/public/picture.png")).toEqual({ width: 1200, height: 630 });
 });
 
@@ -26,6 +26,13 @@ it("is read from each kind of WebP", () => {
 it("is missed where a file has none", () => {
   expect(() => imageSizeOf("x.svg", Buffer.from("<svg></svg>"))).toThrow(/^x\.svg has no size/);
   expect(() => imageSizeOf("x.gif", Buffer.from("GIF89a"))).toThrow(/^x\.gif has no size/);
+});
+
+it.each(["demo", "demo-dark"])("%s is small, and its still picture has its size", (name) => {
+  const [film, still] = [`docs/${name}.webp`, `docs/${name}-still.webp`];
+  expect(statSync(join(ROOT, film)).size).toBeLessThan(600_000);
+  expect(statSync(join(ROOT, still)).size).toBeLessThan(60_000);
+  expect(imageSizeOf(still, read(still))).toEqual(imageSizeOf(film, read(film)));
 });
 
 const PICTURES = readdirSync(join(ROOT, "docs/pictures"));

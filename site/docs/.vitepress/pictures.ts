@@ -32,7 +32,7 @@ export function markdownPictures(md: MarkdownIt): void {
 
   const html = md.renderer.rules.html_block!;
   md.renderer.rules.html_block = (...args) =>
-    html(...args).replace(/<(?:img|source)\s[^>]*>/g, withSize);
+    inBothThemes(html(...args).replace(/<(?:img|source)\s[^>]*>/g, withSize));
 
   // A cell without a text is the heading of nothing, which screen readers would announce.
   const { th_open: open, th_close: close } = md.renderer.rules;
@@ -45,6 +45,22 @@ export function markdownPictures(md: MarkdownIt): void {
     if (isEmpty(tokens, index - 1)) return "</td>\n";
     return close?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
   };
+}
+
+const IS_DARK = "(prefers-color-scheme: dark)";
+
+/**
+ * A picture with a source for the dark follows the theme of the page, which may be another one than the
+ * system's. So it is there twice, and pictures.css hides one. A hidden picture that is lazy is not loaded.
+ */
+function inBothThemes(block: string): string {
+  return block.replace(/<picture>[^]*?<\/picture>/g, (picture) => {
+    if (!picture.includes(IS_DARK)) return picture;
+    const lazy = picture.replace("<img ", '<img loading="lazy" ');
+    const of = (theme: string, condition: string) =>
+      lazy.replace("<picture>", `<picture class="in-${theme}">`).replaceAll(IS_DARK, condition);
+    return of("light", "(max-width: 0)") + of("dark", "(min-width: 0)");
+  });
 }
 
 /** An element of HTML with the size of its picture. A width that it has stays. */
