@@ -119,13 +119,12 @@ async function followActs(film: Page): Promise<void> {
   await film.evaluate(() => {
     const browsers = [...document.querySelectorAll<HTMLIFrameElement>("#button iframe")];
     setInterval(() => {
-      const acting = browsers
-        .flatMap(({ contentDocument: inside }) => [
-          ...inside!.querySelectorAll('.line[data-acts="true"]'),
-        ])
-        .map((line) => line.textContent.trim());
+      const lines = browsers.flatMap(({ contentDocument: inside }) => [
+        ...inside!.querySelectorAll('.line[data-acts="true"]'),
+      ]);
+      const acting = new Set(lines.map((line) => line.textContent.trim()));
       for (const line of document.querySelectorAll(".code .line")) {
-        line.classList.toggle("acts", acting.includes(line.textContent.trim()));
+        line.classList.toggle("acts", acting.has(line.textContent.trim()));
       }
     }, 20);
   });
