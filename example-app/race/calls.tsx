@@ -12,7 +12,6 @@ import { StartButton } from "./start-button.js";
 type Race = inferRouterOutputs<AppRouter>["race"]["run"];
 type Tick = "same" | "each";
 
-const ALL = 2 * CALLS;
 /** How many runs are listed. */
 const SHOWN = 5;
 const TICKS = [
@@ -76,11 +75,9 @@ export function Calls() {
 }
 
 function summaryOf({ naive, package: own }: Race): string {
-  const verdict =
-    naive.granted > ALLOWED
-      ? `granted ${naive.granted} of ${ALL}, although ${ALLOWED} were allowed`
-      : `granted ${naive.granted} of ${ALL}, this time`;
-  return `The naive limiter ${verdict}. This package granted ${own.granted}.`;
+  const isLucky = naive.granted <= ALLOWED;
+  const verdict = `granted ${naive.granted} calls${isLucky ? ", this time" : ""}`;
+  return `The limit is ${ALLOWED}. The naive limiter ${verdict}. This package granted ${own.granted}.`;
 }
 
 function Racer({ title, result }: { title: string; result: Race["naive"] | undefined }) {
@@ -89,8 +86,7 @@ function Racer({ title, result }: { title: string; result: Race["naive"] | undef
     <section className="racer" aria-label={title}>
       <h3>{title}</h3>
       <p className="granted">
-        <b>{result?.granted ?? "–"}</b>
-        <span>{` of ${ALL} granted`}</span>
+        <b>{`${result?.granted ?? "–"} granted`}</b> <span>{`limit ${ALLOWED}`}</span>
       </p>
       <p className="verdict" data-bad={over > 0}>
         {result && (over > 0 ? `${over} too many` : over < 0 ? `${-over} too few` : "exactly 10")}
@@ -110,7 +106,7 @@ function Racer({ title, result }: { title: string; result: Race["naive"] | undef
 
 const NAMES = {
   granted: "granted",
-  over: "granted and too many",
+  over: "granted beyond the limit",
   denied: "denied",
   failed: "failed",
 };

@@ -3,7 +3,7 @@ import "./outcomes.css";
 
 const MEANINGS = [
   ["granted", "granted"],
-  ["over", "granted, and too many"],
+  ["over", "granted beyond the limit"],
   ["denied", "denied"],
 ] as const;
 
