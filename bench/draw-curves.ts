@@ -1,4 +1,4 @@
-/** Draws throughput and p99 over the number of waiting callers, as SVG. */
+/** Draws throughput and p99 over the number of waiting callers, as SVG: for wide pages, and for phones. */
 import type { Row } from "./measure.js";
 import { curves, PEER, PG, PRISMA, type Scenario } from "./scenarios.js";
 
@@ -37,13 +37,28 @@ const STYLE = `
 const short = new Intl.NumberFormat("en", { notation: "compact" });
 const WIDTH = 300;
 const HEIGHT = 190;
-const LEFT = 64;
 const TOP = 40;
 const GAP = 40;
-/** For the longest number beside an axis. */
-const MARGIN = 12;
 
-export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] }[]): string {
+interface Layout {
+  columns: number;
+  /** From the left of a column to that of its chart. The longest number beside an axis needs 42. */
+  left: number;
+  /** From the right of a chart to that of its column. */
+  right: number;
+  /** Between two names of the legend, to the right and down. */
+  legend: readonly [x: number, y: number];
+}
+const WIDE: Layout = { columns: 2, left: 76, right: 28, legend: [220, 0] };
+/** 360 px, as other pictures for phones. */
+const NARROW: Layout = { columns: 1, left: 48, right: 12, legend: [0, 22] };
+
+export interface Curves {
+  wide: string;
+  narrow: string;
+}
+
+export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] }[]): Curves {
   const panels = curves.flatMap(({ processes, keys }) => {
     const members = measured.filter(
       ({ scenario: { database, roundTrip, tokens, ...rest } }) =>
@@ -59,7 +74,7 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
       const series = new Map<string, Point[]>();
       for (const { scenario, rows } of members) {
         for (const row of rows) {
-          if (!(row.contender in COLORS)) continue;
+          if (!(row.contender in CLASSES)) continue;
           const points = series.get(row.contender) ?? [];
           points.push({ waiting: scenario.waiting, value: pick(row) });
           series.set(row.contender, points);
@@ -71,23 +86,31 @@ export function drawCurves(measured: readonly { scenario: Scenario; rows: Row[] 
     };
     return [panel("calls per second", (row) => row.perSecond), panel("p99, ms", (row) => row.p99)];
   });
-  const drawn = panels.filter(({ series }) => series.size > 0);
-  const rows = Math.ceil(drawn.length / 2);
-  const width = 2 * (LEFT + WIDTH + GAP);
-  const height = rows * (TOP + HEIGHT + GAP) + 40;
-  const legend = Object.entries(CLASSES).map(
-    ([name, color], i) =>
-      `<rect class="${color}" x="${LEFT + i * 220}" y="14" width="14" height="4"/>` +
-      `<text x="${LEFT + 20 + i * 220}" y="20">${name}</text>`,
-  );
+  const charts = panels.filter(({ series }) => series.size > 0).map(drawPanel);
+  return { wide: layOut(charts, WIDE), narrow: layOut(charts, NARROW) };
+}
+
+/** The same charts in other columns. */
+function layOut(charts: readonly string[], { columns, left, right, legend }: Layout): string {
+  const column = left + WIDTH + right;
+  const width = columns * column;
+  const names = Object.entries(CLASSES);
+  const top = 24 + (names.length - 1) * legend[1];
+  const height = top + Math.ceil(charts.length / columns) * (TOP + HEIGHT + GAP) + 16;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${-MARGIN} 0 ${width} ${height}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<style>${STYLE}</style>`,
-    ...legend,
-    ...drawn.map((panel, i) => {
-      const x = (i % 2) * (LEFT + WIDTH + GAP) + LEFT;
-      const y = Math.floor(i / 2) * (TOP + HEIGHT + GAP) + TOP + 24;
-      return `<g transform="translate(${x} ${y})">${drawPanel(panel)}</g>`;
+    ...names.map(([name, color], i) => {
+      const [x, y] = [left + i * legend[0], i * legend[1]];
+      return (
+        `<rect class="${color}" x="${x}" y="${y + 14}" width="14" height="4"/>` +
+        `<text x="${x + 20}" y="${y + 20}">${name}</text>`
+      );
+    }),
+    ...charts.map((chart, i) => {
+      const x = (i % columns) * column + left;
+      const y = Math.floor(i / columns) * (TOP + HEIGHT + GAP) + TOP + top;
+      return `<g transform="translate(${x} ${y})">${chart}</g>`;
     }),
     "</svg>\n",
   ].join("\n");

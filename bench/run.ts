@@ -1,8 +1,8 @@
 /**
  * Compares contenders scenario by scenario, side by side on the same server, and prints ratios:
  * absolute numbers belong to the machine. `--json FILE` also writes all of it as JSON, and
- * `--svg FILE` draws the curves. Further words choose the scenarios whose titles contain one of
- * them.
+ * `--svg FILE.svg` draws the curves, there and for phones in `FILE-narrow.svg`. Further words choose
+ * the scenarios whose titles contain one of them.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
@@ -66,7 +66,11 @@ async function save(): Promise<void> {
     );
     await writeFile(values.json, content);
   }
-  if (values.svg !== undefined) await writeFile(values.svg, drawCurves(measured));
+  if (values.svg !== undefined) {
+    const { wide, narrow } = drawCurves(measured);
+    await writeFile(values.svg, wide);
+    await writeFile(values.svg.replace(/\.svg$/, "-narrow.svg"), narrow);
+  }
 }
 
 console.log(`\n${machine}; ${timing.rounds} rounds of ${timing.slice} ms\n`);

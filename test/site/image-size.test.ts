@@ -51,3 +51,16 @@ it.each(PICTURES)(
     expect(width).toBe(name.endsWith("-narrow.svg") ? 360 : 800);
   },
 );
+
+it("draws the same curves for phones, as wide as other pictures for them", () => {
+  const chartsOf = (name: string) => {
+    const charts = read(name)
+      .toString("utf8")
+      .matchAll(/^<g [^>]*>(.*)<\/g>$/gm);
+    return [...charts].map(([, chart]) => chart);
+  };
+  const narrow = "docs/performance-narrow.svg";
+  expect(chartsOf(narrow)).toHaveLength(6);
+  expect(chartsOf(narrow)).toEqual(chartsOf("docs/performance.svg"));
+  expect(imageSizeOf(narrow, read(narrow)).width).toBe(360);
+});
