@@ -39,10 +39,12 @@ const WIDTH = 300;
 const HEIGHT = 190;
 const TOP = 40;
 const GAP = 40;
+/** How far a title begins before its chart. The longest one is as wide as a phone. */
+const TITLE = 36;
 
 interface Layout {
   columns: number;
-  /** From the left of a column to that of its chart. The longest number beside an axis needs 42. */
+  /** From the left of a column to that of its chart. The longest number beside an axis needs 39. */
   left: number;
   /** From the right of a chart to that of its column. */
   right: number;
@@ -51,7 +53,7 @@ interface Layout {
 }
 const WIDE: Layout = { columns: 2, left: 76, right: 28, legend: [220, 0] };
 /** 360 px, as other pictures for phones. */
-const NARROW: Layout = { columns: 1, left: 48, right: 12, legend: [0, 22] };
+const NARROW: Layout = { columns: 1, left: 43, right: 17, legend: [0, 22] };
 
 export interface Curves {
   wide: string;
@@ -130,7 +132,7 @@ function drawPanel({ title, unit, series }: Panel): string {
     HEIGHT - ((Math.log10(value) - lowest) / Math.max(1, highest - lowest)) * HEIGHT;
   const marks = Array.from({ length: highest - lowest + 1 }, (_, i) => 10 ** (lowest + i));
   return [
-    `<text x="0" y="-10" class="title">${title}: ${unit}</text>`,
+    `<text x="${-TITLE}" y="-14" class="title">${title}: ${unit}</text>`,
     ...marks.map(
       (mark) =>
         `<line x1="0" x2="${WIDTH}" y1="${y(mark)}" y2="${y(mark)}" class="grid"/>` +
