@@ -44,7 +44,8 @@ export async function drawBars(
   const plot = new UPlot(
     {
       ...sizeOf(),
-      padding: [8, 8, 0, 0],
+      // A text is centred below its bar, so the last one needs room beside it.
+      padding: [8, 20, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
       scales: {

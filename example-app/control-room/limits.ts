@@ -10,3 +10,6 @@ export const controlRoomLimits = {
   /** Each customer exports a few files, and then waits for the next window. */
   exports: { kind: "fixed window", rate: 3, period: 90 * SECOND, usage },
 } as const satisfies Record<string, RateLimitConfig>;
+
+/** What the control room shows: these, and those of a visitor's own that show on the page at once. */
+export const SHOWN = new Set(["apiCalls", "exports", "sendHello", "sendMessage"]);

@@ -1,11 +1,12 @@
 /**
- * Which visitors have put on the hat of the people who help users. An application has this among its
- * own users; the demo keeps a row for each of them, which all its processes read.
+ * Which visitors have the hat of the people who help users. An application has this among its own
+ * users. In the demo each visitor has it at first. Those who have taken it off have a row, which all
+ * processes read.
  */
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
 
 export interface Operators {
-  /** Whether a visitor may become one. In production, visitors must not ban each other. */
+  /** Whether a visitor may be one. In production, visitors must not ban each other. */
   isOpen: boolean;
   has(visitor: string): Promise<boolean>;
   set(visitor: string, isOperator: boolean): Promise<void>;
@@ -13,17 +14,17 @@ export interface Operators {
 
 export function keepOperators(prisma: PrismaClient): Operators {
   const isOpen = process.env["NODE_ENV"] !== "production";
-  const nameOf = (visitor: string) => `operator ${visitor}`;
+  const nameOf = (visitor: string) => `no operator ${visitor}`;
   return {
     isOpen,
     async has(visitor) {
       if (!isOpen) return false;
       const name = nameOf(visitor);
-      return (await prisma.setting.findUnique({ where: { name } })) !== null;
+      return (await prisma.setting.findUnique({ where: { name } })) === null;
     },
     async set(visitor, isOperator) {
       const name = nameOf(visitor);
-      if (!isOperator) await prisma.setting.deleteMany({ where: { name } });
+      if (isOperator) await prisma.setting.deleteMany({ where: { name } });
       else
         await prisma.setting.upsert({ where: { name }, create: { name, value: "" }, update: {} });
     },

@@ -30,8 +30,8 @@ export default function ControlRoom() {
 }
 
 const HATS = [
-  { isOperator: false, title: "A visitor", about: "may not see it" },
   { isOperator: true, title: "Support", about: "may act" },
+  { isOperator: false, title: "A visitor", about: "may not see it" },
 ];
 
 function Hat({ own, isOperator, isOpen }: { own: string; isOperator: boolean; isOpen: boolean }) {
@@ -70,7 +70,7 @@ function Hat({ own, isOperator, isOpen }: { own: string; isOperator: boolean; is
       </dl>
       <p role="status" className="quiet">
         {isOpen && !isOperator && (
-          <span>The server refuses the room to a visitor. Become Support, and it opens.</span>
+          <span>The server refuses the room to a visitor. As Support, it opens.</span>
         )}
         {!isOpen && <span>In production, visitors must not ban each other.</span>}
         {become.isError && <span>The server does not answer. Try again.</span>}

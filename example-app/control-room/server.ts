@@ -2,7 +2,7 @@
 import { TRPCError } from "@trpc/server";
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
-import { callAsCustomers } from "./traffic.js";
+import { callAsCustomers, callTooMuch } from "./traffic.js";
 
 export function controlRoomRouter(app: App) {
   const { t, operators } = app;
@@ -11,11 +11,12 @@ export function controlRoomRouter(app: App) {
   let ending: AbortController | undefined;
 
   return t.router({
-    me: t.procedure.query(async ({ ctx }) => ({
-      key: ctx.visitor,
-      isOperator: await operators.has(ctx.visitor),
-      isOpen: operators.isOpen,
-    })),
+    /** The page asks this first. When the room opens then, some customers are limited already. */
+    me: t.procedure.query(async ({ ctx }) => {
+      const isOperator = await operators.has(ctx.visitor);
+      if (isOperator && looking === 0) await callTooMuch(app);
+      return { key: ctx.visitor, isOperator, isOpen: operators.isOpen };
+    }),
 
     become: t.procedure
       .input(z.object({ isOperator: z.boolean() }))

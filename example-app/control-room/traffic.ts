@@ -1,12 +1,26 @@
 /** Customers that call as programs do: most of them a little, a few of them far too much. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../shared/server/trpc.js";
+import { controlRoomLimits } from "./limits.js";
 
 const CUSTOMERS = 40;
 /** ms between two rounds. */
 const ROUND = 500;
 /** Of each round, how many customers call. */
 const CALLERS = 9;
+
+/** Of the first customers, how many have called too much before somebody looks. */
+const TOO_MANY = 3;
+
+/** Lets a few customers call at once until they are limited. */
+export async function callTooMuch({ limiter }: Pick<App, "limiter">): Promise<void> {
+  const { rate } = controlRoomLimits.apiCalls;
+  const calls = Array.from({ length: TOO_MANY * (rate + 1) }, (_, i) =>
+    // Limit: a denial is an answer, as below.
+    limiter.limit("apiCalls", { key: `customer ${1 + (i % TOO_MANY)}` }),
+  );
+  await Promise.all(calls);
+}
 
 /** Calls until the signal is aborted. */
 export async function callAsCustomers(

@@ -172,14 +172,28 @@ describe("an operator", () => {
   });
 });
 
+describe("a visitor who opens the part", () => {
+  it("is Support, on a limit that limits customers, and sees the limits of the part alone", async () => {
+    const page = await openPart(await newVisitor(), "control-room");
+    await rows(page).filter({ hasText: "customer 1" }).first().waitFor();
+    expect(await page.getByLabel("Support").isChecked()).toBe(true);
+    expect(await page.getByLabel("A visitor").isChecked()).toBe(false);
+    await tab(page, "apiCalls").and(page.locator("[aria-selected=true]")).waitFor();
+    const names = await page.getByRole("tab").locator("[translate=no]").allTextContents();
+    expect(names).toEqual(["apiCalls", "exports", "sendHello", "sendMessage"]);
+    expect(page.problems).toEqual([]);
+  });
+});
+
 describe("a caller who may not", () => {
   it("gets the refusal, and learns no name of a limit", async () => {
     const page = await openPart(await newVisitor(), "control-room");
+    await page.getByLabel("A visitor").click({ force: true });
     await room(page).getByRole("heading", { name: "You may not see this page" }).waitFor();
     expect(await room(page).textContent()).not.toMatch(/sendMessage|apiCalls|signUp/);
     expect(await room(page).getByRole("button").allTextContents()).toEqual(["Try again"]);
     // The demo says what to do about it.
-    await page.getByText("Become Support, and it opens.").waitFor();
+    await page.getByText("As Support, it opens.").waitFor();
   });
 });
 

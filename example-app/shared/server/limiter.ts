@@ -19,13 +19,14 @@ import { signUpLimits } from "../../sign-ups/limits.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 
 export const LIMITS = {
+  // The control room opens on the first of these.
+  ...controlRoomLimits,
   ...overviewLimits,
   ...chatLimits,
   ...logInLimits,
   ...modelLimits,
   ...signUpLimits,
   ...raceLimits,
-  ...controlRoomLimits,
   ...playgroundLimits,
 };
 

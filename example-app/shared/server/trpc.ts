@@ -3,6 +3,7 @@ import { initTRPC } from "@trpc/server";
 import { type RateLimitConfig } from "trpc-rate-limit/server";
 import { createRateLimitTRPC, formatRateLimitError, SHARED_BUCKET } from "trpc-rate-limit/trpc";
 import { createStatistics } from "../../behind/statistics.js";
+import { SHOWN } from "../../control-room/limits.js";
 import { keepOperators } from "../../control-room/operators.js";
 import { ACCOUNT, logInKey, requestedLogInKey } from "../../log-in/limits.js";
 import { configOfTier } from "../../model/limits.js";
@@ -55,9 +56,10 @@ export function createTRPC(prisma: PrismaClient) {
     config: ({ ctx, name }) => configOf(ctx.visitor, name),
     // The demo is all about changes that are seen at once.
     keyInterval: 5_000,
-    // Limit: who may look into the control room, and act there.
+    // Limit: who may look into the control room, and act there, and on which limits.
     admin: {
-      authorize: ({ ctx }) => operators.has(ctx.visitor),
+      authorize: async ({ ctx, name }) =>
+        (name === undefined || SHOWN.has(name)) && (await operators.has(ctx.visitor)),
       actor: ({ ctx }) => ctx.visitor,
     },
   });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createRateLimiter, memoryStore } from "trpc-rate-limit/server";
 import { controlRoomLimits } from "../../../example-app/control-room/limits.js";
-import { callAsCustomers } from "../../../example-app/control-room/traffic.js";
+import { callAsCustomers, callTooMuch } from "../../../example-app/control-room/traffic.js";
 
 it("calls as many customers, some of which are limited soon, until nobody looks", async () => {
   const limiter = createRateLimiter({ store: memoryStore(), limits: controlRoomLimits });
@@ -15,4 +15,11 @@ it("calls as many customers, some of which are limited soon, until nobody looks"
     .toBeGreaterThan(5);
   ending.abort();
   await calls;
+});
+
+it("limits three customers before somebody looks", async () => {
+  const limiter = createRateLimiter({ store: memoryStore(), limits: controlRoomLimits });
+  await callTooMuch({ limiter } as unknown as Parameters<typeof callTooMuch>[0]);
+  const { items } = await limiter.list("apiCalls", { denied: true });
+  expect(items.map(({ key }) => key).sort()).toEqual(["customer 1", "customer 2", "customer 3"]);
 });
