@@ -1,6 +1,6 @@
 /** The buttons that call, and what each call asks for. */
 import { Stable } from "../shared/page/pieces.js";
-import { RateLimitCountdown } from "../shared/page/trpc.js";
+import { RateLimitCountdown, useRateLimit } from "../shared/page/trpc.js";
 import { HoldButton } from "./hold-button.js";
 import { BOUNDS } from "./limits.js";
 import type { useCalls } from "./use-calls.js";
@@ -13,12 +13,17 @@ interface CallsProps {
 
 export function Calls({ setting, calls }: CallsProps) {
   const { call, count, isCallValid, setCount, setReserve } = setting;
+  // Limit: when such a call passes again.
+  const { status, config } = useRateLimit("playground", isCallValid ? { count: call.count } : {});
+  // Other buckets refill all the time, and the label would flicker.
+  const canClose = config?.blockFor !== undefined && !call.reserve;
   const isLoose = calls.visitorsLeaveAt !== undefined;
   return (
     <div className="calls">
       <div className="buttons">
         <HoldButton
           disabled={!isCallValid}
+          deniedUntil={canClose ? status?.retryAt : undefined}
           call={calls.call}
           hold={calls.hold}
           release={calls.release}

@@ -7,6 +7,9 @@ const number = (value: number) => value.toLocaleString("en", { maximumFractionDi
 const coming = (value: number) => `${number(value)} ${value === 1 ? "comes" : "come"}`;
 const seconds = (ms: number) => `${tokens(Math.max(0, ms) / 1000)} s`;
 
+/** A closed bucket is a debt in its row: see `core/block.ts`. Nobody has taken those tokens. */
+const closedFor = (ms: number) => `Closed for ${seconds(ms)} more.`;
+
 /** The first of the month after, in UTC. */
 function nextMonth(now: number): string {
   const date = new Date(now);
@@ -25,6 +28,7 @@ export function explainBucket(
   windowStart = 0,
 ): string {
   const { kind, rate, capacity = rate } = config;
+  const isClosed = config.blockFor !== undefined && value < 0;
   const held =
     value < 0
       ? `${tokens(-value)} tokens are owed`
@@ -38,14 +42,18 @@ export function explainBucket(
   if (typeof period === "string") return `${held}.`;
   if (kind === "fixed window") {
     const next = windowStart + Math.ceil((now + 1 - windowStart) / period) * period - now;
+    // A window that holds nothing is closed, too.
+    if (isClosed) return closedFor(next + Math.floor(-value / rate) * period);
     return `${held}; ${coming(rate)} with each window; the next starts in ${seconds(next)}.`;
   }
   const perSecond = (rate * 1000) / period;
   const refill =
     perSecond >= 0.1 ? `${coming(perSecond)} each second` : `${coming(perSecond * 60)} each minute`;
   /** How long it takes until the bucket holds `count` tokens. */
-  const until = (count: number) =>
-    seconds(calculateRateLimit({ value, ts: now }, config, now, count).retryAfter ?? 0);
+  const waitFor = (count: number) =>
+    calculateRateLimit({ value, ts: now }, config, now, count).retryAfter ?? 0;
+  const until = (count: number) => seconds(waitFor(count));
+  if (isClosed) return `${closedFor(waitFor(0))} It opens empty, and ${refill}.`;
   return value < 0
     ? `${held}; ${refill}; repaid in ${until(0)}.`
     : `${held}; ${refill}; full in ${until(capacity)}.`;

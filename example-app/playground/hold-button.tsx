@@ -1,15 +1,19 @@
 /** A button that calls once when it is pressed, and again and again while it is held. */
 import { type KeyboardEvent, useRef } from "react";
+import { Stable } from "../shared/page/pieces.js";
+import { RateLimitCountdown } from "../shared/page/trpc.js";
 
 interface HoldButtonProps {
   disabled: boolean;
+  /** When a call passes again, epoch ms. The button shows it, and calls all the same. */
+  deniedUntil: number | undefined;
   call(): unknown;
   /** Calls at once, and then until `release`. */
   hold(): void;
   release(): void;
 }
 
-export function HoldButton({ disabled, call, hold, release }: HoldButtonProps) {
+export function HoldButton({ disabled, deniedUntil, call, hold, release }: HoldButtonProps) {
   /** Whether the click that is about to come was counted already. */
   const wasHeld = useRef(false);
 
@@ -31,6 +35,7 @@ export function HoldButton({ disabled, call, hold, release }: HoldButtonProps) {
       type="button"
       className="primary hold"
       disabled={disabled}
+      data-denied={deniedUntil !== undefined}
       onPointerDown={({ button }) => button === 0 && press()}
       onPointerUp={release}
       onPointerLeave={release}
@@ -46,7 +51,19 @@ export function HoldButton({ disabled, call, hold, release }: HoldButtonProps) {
         wasHeld.current = false;
       }}
     >
-      Call
+      <Stable
+        shown={
+          deniedUntil === undefined ? (
+            "Call"
+          ) : (
+            <>
+              <span>Call: in </span>
+              <RateLimitCountdown retryAt={deniedUntil} announcement={() => ""} />
+            </>
+          )
+        }
+        texts={["Call: in 30s"]}
+      />
     </button>
   );
 }

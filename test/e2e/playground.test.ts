@@ -333,7 +333,11 @@ describe("the playground", () => {
       );
     }
     for (let i = 0; i < 4; i++) await call(page).click();
-    await shows(page, /\d\.\d tokens are owed; 0.1 come each second; repaid in \d+\.\d s/);
+    await shows(page, /^Closed for \d\.\d s more\./);
+    await page
+      .locator(".hold[data-denied=true]")
+      .filter({ hasText: /^Call: in \d+s/ })
+      .waitFor();
     await page.getByLabel("Tokens of a call").fill("2");
     await advice.filter({ hasText: "Your own numbers" }).waitFor();
     expect(await shiftsOf(page)).toEqual([]);
