@@ -38,14 +38,7 @@ function AskedModel({ kept: { prompts, news, ask, stop } }: { kept: Prompts }) {
     <Part
       title="Ask the model"
       code={code}
-      lead={
-        <>
-          A pretend model: it repeats your words, forwards and backwards. Every word is a token. A
-          prompt takes its estimate first. What it has not used comes back at the end, except for
-          what the bucket has refilled by then. Credits pay when the tier cannot. Two answers run at
-          a time, each in a slot.
-        </>
-      }
+      lead="The model is pretended: a prompt takes the tokens that it may need, and gives back what it has not used."
     >
       <div className="model">
         <div className="card ask">
