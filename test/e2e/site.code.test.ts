@@ -24,6 +24,25 @@ const cutOff = (page: Page) =>
       .map(({ textContent }) => textContent.slice(0, 60)),
   );
 
+/** Names in tables that go on in a second line. */
+const brokenNames = (page: Page) =>
+  page.evaluate(() => {
+    const range = document.createRange();
+    return [...document.querySelectorAll(".vp-doc :is(td, th) code")].flatMap((code) => {
+      const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+      const found: string[] = [];
+      while (texts.nextNode()) {
+        const text = texts.currentNode as Text;
+        for (const { 0: name, index } of text.data.matchAll(/[\w$]+/g)) {
+          range.setStart(text, index);
+          range.setEnd(text, index + name.length);
+          if (range.getClientRects().length > 1) found.push(name);
+        }
+      }
+      return found;
+    });
+  });
+
 /** Lines of up to so many letters that take more than one line. */
 const broken = (page: Page, letters: number) =>
   page.evaluate(
@@ -99,6 +118,24 @@ describe("code", () => {
     );
     expect(lightness.length).toBeGreaterThan(30);
     expect(Math.max(...lightness)).toBeLessThan(215);
+  });
+
+  it("has no broken name in a table, on no phone", { timeout: 240_000 }, async () => {
+    await using visitor = await newVisitor({ javaScriptEnabled: false });
+    const page = await visitor.newPage();
+    const problems: unknown[] = [];
+    let tables = 0;
+    for (const path of DOCS) {
+      await page.goto(url + path);
+      tables += await page.locator(".vp-doc table").count();
+      for (const width of [390, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        const names = await brokenNames(page);
+        if (names.length > 0) problems.push({ path, width, names });
+      }
+    }
+    expect(problems).toEqual([]);
+    expect(tables).toBeGreaterThan(100);
   });
 
   it("goes on further in, where a line is too long", async () => {
