@@ -69,6 +69,20 @@ describe("the documentation", () => {
     await page.waitForURL(url);
   });
 
+  it("leads from a missing page to the search, the quick start and the index", async () => {
+    await using page = await open("docs/gone");
+    const main = page.getByRole("main");
+    await main.getByRole("button", { name: "Search the documentation" }).click();
+    await page.getByRole("searchbox").fill("blockFor");
+    await page.getByRole("option").first().waitFor();
+    await page.keyboard.press("Escape");
+    await main.getByRole("link", { name: "Quick start" }).click();
+    await page.getByRole("heading", { level: 1, name: /quick start/i }).waitFor();
+    await page.goto(`${url}docs/gone`);
+    await main.getByRole("link", { name: "All pages of the documentation" }).click();
+    await page.getByRole("heading", { level: 1, name: "Documentation" }).waitFor();
+  });
+
   it.each(["", "playground/"])(
     "has the colours that were chosen on %j, and gives its own",
     async (path) => {

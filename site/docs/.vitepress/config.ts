@@ -40,7 +40,11 @@ export default defineConfig({
       ? // VitePress writes this page with JavaScript alone.
         html.replace(
           /<\/body>/,
-          `<noscript><main class="not-found"><h1>There is no such page</h1><p><a href="${base}">Overview</a></p></main></noscript></body>`,
+          `<noscript><main class="not-found"><h1>There is no such page</h1><ul>
+            <li><a href="${base}docs/guides/vite">Quick start</a></li>
+            <li><a href="${base}docs/">All pages of the documentation</a></li>
+            <li><a href="${base}">Overview</a></li>
+          </ul></main></noscript></body>`,
         )
       : // A class that VitePress adds with JavaScript. The bar would move by it.
         html.replace(`class="VPNavBar"`, `class="VPNavBar has-sidebar"`),

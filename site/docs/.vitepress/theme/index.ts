@@ -10,14 +10,21 @@ import "./code.css";
 import "./pictures.css";
 import "./print.css";
 
-/** Its links have a target, because the page at the base is no page of VitePress. */
+const openSearch = () =>
+  document.querySelector<HTMLButtonElement>(".VPNavBarSearch button")?.click();
+
+/** The first link has a target, because the page at the base is no page of VitePress. */
 const NotFound = () =>
   h("main", { class: "not-found" }, [
     h("h1", "There is no such page"),
-    h("p", [
-      h("a", { href: withBase("/"), target: "_self" }, "Overview"),
-      " · ",
-      h("a", { href: withBase("/docs/") }, "All pages of the documentation"),
+    h("p", "It may have another address now."),
+    h("p", { class: "needs-js" }, [
+      h("button", { type: "button", onClick: openSearch }, "Search the documentation"),
+    ]),
+    h("ul", [
+      h("li", h("a", { href: withBase("/docs/guides/vite") }, "Quick start")),
+      h("li", h("a", { href: withBase("/docs/") }, "All pages of the documentation")),
+      h("li", h("a", { href: withBase("/"), target: "_self" }, "Overview")),
     ]),
   ]);
 
