@@ -34,7 +34,7 @@ function Conversation({ outbox }: { outbox: Outbox }) {
     <Part
       title="Chat"
       code={code}
-      lead="Three messages at once, then one every six seconds. Several lines that you send together wait for their turn, and go by themselves. A single line waits in the field until the button opens."
+      lead="Three messages at once, then one every six seconds. Lines sent together wait for their turn and go by themselves. A single line stays in the field."
     >
       <div className="chat">
         <Messages messages={messages} outbox={outbox} field={field} onCancel={cancel} />
