@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** As wide as the README shows it, so that a letter of 14 px has 14 px there. */
 const SIZE = { width: 800, height: 540 };
 /** Pixels for each px of the page. With more, a busy machine takes fewer pictures in a second. */
-const SCALE = 1;
+const SCALE = 1.6;
 
 /** The lines that the second scene shows, of the files that run. */
 const EXCERPTS = [

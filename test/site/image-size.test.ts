@@ -11,7 +11,7 @@ const webp = (chunk: string, bytes: readonly number[]) =>
 it("is read from pictures of each kind", () => {
   const sizeOf = (name: string) => imageSizeOf(name, read(name));
   expect(sizeOf("docs/pictures/call.svg")).toEqual({ width: 800, height: 236 });
-  expect(sizeOf("docs/demo.webp")).toEqual({ width: 800, height: 540 });
+  expect(sizeOf("docs/demo.webp")).toEqual({ width: 1280, height: 864 });
   expect(sizeOf("site/app/public/picture.png")).toEqual({ width: 1200, height: 630 });
 });
 
