@@ -69,6 +69,6 @@ it.each(["README.md", "docs/cli.md", "docs/guides/vite.md"])(
     const manifest = await readFile(join(ROOT, "package.json"), "utf8");
     const { version } = JSON.parse(manifest) as { version: string };
     const text = await readFile(join(ROOT, page), "utf8");
-    expect(text.includes("Before the first release"), page).toBe(version === "0.0.0");
+    expect(text.includes("Before the first release")).toBe(version === "0.0.0");
   },
 );

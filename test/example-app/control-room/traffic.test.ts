@@ -21,5 +21,7 @@ it("limits three customers before somebody looks", async () => {
   const limiter = createRateLimiter({ store: memoryStore(), limits: controlRoomLimits });
   await callTooMuch({ limiter } as unknown as Parameters<typeof callTooMuch>[0]);
   const { items } = await limiter.list("apiCalls", { denied: true });
-  expect(items.map(({ key }) => key).sort()).toEqual(["customer 1", "customer 2", "customer 3"]);
+  expect(new Set(items.map(({ key }) => key))).toEqual(
+    new Set(["customer 1", "customer 2", "customer 3"]),
+  );
 });
