@@ -1,8 +1,8 @@
 /**
- * SQLite answers inside of the process. Between the read and the write of a call, nothing else of this
- * process runs then, so a limiter that reads, compares and writes looks almost exact: it granted 10 or
- * 11. Most databases are behind a network. Here each statement of both limiters waits as one does on
- * its way there.
+ * SQLite answers inside of the process: between the read and the write of a call, nothing else of this
+ * process runs. So where each call has a tick of its own, a limiter that reads, compares and writes looks
+ * almost exact: it granted 10 or 11. Most databases are behind a network. Here each statement of both
+ * limiters waits as one does on its way there.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
