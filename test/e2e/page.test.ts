@@ -68,7 +68,7 @@ async function show(page: Page, part: string): Promise<void> {
   await title(page, part).waitFor();
 }
 
-/** In the page: what is wider than its card or the page. Code scrolls, and a picture has its own axes. */
+/** In the page: what is wider than its card or the page. Code and tabs scroll, and a picture has its own axes. */
 function wideElements(): string[] {
   const isWide = (element: Element) => {
     const { width, right } = element.getBoundingClientRect();
@@ -76,7 +76,7 @@ function wideElements(): string[] {
     const isPlaced = getComputedStyle(element).position === "absolute";
     return width > 1 && !isPlaced && right > frame.right + 1;
   };
-  return [...document.querySelectorAll("main *:not(pre *, svg *)")]
+  return [...document.querySelectorAll("main *:not(pre *, svg *, [role=tablist] *)")]
     .filter(isWide)
     .map((element) => element.outerHTML.slice(0, 80));
 }
