@@ -19,7 +19,7 @@ it.each<[part: string, use: (page: Page) => Promise<void>]>([
   [
     "overview",
     async (page) => {
-      const button = page.locator(".try button");
+      const button = page.locator(".try button").first();
       for (let i = 0; i < 8; i++) await button.click();
       await button.filter({ hasText: /^Wait \ds$/ }).waitFor();
       await button.filter({ hasText: /^Send$/ }).waitFor();
