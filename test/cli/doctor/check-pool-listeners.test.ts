@@ -90,3 +90,12 @@ it("advises on kyselyStore where Kysely has the pool", async () => {
   const [finding] = await checkPools(app.root);
   expect(finding!.advice).toContain("give it to kyselyStore as pool");
 });
+
+it("leaves alone a pool that only a comment opens", async () => {
+  const comment = `import pg from "pg";\n  /**\n   * const pool = new pg.Pool();\n   */\n// new pg.Pool()\n`;
+  const globs = `const files = ["src/**/*.ts"];\n`;
+  await using app = await makeFolder({ "db.ts": comment + globs });
+  expect(await checkPools(app.root)).toEqual([]);
+  await using other = await makeFolder({ "db.ts": comment + globs + POOL });
+  expect(await checkPools(other.root)).toMatchObject([{ level: "warning" }]);
+});
