@@ -10,14 +10,10 @@ const PACKAGE = /["'](pg|@neondatabase\/serverless)["']/;
 /** The name that the pool gets, if it stands in the same line. */
 const OPENS = /(?:\b(\w+)\s*(?::[^\n;=]*)?(?:\?\?)?=[^\n;]*?)?\bnew\s+(?:\w+\.)?Pool\s*\(/g;
 const IN_ADAPTER = /\bnew\s+PrismaPg\s*\(\s*new\s+(?:\w+\.)?Pool\s*\(/g;
-/** A comment with lines of its own. One behind code could be a part of a text, such as a glob. */
-const COMMENT = /^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)/gm;
 const LISTENS = /\.on\s*\(\s*["'`]error["'`]/;
 
 export async function checkPools(root: string): Promise<Finding[]> {
-  const sources = new Map(
-    [...(await readSources(root))].map(([file, text]) => [file, text.replace(COMMENT, "")]),
-  );
+  const sources = await readSources(root);
   const opening = [...sources].filter(
     ([, text]) => PACKAGE.test(text) && text.search(OPENS) !== -1,
   );

@@ -21,9 +21,11 @@ export function sourceOf(path: string): string | undefined {
   if (doc && docs !== undefined) return `${docs}${doc[1] ?? ""}${doc[2] ?? ""}`;
   const repository = known(import.meta.env["VITE_REPOSITORY"]);
   if (repository === undefined) return undefined;
-  // The folder is a list of files, and this one of them says what they are about.
-  return `${repository}/blob/HEAD/${path === "docs" ? "docs/README.md" : path}`;
+  return `${repository}/blob/HEAD/${fileOf(path)}`;
 }
+
+/** The folder of the documentation is a list of files, and this one of them says what they are about. */
+export const fileOf = (path: string) => (path === "docs" ? "docs/README.md" : path);
 
 function known(address: unknown): string | undefined {
   return typeof address === "string" && address !== "" ? address : undefined;

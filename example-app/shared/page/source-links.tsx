@@ -1,5 +1,5 @@
 /** Links to the documentation and the sources. Without an address, the files are named. */
-import { sourceOf } from "./code.js";
+import { fileOf, sourceOf } from "./code.js";
 
 export function SourceLinks({
   links,
@@ -19,6 +19,3 @@ export function SourceLinks({
     </ul>
   );
 }
-
-/** The folder's first page, for one who opens files. */
-const fileOf = (path: string) => (path === "docs" ? "docs/README.md" : path);
