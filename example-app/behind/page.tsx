@@ -19,7 +19,7 @@ export default function Behind() {
       <div className="behind">
         <Rows />
         <PageFacts />
-        <Reset canReset={processes.data?.last.canReset} />
+        <Reset canReset={processes.data?.canReset} />
         <Processes processes={processes} />
       </div>
     </Part>

@@ -1,38 +1,13 @@
-/** What each of the server's processes has counted. Each question goes to the next process. */
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+/** What each of the server's processes has counted. */
+import { useQuery } from "@tanstack/react-query";
 import type { inferRouterOutputs } from "@trpc/server";
-import { useTRPCClient } from "../shared/page/trpc.js";
+import { useTRPC } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
 
-type Answer = inferRouterOutputs<AppRouter>["behind"]["process"] & { at: number };
-
-/** A process that has not answered for so long is gone, ms. Each one is asked in its turn. */
-const FORGOTTEN = 30_000;
-
-interface Answers {
-  last: Answer;
-  /** The last answer of each process, in their order. */
-  all: Answer[];
-}
-
-const KEY = ["behind", "processes"] as const;
+type Counted = inferRouterOutputs<AppRouter>["behind"]["processes"]["all"][number];
 
 export function useProcesses() {
-  const client = useTRPCClient();
-  const queryClient = useQueryClient();
-  return useQuery({
-    queryKey: KEY,
-    queryFn: async ({ signal }): Promise<Answers> => {
-      const answer = await client.behind.process.query(undefined, { signal });
-      const last = { ...answer, at: Date.now() };
-      const known = queryClient.getQueryData<Answers>(KEY)?.all ?? [];
-      const others = known.filter(
-        ({ process, at }) => process !== last.process && last.at - at < FORGOTTEN,
-      );
-      return { last, all: [...others, last].sort((a, b) => a.process - b.process) };
-    },
-    refetchInterval: 1000,
-  });
+  return useQuery(useTRPC().behind.processes.queryOptions(undefined, { refetchInterval: 1000 }));
 }
 
 export function Processes({ processes }: { processes: ReturnType<typeof useProcesses> }) {
@@ -42,19 +17,18 @@ export function Processes({ processes }: { processes: ReturnType<typeof useProce
     <section className="card processes" aria-labelledby="processes-title">
       <h2 id="processes-title">The server’s processes</h2>
       <p className="quiet">
-        Each process counts its own calls since it started, and knows of no other. The rows are the
-        same for all of them.
+        Each process counts its own calls since it started. The rows are the same for all of them.
       </p>
       <div className="each">
-        {data?.all.map((answer) => (
-          <Process key={answer.process} {...answer} />
+        {data?.all.map((each) => (
+          <Process key={each.process} {...each} />
         ))}
       </div>
       <p className="quiet answered">
         {data
           ? isLost
             ? "The server does not answer. These were the last counts."
-            : `The last answer came from process ${data.last.process}.`
+            : `The last answer came from process ${data.process}.`
           : isLost
             ? "The server does not answer."
             : "Waiting for the first answer."}
@@ -63,7 +37,7 @@ export function Processes({ processes }: { processes: ReturnType<typeof useProce
   );
 }
 
-function Process({ process, batches, callsPerBatch, conflicts, decisions }: Answer) {
+function Process({ process, batches, callsPerBatch, conflicts, decisions }: Counted) {
   return (
     <section aria-labelledby={`process-${process}`}>
       <h3 id={`process-${process}`}>{`Process ${process}`}</h3>

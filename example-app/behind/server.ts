@@ -1,9 +1,11 @@
-/** Behind the other parts: the rows of the limits, and what this process has counted. */
+/** Behind the other parts: the rows of the limits, and what each process has counted. */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TRPCError } from "@trpc/server";
 import { LIMITS } from "../shared/server/limiter.js";
 import { type App, chosenConfig, keysOf } from "../shared/server/trpc.js";
+import { tellCounts } from "./other-processes.js";
+import type { Statistics } from "./statistics.js";
 
 const NAMES = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 /** How many rows of each limit are shown. */
@@ -13,6 +15,8 @@ const SECOND = 1000;
 export function behindRouter({ t, prisma, limiter, statistics }: App) {
   /** In production, visitors must not fill their own buckets. */
   const canReset = process.env["NODE_ENV"] !== "production";
+
+  const others = tellCounts(statistics.counts);
 
   /** The rows of all limits. */
   async function readRows() {
@@ -69,22 +73,14 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
       }
     }),
 
-    /** What the process that answers has counted since it started. It knows of no other. */
-    process: t.procedure.query(({ ctx }) => {
-      const { granted, denied, batches, calls, conflicts } = statistics.counts;
-      return {
-        process: ctx.process,
-        canReset,
-        callsPerBatch: batches === 0 ? undefined : calls / batches,
-        batches,
-        conflicts,
-        decisions: NAMES.map((name) => ({
-          name,
-          granted: granted[name] ?? 0,
-          denied: denied[name] ?? 0,
-        })),
-      };
-    }),
+    /** What each process has counted since it started. */
+    processes: t.procedure.query(({ ctx }) => ({
+      process: ctx.process,
+      canReset,
+      all: [{ process: ctx.process, counts: statistics.counts }, ...others()]
+        .sort((a, b) => a.process - b.process)
+        .map(({ process, counts }) => ({ process, ...figuresOf(counts) })),
+    })),
 
     reset: t.procedure.mutation(async ({ ctx }) => {
       if (!canReset) throw new TRPCError({ code: "FORBIDDEN" });
@@ -93,6 +89,19 @@ export function behindRouter({ t, prisma, limiter, statistics }: App) {
       return { process: ctx.process, rows: deleted.reduce((sum, rows) => sum + rows) };
     }),
   });
+}
+
+function figuresOf({ granted, denied, batches, calls, conflicts }: Statistics) {
+  return {
+    callsPerBatch: batches === 0 ? undefined : calls / batches,
+    batches,
+    conflicts,
+    decisions: NAMES.map((name) => ({
+      name,
+      granted: granted[name] ?? 0,
+      denied: denied[name] ?? 0,
+    })),
+  };
 }
 
 /** Enough to tell visitors apart. The whole key stays on the server. */

@@ -34,12 +34,14 @@ async function sendMessage(demo: Demo, context: BrowserContext): Promise<void> {
   expect(sent.status()).toBe(200);
 }
 
+/** A page that reads once a second, of two processes on a machine that others use, too. */
+const SLOW = { timeout: 60_000 };
 const rows = (page: Page) => page.getByRole("region", { name: "The table rate_limits" });
 const row = (page: Page, text: string) => rows(page).getByRole("row").filter({ hasText: text });
 /** Waits until a row with this text shows these stored tokens. */
 async function waitForStored(page: Page, text: string, tokens: RegExp): Promise<void> {
   await expect
-    .poll(() => row(page, text).locator("td:nth-of-type(1)").allTextContents(), { timeout: 10_000 })
+    .poll(() => row(page, text).locator("td:nth-of-type(1)").allTextContents(), SLOW)
     .toEqual(expect.arrayContaining([expect.stringMatching(tokens)]));
 }
 const focused = (page: Page) => page.locator(":focus");
@@ -93,10 +95,10 @@ for (const { name, create, isThere } of databases) {
 
     it("shows what both processes have done, and rows that change while one looks", async () => {
       const page = await openBehind(demo, visitor);
-      await rows(page).getByText("The table is empty").waitFor();
-      await counted(page, 1).waitFor();
-      await counted(page, 2).waitFor();
-      await page.getByText(/^Process [12] reads it once a second\.$/).waitFor();
+      await rows(page).getByText("The table is empty").waitFor(SLOW);
+      await counted(page, 1).waitFor(SLOW);
+      await counted(page, 2).waitFor(SLOW);
+      await page.getByText(/^Process [12] reads it once a second\.$/).waitFor(SLOW);
 
       await sendMessage(demo, stranger);
       await waitForStored(page, "sendMessage", /^2\.0/);
@@ -104,14 +106,15 @@ for (const { name, create, isThere } of databases) {
       await row(page, "sendMessage")
         .getByText(/^[0-9a-f]{8}…$/)
         .waitFor();
-      await sendMessage(demo, stranger);
-      await waitForStored(page, "sendMessage", /^1\.\d/);
+      // Two, because a token may have come back meanwhile.
+      await Promise.all([sendMessage(demo, stranger), sendMessage(demo, stranger)]);
+      await waitForStored(page, "sendMessage", /^[01]\.\d/);
 
       await sendMessage(demo, visitor);
       await waitForStored(page, ", you", /^2\.0/);
       // One's own row comes first, after the head of the table.
       await expect.poll(() => rows(page).getByRole("row").nth(1).textContent()).toContain(", you");
-      await expect.poll(() => granted(page), { timeout: 10_000 }).toBe(3);
+      await expect.poll(() => granted(page), SLOW).toBe(4);
       await page.getByText("live, by a stream").waitFor();
       expect(page.problems).toEqual([]);
     });

@@ -29,9 +29,6 @@ export async function createApp(
       router,
       createContext: ({ req, res }) => ({ visitor: visitorOf(req, res, secret, seat), process }),
       maxBodySize: MAX_BODY,
-      // The next question comes by a new connection, and so to the next process.
-      responseMeta: ({ paths }) =>
-        paths?.includes("behind.process") ? { headers: { connection: "close" } } : {},
     });
   const apis = SEATS.map((seat) => ({ start: `/trpc${seat}/`, handle: createApi(seat) }));
   const page = sirv(folder, { etag: true, gzip: true });

@@ -1,6 +1,7 @@
 /** Starts the demo: one process, or several that share a port and a database. */
 import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
+import { relayCounts } from "../../behind/other-processes.js";
 import { createApp } from "./app.js";
 import { openDatabase } from "./database.js";
 import { type Options, readOptions } from "./options.js";
@@ -25,6 +26,7 @@ if (cluster.isPrimary && options.processes > 1) {
   // Migrated once, before several processes open it.
   await (await openDatabase(options.databaseUrl)).$disconnect();
   for (let i = 1; i <= options.processes; i++) cluster.fork({ DEMO_PROCESS: i });
+  relayCounts();
   let isAnnounced = false;
   cluster.on("listening", (_worker, { port }) => {
     if (!isAnnounced) announce(port);

@@ -118,7 +118,7 @@ describe("a reset", () => {
     await ada.chat.send({ text: "hello", nonce: randomUUID() });
     await expect(ada.behind.reset()).rejects.toMatchObject({ code: "FORBIDDEN" });
     expect(await app.prisma.rateLimit.count()).toBe(1);
-    await expect(ada.behind.process()).resolves.toMatchObject({ canReset: false, process: 1 });
+    await expect(ada.behind.processes()).resolves.toMatchObject({ canReset: false, process: 1 });
   });
 });
 
@@ -129,7 +129,9 @@ it("counts what this process has granted and denied", async () => {
   await expect(ada.chat.send({ text: "hello", nonce: randomUUID() })).rejects.toMatchObject({
     code: "TOO_MANY_REQUESTS",
   });
-  const { decisions, callsPerBatch, conflicts } = await ada.behind.process();
+  const { all } = await ada.behind.processes();
+  expect(all).toHaveLength(1);
+  const { decisions, callsPerBatch, conflicts } = all[0]!;
   expect(decisions).toContainEqual({ name: "sendMessage", granted: 3, denied: 1 });
   expect({ callsPerBatch, conflicts }).toEqual({ callsPerBatch: 1, conflicts: 0 });
 });
