@@ -74,7 +74,7 @@ function describe(last: LastCall): string {
 
 const LINKS = [
   ["Source", "example-app"],
-  ["Docs", "docs"],
+  ["Docs", "docs/README.md"],
   ["Guarantees", "docs/guarantees.md"],
   ["Performance", "docs/performance.md"],
 ] as const;

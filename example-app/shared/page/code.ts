@@ -16,16 +16,12 @@ export interface Code {
  * `undefined` where neither is known.
  */
 export function sourceOf(path: string): string | undefined {
-  const doc = /^docs(?:\/(.+)\.md(#.+)?)?$/.exec(path);
+  const doc = /^docs\/(?:README|(.+))\.md(#.+)?$/.exec(path);
   const docs = known(import.meta.env["VITE_DOCS"]);
   if (doc && docs !== undefined) return `${docs}${doc[1] ?? ""}${doc[2] ?? ""}`;
   const repository = known(import.meta.env["VITE_REPOSITORY"]);
-  if (repository === undefined) return undefined;
-  return `${repository}/blob/HEAD/${fileOf(path)}`;
+  return repository === undefined ? undefined : `${repository}/blob/HEAD/${path}`;
 }
-
-/** The folder of the documentation is a list of files, and this one of them says what they are about. */
-export const fileOf = (path: string) => (path === "docs" ? "docs/README.md" : path);
 
 function known(address: unknown): string | undefined {
   return typeof address === "string" && address !== "" ? address : undefined;

@@ -1,5 +1,5 @@
 /** Links to the documentation and the sources. Without an address, the files are named. */
-import { fileOf, sourceOf } from "./code.js";
+import { sourceOf } from "./code.js";
 
 export function SourceLinks({
   links,
@@ -13,7 +13,7 @@ export function SourceLinks({
       {!isKnown && <li>Open in your clone:</li>}
       {found.map(({ title, path, address }) => (
         <li key={title}>
-          {address === undefined ? <code>{fileOf(path)}</code> : <a href={address}>{title}</a>}
+          {address === undefined ? <code>{path}</code> : <a href={address}>{title}</a>}
         </li>
       ))}
     </ul>

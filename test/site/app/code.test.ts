@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { sourceOf } from "../../../site/app/code.js";
 
 it.each([
-  ["docs", "/docs/"],
+  ["docs/README.md", "/docs/"],
   ["docs/guarantees.md", "/docs/guarantees"],
   ["docs/guarantees.md#exact", "/docs/guarantees#exact"],
   // Without a repository, a file that is no page has no address.

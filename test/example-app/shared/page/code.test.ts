@@ -12,7 +12,7 @@ it.each([
   // The pages of the site, where there is one.
   [
     { homepage: "https://limits.example/", repository: GITHUB },
-    "docs",
+    "docs/README.md",
     "https://limits.example/docs/",
   ],
   [
@@ -30,15 +30,14 @@ it.each([
     "example-app/chat",
     `${AT_GITHUB}/example-app/chat`,
   ],
-  // GitHub shows a file as a page, and a folder as a list.
   [
     { homepage: "https://github.com/ada/limits#readme", repository: { url: GITHUB } },
-    "docs",
+    "docs/README.md",
     `${AT_GITHUB}/docs/README.md`,
   ],
   [{ repository: GITHUB }, "docs/performance.md", `${AT_GITHUB}/docs/performance.md`],
   // No link to nowhere.
-  [{}, "docs", undefined],
+  [{}, "docs/README.md", undefined],
   [{ homepage: "https://limits.example" }, "example-app", undefined],
 ])("with %o, %s is at %s", (packageJson, path, address) => {
   const { repository, docs } = factsOf({ version: "0.0.0", ...packageJson });

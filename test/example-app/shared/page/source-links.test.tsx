@@ -12,7 +12,7 @@ afterEach(() => {
 
 const LINKS = [
   ["Source", "example-app"],
-  ["Docs", "docs"],
+  ["Docs", "docs/README.md"],
 ] as const;
 
 it("names the files, and says how to open them, where no address is known", () => {
