@@ -1,21 +1,23 @@
-/** The table of all pairs, as the documentation has it. */
-import { FEATURES, isLeased, isRefused, mayBeOld, type Pair } from "./features.js";
+/** The table of the pairs that are refused or stricter, as the documentation has it. */
+import { FEATURES, isLeased, isRefused, mayBeOld, PAIRS, type Pair } from "./features.js";
 
+/** Each pair stands once, in the row of its first feature. */
 export function tableOfPairs(): string {
-  const rows = FEATURES.map((feature, i) => [
-    `${i + 1} ${feature}`,
-    ...FEATURES.map((other, j) => {
-      if (i === j) return "";
-      return markOf(i < j ? [feature, other] : [other, feature]);
-    }),
-  ]);
-  return linesOf(["", ...FEATURES.map((_, i) => String(i + 1))], rows).join("\n");
+  const rows = FEATURES.map((feature) => {
+    const pairs = PAIRS.filter(([first]) => first === feature);
+    const stricter = pairs.filter(isStricter);
+    const isEach =
+      stricter.length > 0 && pairs.every((pair) => isRefused(pair) || isStricter(pair));
+    const all = isEach ? "all others" : secondsOf(stricter);
+    return [feature, secondsOf(pairs.filter(isRefused)), all];
+  });
+  const named = rows.filter(([, refused, stricter]) => refused !== "" || stricter !== "");
+  return linesOf(["feature", "refused with", "stricter with"], named).join("\n");
 }
 
-function markOf(pair: Pair): string {
-  if (isRefused(pair)) return "–";
-  return isLeased(pair) || mayBeOld(pair) ? "≤" : "=";
-}
+const isStricter = (pair: Pair) => !isRefused(pair) && (isLeased(pair) || mayBeOld(pair));
+
+const secondsOf = (pairs: readonly Pair[]) => pairs.map(([, second]) => second).join(", ");
 
 function linesOf(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   return [header, header.map(() => "-"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
