@@ -27,14 +27,14 @@ function tableOf(rows: readonly Measured[]): string {
   const { lines, peer } = rows[0]!;
   const names = lines.map(({ contender }) => contender);
   const [first = "", ...others] = names;
-  const head = [`calls/s: ${first}`, ...others, `p50 / p99 ms: ${first}`, ...others];
+  const head = [`calls/s: ${first}`, ...others, `p50/p99 ms: ${first}`, ...others];
   const body = rows.map(({ lines: [...cells] }) => [
     cells[0]!.scenario,
     ...cells.map((line) => {
       const calls = Math.round(line.perSecond).toLocaleString("en");
       return line.contender === peer ? calls : `${calls} (${timesOf(line.ratio)})`;
     }),
-    ...cells.map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
+    ...cells.map(({ p50, p99 }) => `${p50.toFixed(2)}/${p99.toFixed(2)}`),
   ]);
   return [["scenario", ...head], ["---", ...head.map(() => "--:")], ...body]
     .map((cells) => `| ${cells.join(" | ")} |`)
