@@ -29,7 +29,7 @@ export type PgTransactionOf<TClient> = TClient extends BunSqlLike
   : PgConnectionOf<TClient>;
 
 /**
- * A store on a pool of `pg`, 8.11 or later, or on Bun's client (`Bun.sql`, `new SQL(url)`). One store
+ * A store on a pool of `pg`, 8.0.3 or later, or on Bun's client (`Bun.sql`, `new SQL(url)`). One store
  * per pool and process: calls that share a store share their round trips. `using` takes a client of
  * the pool that has begun a transaction. In Bun it takes what `sql.begin` passes to its function.
  *
