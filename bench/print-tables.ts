@@ -1,4 +1,4 @@
-/** Prints what was measured in the form that docs/performance.md has: a scenario per row. */
+/** Prints what was measured as the first table of docs/performance.md has it: a scenario per row. */
 import type { Row } from "./measure.js";
 
 /** A row, and how many times as fast as the peer it is. */
