@@ -52,6 +52,7 @@ const CALL_OPTIONS = namesOf<HonoRateLimitedOptions<Env>>({
  *
  * const { rateLimited } = createRateLimitHono({
  *   limiter,
+ *   // The header that your proxy writes, and no visitor
  *   key: (c) => ipKey(c.req.header("x-real-ip")),
  * });
  * const app = new Hono();

@@ -36,6 +36,7 @@ const OPTIONS = namesOf<IpKeyOptions>({ ipv6Prefix: true });
  * @example
  * import { ipKey } from "trpc-rate-limit/server";
  *
+ * // The header that your proxy writes, and no visitor
  * await limiter.limit("sendMessage", { key: ipKey(request.headers.get("x-real-ip")) });
  */
 export function ipKey(address: string | null | undefined, options: IpKeyOptions = {}): string {
