@@ -1,7 +1,7 @@
 /**
  * The list of pages beside every page. It is the same one everywhere: what is not a guide, the guides,
- * and the reference. It comes from the tables of docs/README.md and docs/guides/README.md, so a new
- * page needs a line there, and nothing here. That of the reference comes from its own indexes.
+ * and the reference. It comes from the lists and tables of docs/README.md and docs/guides/README.md, so a
+ * new page needs a line there, and nothing here. That of the reference comes from its own indexes.
  */
 import { dirname, join, normalize } from "node:path";
 import { fileOf, type Page, routeOf } from "./pages.js";
@@ -29,7 +29,7 @@ interface Section {
   items: Link[];
 }
 
-/** Names that readers know from other documentation, for those of the tables. */
+/** Names that readers know from other documentation, for those of the indexes. */
 const NAMES: Record<string, string> = {
   Begin: "Get started",
   "The command": "CLI",
@@ -58,7 +58,7 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
   if (missing.length > 0) {
     throw new Error(
       `No index names ${missing.map(({ source }) => source).join(", ")}. ` +
-        `Add a line to a table of docs/README.md, or of docs/guides/README.md for a guide`,
+        `Add a line to docs/README.md, or to docs/guides/README.md for a guide`,
     );
   }
   const own = docs.map((section, i) => ({
@@ -104,13 +104,17 @@ function withoutRepeats(sections: readonly Section[]): Section[] {
   }));
 }
 
-/** Each heading with a table below, and what the first column of that table links to. */
+/**
+ * Each heading, and its pages: each link that begins a line of a list and has a colon behind it, or
+ * stands in the first column of a table. Links without a colon are other ways to the same pages.
+ */
 function sectionsIn(index: Page, bySource: ReadonlyMap<string, Page>): Section[] {
   const [, ...sections] = index.text.split(/^## /m);
   return sections.flatMap((section) => {
     const [text = ""] = section.split("\n");
-    const cells = [...section.matchAll(/^\| (\[.*?) +\|/gm)].map(([, cell]) => cell!);
-    const links = cells.flatMap((cell) => [
+    const lines = [...section.matchAll(/^(?:\| (\[.*?) +\||- (\[[^\]]+\]\([^)]+\)):)/gm)];
+    const starts = lines.map(([, cell, item]) => (cell ?? item)!);
+    const links = starts.flatMap((cell) => [
       ...cell.matchAll(/\[([^\]]+)\]\((?!\w+:)([^)#]+)[^)]*\)/g),
     ]);
     const items = links.flatMap(([, label, target]) => {

@@ -8,16 +8,18 @@ const INDEX = `# Documentation
 
 ## Begin
 
-| page                      | about |
-| ------------------------- | ----- |
-| [Limits](limits.md)       | a     |
-| [Guides](guides/README.md) | b     |
+- [Limits](limits.md): a
+- [Guides](guides/README.md): b
+
+## Questions
+
+- [How fast is it?](performance.md)
 
 ## Trust
 
-| page                                             | about |
-| ------------------------------------------------ | ----- |
-| [Performance](performance.md), [Changes](../CHANGELOG.md), [security](../SECURITY.md) | c |
+- [Performance](performance.md): c
+- [Changes](../CHANGELOG.md): d
+- [security](../SECURITY.md): e
 `;
 const PAGES = [
   page("docs/README.md", "docs/index.md", INDEX),
@@ -48,10 +50,7 @@ const PAGES = [
   page("docs/reference/server/make.md", "docs/reference/server/make.md", "# make"),
   page("CHANGELOG.md", "docs/changelog.md", "# Changes"),
 ];
-const withReference = INDEX.replace(
-  "| [Guides]",
-  "| [Every export](reference.md) | e |\n| [Guides]",
-);
+const withReference = INDEX.replace("- [Guides]", "- [Every export](reference.md): e\n- [Guides]");
 const listed = PAGES.map((one) => (one.text === INDEX ? { ...one, text: withReference } : one));
 
 const linksIn = (items: Group["items"]): string[] =>
@@ -97,7 +96,7 @@ describe("the sidebar", () => {
       one.text === withReference
         ? {
             ...one,
-            text: one.text.replace("| [Guides]", "| [Next](guides/next.md) | f |\n| [Guides]"),
+            text: one.text.replace("- [Guides]", "- [Next](guides/next.md): f\n- [Guides]"),
           }
         : one,
     );
@@ -109,7 +108,7 @@ describe("the sidebar", () => {
   it("refuses pages that no index names, and says where to add them", () => {
     const forgotten = page("docs/forgotten.md", "docs/forgotten.md", "# Forgotten");
     expect(() => sidebarOf([...listed, forgotten])).toThrow(
-      "No index names docs/forgotten.md. Add a line to a table of docs/README.md, or of " +
+      "No index names docs/forgotten.md. Add a line to docs/README.md, or to " +
         "docs/guides/README.md for a guide",
     );
   });
