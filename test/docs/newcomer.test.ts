@@ -132,9 +132,9 @@ describe.each(QUESTIONS)("$question", (asked) => {
   });
 });
 
-it("is told in the index how to begin, before questions and names", async () => {
+it("is told in the index how to begin, before the questions", async () => {
   const index = await readPage("docs/README.md");
-  expect(headingsOf(index).slice(1, 4)).toEqual(["Begin", "First questions", "First names"]);
+  expect(headingsOf(index).slice(1, 3)).toEqual(["Begin", "First questions"]);
   const pages = linksOf({ path: index.path, text: textBelow(index, "Begin")! });
   const first = ["docs/guides/vite.md", "docs/cli.md"];
   expect(pages.slice(0, 2).map(({ page }) => page)).toEqual(first);

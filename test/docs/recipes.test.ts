@@ -4,16 +4,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import {
-  createRateLimiter,
-  DAY,
-  HOUR,
-  type LimitConfigs,
-  memoryStore,
-  MINUTE,
-  SECOND,
-} from "../../server/index.js";
-import { createManualClock } from "../../testing/index.js";
+import { HOUR, SECOND } from "../../server/index.js";
 import { openPage } from "../support/docs-module.js";
 import { blocksOf, readPage, ROOT } from "./pages.js";
 
@@ -82,42 +73,6 @@ it("exempts a user by name", async () => {
   expect(await granted(5, send)).toEqual([true, true, true, true, true]);
 });
 
-describe("three a minute", () => {
-  it.each([
-    ["evenly", 3, 1],
-    ["inPairs", 3, 2],
-    ["byTheClock", 6, 3],
-  ])("as %s: at most %i in any minute, and %i at once", async (name, inAMinute, atOnce) => {
-    const { limits } = await (await open())<{ limits: LimitConfigs }>("server/strict.ts");
-    // Half a minute after the minute of the clock began, so that its turn falls into the calls.
-    const clock = createManualClock(T + 30 * SECOND);
-    const limiter = createRateLimiter({ store: memoryStore(), limits, clock });
-    const at: number[] = [];
-    while (clock() < T + 5 * MINUTE) {
-      while ((await limiter.limit(name, { key: "ann" })).ok) at.push(clock());
-      clock.advance(SECOND / 2);
-    }
-    const inMinuteFrom = (from: number) =>
-      at.filter((ms) => ms >= from && ms <= from + MINUTE).length;
-    expect(Math.max(...at.map(inMinuteFrom))).toBe(inAMinute);
-    expect(at.filter((ms) => ms === at[0])).toHaveLength(atOnce);
-  });
-});
-
-it("begins a week on Monday, midnight in Berlin", async () => {
-  const { limits } = await (await open())<{ limits: LimitConfigs }>("server/weekly.ts");
-  // Sunday, 23:00 in Berlin, in summer.
-  const sunday = Date.UTC(2030, 5, 2, 21);
-  const clock = createManualClock(sunday);
-  const limiter = createRateLimiter({ store: memoryStore(), limits, clock });
-  const take = (count: number) => limiter.limit("exports", { key: "ann", count });
-  expect(await take(5)).toMatchObject({ ok: true });
-  expect(await take(1)).toMatchObject({ ok: false, retryAfter: HOUR });
-  clock.advance(HOUR);
-  expect(await take(5)).toMatchObject({ ok: true });
-  expect(await take(1)).toMatchObject({ ok: false, retryAfter: 7 * DAY });
-});
-
 it("says who is limited now, and for how long", async () => {
   const load = await open();
   const { limiter } = await load<Limits>("server/limits.ts");
@@ -150,18 +105,6 @@ it("bans a user for an hour, and ends a ban", async () => {
   await ban("ann");
   expect(await asBefore("ann")).toBe(true);
   expect(await send("ann")).toMatchObject({ ok: true });
-});
-
-it("keeps tenants apart, and bounds all users of one together", async () => {
-  const { tenantRouter } = await (
-    await open()
-  )<{ tenantRouter: Router<"report"> }>("server/tenants.ts");
-  const report = (tenantId: string, userId: string) => () =>
-    tenantRouter.createCaller({ tenantId, userId, isAdmin: false }).report();
-  // The same user of two tenants has two buckets, and the tenant of both has one.
-  expect(await granted(4, report("a", "ann"))).toEqual([true, true, true, false]);
-  expect(await granted(3, report("a", "ben"))).toEqual([true, true, false]);
-  expect(await granted(1, report("b", "ann"))).toEqual([true]);
 });
 
 it("limits all procedures together, and one of them further", async () => {
