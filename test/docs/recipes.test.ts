@@ -116,19 +116,19 @@ it("limits all procedures together, and one of them further", async () => {
   expect(await granted(2, () => ann.read())).toEqual([true, false]);
 });
 
-it("says a denial in the user's language", async () => {
+it("says the wait of a denial in the user's language", async () => {
   const load = await open();
   const { limiter } = await load<Limits>("server/limits.ts");
-  const { denialText } = await load<{
-    denialText(error: unknown, locale: "en" | "de"): string | undefined;
+  const { waitOf } = await load<{
+    waitOf(error: unknown, locale: string): string | undefined;
   }>("client/denial-text.ts");
   for (let i = 0; i < 3; i++) await limiter.limit("sendMessage", { key: "ann" });
   const denial: unknown = await limiter
     .limit("sendMessage", { key: "ann", throws: true })
     .catch((error: unknown) => error);
-  expect(denialText(denial, "en")).toBe("Try again in 6 seconds.");
-  expect(denialText(denial, "de")).toBe("Versuchen Sie es in 6 Sekunden noch einmal.");
-  expect(denialText(new Error("another"), "en")).toBeUndefined();
+  expect(waitOf(denial, "en")).toBe("6 seconds");
+  expect(waitOf(denial, "de")).toBe("6 Sekunden");
+  expect(waitOf(new Error("another"), "en")).toBeUndefined();
 });
 
 it("halves a limit for all users, for an hour", async () => {
