@@ -101,7 +101,7 @@ describe("code blocks", async () => {
     expect(excerpts.length).toBeGreaterThan(2);
     for (const { path, code: shown } of excerpts) {
       const source = compact(await readFile(join(ROOT, application, path!), "utf8"));
-      const parts = shown.slice(shown.indexOf("\n")).split(/^\/\/ …$/m);
+      const parts = shown.slice(shown.indexOf("\n")).split(/^ *\/\/ …$/m);
       for (const part of parts) expect(source).toContain(compact(part));
     }
   });
