@@ -12,7 +12,7 @@ const { JSDOM } = (await import("jsdom" as string)) as {
 };
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** As docs/http.md has it. */
+/** A button of a page without tRPC; see docs/http.md. */
 const appOf = (entryPoint: string) => `
 import { createElement as h } from "react";
 import { createRoot } from "react-dom/client";
