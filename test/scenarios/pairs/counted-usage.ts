@@ -10,7 +10,7 @@ interface Answered {
   repeated?: boolean | undefined;
 }
 
-/** By the table of `docs/usage.md`. */
+/** As `docs/usage.md` says it. */
 export class CountedUsage {
   #used: Usage = { granted: 0, denied: 0, taken: 0, givenBack: 0 };
 
