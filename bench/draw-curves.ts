@@ -21,17 +21,17 @@ const STYLE = `
   .about { fill: #5c5a68; }
   .grid { stroke: #e0dee8; }
   polyline { fill: none; stroke-width: 2.5; }
-  .pg { stroke: #0b6e4f; fill: #0b6e4f; }
-  .prisma { stroke: #2f6bd0; fill: #2f6bd0; }
-  .peer { stroke: #c0392b; fill: #c0392b; }
+  .pg { stroke: #4338ca; fill: #4338ca; }
+  .prisma { stroke: #0a6190; fill: #0a6190; }
+  .peer { stroke: #6b6978; fill: #6b6978; }
   polyline.pg, polyline.prisma, polyline.peer { fill: none; }
   @media (prefers-color-scheme: dark) {
-    svg { fill: #eeedf3; background: #1b1b1f; }
+    svg { fill: #eeedf3; background: #1c1b23; }
     .about { fill: #a5a3b3; }
     .grid { stroke: #3a3944; }
-    .pg { stroke: #4cc79a; fill: #4cc79a; }
-    .prisma { stroke: #86aef5; fill: #86aef5; }
-    .peer { stroke: #f08a7d; fill: #f08a7d; }
+    .pg { stroke: #a5a0ff; fill: #a5a0ff; }
+    .prisma { stroke: #7cc7f5; fill: #7cc7f5; }
+    .peer { stroke: #a5a3b3; fill: #a5a3b3; }
   }
 `;
 const short = new Intl.NumberFormat("en", { notation: "compact" });
