@@ -50,7 +50,11 @@ export function ArrivalRace() {
           {code === undefined ? "Read, compare, write" : <a href={code}>Read, compare, write</a>}
         </Side>
         <Side title="This package" result={race?.package} seen={own}>
-          <code>limiter.limit("race")</code>
+          <code>
+            limiter.limit
+            <wbr />
+            ("race")
+          </code>
         </Side>
       </div>
       <OutcomeLegend />
