@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
 import { type Address, starterOf } from "../address.js";
+import { BRAND, barLinksOf, currentOf, ICONS, MENU, SEARCH_QUERY } from "../bar.js";
 import { headTagsOf, htmlOf } from "../head-tags.js";
 import { ICON } from "../icon.js";
 import { imageSizeOf } from "../image-size.js";
@@ -41,25 +42,38 @@ const pictureOf = (base: string) => `<section class="site-picture">
   </picture>
 </section>`;
 
+/** A link that is followed closes the menu, also where the page stays, and so do the browser's buttons. */
+const MENU_SCRIPT = `<script>
+    {
+      const list = document.getElementById("${MENU}");
+      const close = () => list.hidePopover?.();
+      list.addEventListener("click", ({ target }) => target.closest("a") && close());
+      addEventListener("popstate", close);
+    }
+  </script>`;
+
 /** Puts them in the places that a page marks with a comment. */
 export function frame(address: Address): Plugin {
   const { base, repository } = address;
-  const links: [title: string, href: string, page?: string][] = [
-    ["Overview", base, "/index.html"],
-    ["Playground", `${base}playground/`, "/playground/index.html"],
-    ["Docs", `${base}docs/`],
-    ["How fast", `${base}docs/how-fast`],
-  ];
-  if (repository !== undefined) links.push(["GitHub", repository]);
+  const links = barLinksOf(repository);
 
-  function headerOf(shown: string): string {
-    const items = links.map(([title, href, page]) => {
-      const current = page === shown ? ` aria-current="page"` : "";
-      return `<li><a href="${href}"${current}>${title}</a></li>`;
+  function headerOf(path: string): string {
+    const route = path.slice(1).replace(/index\.html$/, "");
+    const items = links.map((each) => {
+      const href = each.link.startsWith("/") ? base + each.link.slice(1) : each.link;
+      const current = currentOf(each, route);
+      const mark = current === undefined ? "" : ` aria-current="${current}"`;
+      return `<li><a href="${href}"${mark}>${each.text}</a></li>`;
     });
+    const home = route === "" ? ` aria-current="page"` : "";
     return `<header class="site-bar">
-  <a class="site-brand" href="${base}">trpc-rate-limit</a>
-  <nav aria-label="Site"><ul>${items.join("")}</ul></nav>
+  <a class="site-brand" href="${base}"${home}><span>${ICONS.brand}</span>${BRAND}</a>
+  <a class="site-search" href="${base}docs/${SEARCH_QUERY}"><span class="icon">${ICONS.search}</span><span class="name">Search</span></a>
+  <nav aria-label="Site">
+    <button class="site-menu" type="button" popovertarget="${MENU}" aria-label="Menu">${ICONS.menu}</button>
+    <ul id="${MENU}" popover>${items.join("")}</ul>
+  </nav>
+  ${MENU_SCRIPT}
   ${SCHEME_SWITCH}
 </header>`;
   }

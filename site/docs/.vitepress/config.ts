@@ -1,7 +1,7 @@
 /** The documentation as pages. `site/build.ts` writes their Markdown to `.tmp/pages` first. */
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitepress";
-import { readAddress, starterOf } from "../../address.js";
+import { type DefaultTheme, defineConfig } from "vitepress";
+import { readAddress } from "../../address.js";
 import { SITE_DESCRIPTION } from "../../description.js";
 import { headTagsOf } from "../../head-tags.js";
 import { ICON } from "../../icon.js";
@@ -15,7 +15,13 @@ import { markdownPictures } from "./pictures.js";
 const address = readAddress();
 const { base, repository } = address;
 
-export default defineConfig({
+/** A component of this theme for one of VitePress' own. */
+const standIn = (component: string, file: string) => ({
+  find: new RegExp(`^.*/${component}\\.vue$`),
+  replacement: fileURLToPath(new URL(`theme/${file}`, import.meta.url)),
+});
+
+export default defineConfig<DefaultTheme.Config & { repository: string | undefined }>({
   title: "trpc-rate-limit",
   titleTemplate: ":title · trpc-rate-limit",
   description: SITE_DESCRIPTION,
@@ -46,8 +52,7 @@ export default defineConfig({
             <li><a href="${base}">Overview</a></li>
           </ul></main></noscript></body>`,
         )
-      : // A class that VitePress adds with JavaScript. The bar would move by it.
-        html.replace(`class="VPNavBar"`, `class="VPNavBar has-sidebar"`),
+      : undefined,
   // Of each page that the list names, VitePress would fetch the text in advance.
   router: { prefetchLinks: false },
   srcDir: ".tmp/pages",
@@ -66,17 +71,11 @@ export default defineConfig({
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   themeConfig: {
-    // The page at the base is no page of VitePress. A link with a target is left to the browser.
-    logoLink: { link: base, target: "_self" },
-    nav: [
-      { text: "Overview", link: "/", target: "_self" },
-      { text: "Playground", link: "/playground/", target: "_self" },
-      { text: "Docs", link: "/docs/", activeMatch: "^/docs/(?!how-fast|changelog)" },
-      { text: "How fast", link: "/docs/how-fast" },
-      { text: "Changes", link: "/docs/changelog" },
-      ...(repository === undefined ? [] : [{ text: "Try it", link: starterOf(repository) }]),
-    ],
+    // For the links of the bar. See theme/site-bar.ts.
+    repository,
     sidebar: sidebarOf(await readPages()),
+    // On a narrow page, "Menu" is that of the bar.
+    sidebarMenuLabel: "Pages",
     outline: { level: [2, 3], label: "On this page" },
     search: {
       provider: "local",
@@ -92,16 +91,10 @@ export default defineConfig({
     },
     docFooter: { prev: "Previous", next: "Next" },
     externalLinkIcon: true,
-    ...(repository !== undefined && { socialLinks: [{ icon: "github", link: repository }] }),
   },
   vite: {
     resolve: {
-      alias: [
-        {
-          find: /^.*\/VPSidebarGroup\.vue$/,
-          replacement: fileURLToPath(new URL("theme/sidebar-groups.ts", import.meta.url)),
-        },
-      ],
+      alias: [standIn("VPSidebarGroup", "sidebar-groups.ts"), standIn("VPNav", "site-bar.ts")],
     },
     // Browsers of the last years, as for the demo's parts. The oldest ones of Vite 5 have no destructuring,
     // which newer versions of esbuild do not replace.

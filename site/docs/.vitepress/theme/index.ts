@@ -5,19 +5,22 @@ import { defineComponent, h, onMounted } from "vue";
 import { rememberTabs, showChosenTabs } from "./code-tabs.js";
 import LivePart from "./live-part.js";
 import PageAsMarkdown from "./page-as-markdown.js";
+import { openSearch } from "./site-bar.js";
 import "./style.css";
 import "./code.css";
+import "./tables.css";
+import "./not-found.css";
+import "./sidebar-groups.css";
 import "./pictures.css";
 import "./print.css";
-
-const openSearch = () =>
-  document.querySelector<HTMLButtonElement>(".VPNavBarSearch button")?.click();
 
 /** The first link has a target, because the page at the base is no page of VitePress. */
 const NotFound = () =>
   h("main", { class: "not-found" }, [
     h("h1", "There is no such page"),
     h("p", "It may have another address now."),
+    // What a limiter would say of the next try.
+    h("pre", { "aria-hidden": "true" }, "{ ok: false, retryAfter: Infinity }"),
     h("p", { class: "needs-js" }, [
       h("button", { type: "button", onClick: openSearch }, "Search the documentation"),
     ]),

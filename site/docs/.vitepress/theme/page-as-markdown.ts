@@ -1,13 +1,21 @@
-/** The page as Markdown, to copy or to read: for a coding assistant, or an issue. */
-import { useData, withBase } from "vitepress";
+/**
+ * Above a page: the group that it belongs to, and the page as Markdown, to copy or to read, for a coding
+ * assistant or an issue.
+ */
+import { type DefaultTheme, useData, withBase } from "vitepress";
 import { computed, defineComponent, h, ref, watch } from "vue";
+import { hasPage } from "./sidebar-groups.js";
 
 /** How long the button says what it did, ms. */
 const SAID_FOR = 4_000;
 
 export default defineComponent({
   setup() {
-    const { page } = useData();
+    const { page, theme } = useData<DefaultTheme.Config>();
+    const group = computed(() => {
+      const groups = theme.value.sidebar as DefaultTheme.SidebarItem[];
+      return groups.find((each) => hasPage(each, page.value.relativePath))?.text;
+    });
     const address = computed(() => withBase(`/${page.value.relativePath}`));
     const said = ref("");
     watch(address, () => {
@@ -35,6 +43,7 @@ export default defineComponent({
 
     return () =>
       h("section", { class: "as-markdown", "aria-label": "This page as Markdown" }, [
+        h("p", group.value),
         h("button", { type: "button", class: "needs-js", onClick: copy }, "Copy page as Markdown"),
         // With a target, the link is left to the browser: the file is no page of VitePress.
         h("a", { href: address.value, target: "_self" }, "View as Markdown"),

@@ -2,7 +2,8 @@
  * Stands for VPSidebarGroup of VitePress. That one makes a button of each heading and another button
  * inside of it, which screen readers cannot tell apart, and opens nothing without JavaScript.
  *
- * The group of the page is open. Groups that a reader opened stay open from page to page.
+ * The group of the page is open. Groups that a reader opened stay open from page to page. On a narrow
+ * page the list is a drawer, which a link closes. VitePress closes it only where another page comes.
  */
 import { type DefaultTheme, useData, withBase } from "vitepress";
 import { defineComponent, h, nextTick, onMounted, type PropType, ref, watch } from "vue";
@@ -13,9 +14,8 @@ export default defineComponent({
   props: { items: { type: Array as PropType<Item[]>, required: true } },
   setup(props) {
     const { page } = useData();
-    const isShown = ({ link }: Item) =>
-      link !== undefined && fileOf(link) === page.value.relativePath;
-    const hasShown = (item: Item): boolean => isShown(item) || (item.items ?? []).some(hasShown);
+    const isShown = (item: Item) => isPage(item, page.value.relativePath);
+    const hasShown = (item: Item) => hasPage(item, page.value.relativePath);
     const namesOfShown = () => props.items.filter(hasShown).map(({ text }) => text!);
 
     const open = ref(new Set(namesOfShown()));
@@ -56,6 +56,7 @@ export default defineComponent({
                     {
                       href: withBase(item.link!),
                       "aria-current": isShown(item) ? ("page" as const) : undefined,
+                      onClick: closeDrawer,
                     },
                     item.text,
                   ),
@@ -84,6 +85,15 @@ export default defineComponent({
       );
   },
 });
+
+/** What is around the drawer closes it. It is there while the drawer is open. */
+const closeDrawer = () => document.querySelector<HTMLElement>(".VPBackdrop")?.click();
+
+const isPage = ({ link }: Item, file: string) => link !== undefined && fileOf(link) === file;
+
+/** Whether the page is the item, or below it. */
+export const hasPage = (item: Item, file: string): boolean =>
+  isPage(item, file) || (item.items ?? []).some((each) => hasPage(each, file));
 
 /** The page's file, from its address. */
 function fileOf(link: string): string {

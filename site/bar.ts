@@ -1,0 +1,57 @@
+/**
+ * What is in the bar above every page. The pages of Vite write it as HTML (`app/frame.ts`), those of
+ * VitePress as a component (`docs/.vitepress/theme/site-bar.ts`). `bar.css` has the styles of both.
+ */
+export const BRAND = "trpc-rate-limit";
+
+export interface BarLink {
+  text: string;
+  /** From the site's base, with a slash before it; whole for another site. */
+  link: string;
+  /** The routes, from the site's base, that the link stands for. */
+  match?: RegExp;
+}
+
+/** @param repository its address, where it is known. */
+export function barLinksOf(repository: string | undefined): BarLink[] {
+  return [
+    { text: "Docs", link: "/docs/", match: /^docs\/(?!how-fast$|reference\/)/ },
+    { text: "Playground", link: "/playground/", match: /^playground\/$/ },
+    { text: "Reference", link: "/docs/reference/", match: /^docs\/reference\// },
+    { text: "How fast", link: "/docs/how-fast", match: /^docs\/how-fast$/ },
+    ...(repository === undefined ? [] : [{ text: "GitHub", link: repository }]),
+  ];
+}
+
+/** @returns the value of `aria-current`; `undefined` on other pages. */
+export function currentOf({ link, match }: BarLink, route: string): "page" | "true" | undefined {
+  if (match?.test(route) !== true) return undefined;
+  return link === `/${route}` ? "page" : "true";
+}
+
+/** The id of the list of links, which is a menu on a narrow page. */
+export const MENU = "site-links";
+
+/** Opens the search of the documentation from a page that has none. */
+export const SEARCH_QUERY = "?search";
+
+const svg = (size: number, content: string) =>
+  `<svg aria-hidden="true" viewBox="0 0 24 24" width="${size}" height="${size}" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round">${content}</svg>`;
+
+/** Nine tokens, of which five are left. */
+const DOTS = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((i) => {
+  const place = `cx="${4 + 8 * (i % 3)}" cy="${4 + 8 * Math.floor(i / 3)}"`;
+  return i < 5
+    ? `<circle ${place} r="3.2" fill="currentColor" stroke="none"/>`
+    : `<circle ${place} r="2.4" stroke-width="1.6" opacity="0.65"/>`;
+});
+
+export const ICONS = {
+  brand: svg(20, DOTS.join("")),
+  search: svg(18, `<circle cx="11" cy="11" r="7"/><path d="m20 20-4-4"/>`),
+  menu: svg(20, `<path d="M4 7h16M4 12h16M4 17h16"/>`),
+  scheme: svg(
+    20,
+    `<circle cx="12" cy="12" r="9"/><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor" stroke="none"/>`,
+  ),
+};

@@ -1,0 +1,77 @@
+/**
+ * The bar of the site. It stands for VPNav of VitePress, so that the documentation and the pages of the
+ * demo's parts have the same one. The search is that of VitePress.
+ */
+import { type DefaultTheme, useData, withBase } from "vitepress";
+import { VPNavBarSearch } from "vitepress/theme-without-fonts";
+import { defineComponent, h, onMounted, onUnmounted, ref } from "vue";
+import { BRAND, barLinksOf, currentOf, ICONS, MENU, SEARCH_QUERY } from "../../../bar.js";
+import "../../../bar.css";
+
+/** Its own button is hidden behind that of the bar. */
+export const openSearch = () =>
+  document.querySelector<HTMLButtonElement>(".VPNavBarSearch button")?.click();
+
+export default defineComponent({
+  setup() {
+    const { page, isDark, theme } = useData<DefaultTheme.Config & { repository?: string }>();
+    const list = ref<HTMLElement>();
+    /** The pages are written for the light. Before the page is shown, its script has set the colours. */
+    const isShown = ref(false);
+    const close = () => list.value?.hidePopover?.();
+    onMounted(() => {
+      isShown.value = true;
+      // By the browser's own buttons, too. A link that is followed closes it below.
+      addEventListener("popstate", close);
+      if (location.search !== SEARCH_QUERY) return;
+      history.replaceState(history.state, "", location.pathname);
+      openSearch();
+    });
+    onUnmounted(() => removeEventListener("popstate", close));
+
+    const route = () => page.value.relativePath.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "");
+    const links = () =>
+      barLinksOf(theme.value.repository).map((each) => {
+        // The pages of the demo's parts are none of VitePress. A link with a target is left to the browser.
+        const target = each.link.startsWith("/docs/") ? undefined : "_self";
+        const href = each.link.startsWith("/") ? withBase(each.link) : each.link;
+        const current = currentOf(each, route());
+        return h(
+          "li",
+          h("a", { href, target, "aria-current": current, onClick: close }, each.text),
+        );
+      });
+    return () =>
+      h("header", { class: "VPNav site-bar" }, [
+        h("a", { class: "site-brand", href: withBase("/"), target: "_self" }, [
+          h("span", { innerHTML: ICONS.brand }),
+          BRAND,
+        ]),
+        h("button", { type: "button", class: "site-search needs-js", onClick: openSearch }, [
+          h("span", { class: "icon", innerHTML: ICONS.search }),
+          h("span", { class: "name" }, "Search"),
+        ]),
+        h(VPNavBarSearch),
+        h("nav", { "aria-label": "Site" }, [
+          h("button", {
+            type: "button",
+            class: "site-menu",
+            popovertarget: MENU,
+            "aria-label": "Menu",
+            innerHTML: ICONS.menu,
+          }),
+          h("ul", { id: MENU, popover: "", ref: list }, links()),
+        ]),
+        h("button", {
+          type: "button",
+          class: "site-scheme",
+          role: "switch",
+          hidden: !isShown.value,
+          "aria-label": "Dark theme",
+          "aria-checked": isShown.value && isDark.value,
+          onClick: () => void (isDark.value = !isDark.value),
+          innerHTML: ICONS.scheme,
+        }),
+      ]);
+  },
+});
