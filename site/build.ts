@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 import { readAddress } from "./address.js";
+import { withCards } from "./cards.js";
 import { problemsOf } from "./check-links.js";
 import { withShownCode } from "./code-blocks.js";
 import { withDescription } from "./description.js";
@@ -34,7 +35,7 @@ async function writePages(): Promise<Map<string, string>> {
     const text = rewrite({ ...page, text: withRows(page.text, performance.text) }, rewriting);
     copies.set(page.file, standingAlone(text, origin + base));
     const shown = withLiveParts(withShownCode(text, page.source), page.source);
-    await writeFile(path, withDescription(shown));
+    await writeFile(path, withDescription(withCards(shown, page.source)));
   }
   for (const asset of rewriting.assets) {
     await cp(join(ROOT, asset), join(PAGES, "public", asset));

@@ -57,6 +57,17 @@ describe("the documentation", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it("has a card for each page of its index, below what it says in short", async () => {
+    await using page = await open("docs/guides/");
+    expect(await page.locator("p.in-short").allTextContents()).toEqual([
+      expect.stringMatching(/^In short: /),
+    ]);
+    const card = page.locator(".cards li").filter({ hasText: "Tiers" });
+    // Its whole area leads to the page.
+    await card.click({ position: { x: 4, y: 4 } });
+    await page.getByRole("heading", { level: 1, name: "Tiers" }).waitFor();
+  });
+
   it("leads to the other pages, and from a missing one", async () => {
     await using page = await open("docs/guarantees");
     await page.getByRole("link", { name: "Playground", exact: true }).click();

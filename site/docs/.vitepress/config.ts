@@ -10,6 +10,7 @@ import { readPages, routeOf } from "../../pages.js";
 import { tokenize } from "../../search.js";
 import { sidebarOf } from "../../sidebar.js";
 import { hangingLines, markdownCode } from "./code.js";
+import { markdownInShort } from "./in-short.js";
 import { markdownPictures } from "./pictures.js";
 
 const address = readAddress();
@@ -65,6 +66,7 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     config(md) {
       markdownCode(md);
       markdownPictures(md);
+      markdownInShort(md);
     },
     codeTransformers: [hangingLines],
     codeCopyButtonTitle: "Copy the code",

@@ -9,6 +9,7 @@ import { openSearch } from "./site-bar.js";
 import "./style.css";
 import "./code.css";
 import "./tables.css";
+import "./cards.css";
 import "./not-found.css";
 import "./sidebar-groups.css";
 import "./pictures.css";
