@@ -135,6 +135,28 @@ describe("the overview", () => {
     expect(page.problems).toEqual([]);
   });
 
+  it.each([
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ])(
+    "has its sentence, the race and the command on a first screen of $width px",
+    async (viewport) => {
+      await using visitor = await newVisitor({ viewport });
+      const page = await open("", visitor);
+      await page.getByText("Exactly the limit", { exact: true }).waitFor();
+      for (const seen of [
+        page.getByRole("heading", { level: 1 }),
+        page.getByRole("region", { name: "Your own ten lines" }),
+        page.getByRole("region", { name: "This package" }),
+        page.getByRole("button", { name: "Run again" }),
+        page.getByRole("button", { name: "Copy the command" }),
+      ]) {
+        const { y, height } = (await seen.boundingBox())!;
+        expect(y + height).toBeLessThanOrEqual(viewport.height);
+      }
+    },
+  );
+
   it("moves nothing while its part comes", async () => {
     await using visitor = await newVisitor();
     await visitor.addInitScript(() => {
