@@ -43,7 +43,7 @@ describe("the bar", () => {
         await page.getByRole("switch", { name: "Dark theme" }).waitFor();
         if (width < 800) await menuOf(page).click();
         await page.getByRole("link", { name: "Reference", exact: true }).waitFor();
-        expect(await overflowOf(page), path).toBeLessThanOrEqual(0);
+        expect(await overflowOf(page)).toBeLessThanOrEqual(0);
         return barOf(page);
       }),
     );

@@ -12,10 +12,8 @@ const coloursIn = (css: string) =>
 it("has one colour for the brand, and for granted, waiting and denied, on all pages", () => {
   const demo = coloursIn(read("example-app/shared/page/styles.css"));
   const docs = coloursIn(read("site/docs/.vitepress/theme/style.css"));
-  for (const name of ["--accent", "--granted", "--waiting", "--denied"]) {
-    expect(demo.get(name), name).toBeDefined();
-    expect(docs.get(name), name).toBe(demo.get(name));
-  }
+  const meanings = ["--accent", "--granted", "--waiting", "--denied"];
+  expect(meanings.filter((name) => !demo.has(name) || !docs.has(name))).toEqual([]);
   const shared = [...docs.keys()].filter((name) => demo.has(name));
   expect(shared.map((name) => docs.get(name))).toEqual(shared.map((name) => demo.get(name)));
 });
