@@ -6,6 +6,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { highlightedCode } from "./highlight-code.js";
 import { keepDevtools } from "./keep-devtools.js";
+import { schemeSwitch } from "./scheme-switch.js";
 import { visitorCookie } from "./visitor-cookie.js";
 
 /** Stores a compressed copy of each file, which the server sends instead. */
@@ -23,7 +24,7 @@ const API = "http://localhost:3000";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
-  plugins: [highlightedCode(), react(), keepDevtools, gzip, visitorCookie(API)],
+  plugins: [highlightedCode(), react(), schemeSwitch, keepDevtools, gzip, visitorCookie(API)],
   // All styles come with the page: a few kB, and a part that is loaded later needs only its script.
   build: { cssCodeSplit: false },
   server: { proxy: { "/trpc": API } },

@@ -31,7 +31,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     const element = host.current!;
     const chart = createBucketChart(element);
     const schemes = SCHEMES.map((query) => matchMedia(query));
-    // The site has a switch beside the system's.
+    // The page has a switch beside the system's.
     const onScheme = new MutationObserver(chart.recolour);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
+import { SCHEME_SCRIPT, SCHEME_SWITCH } from "../../example-app/scheme-switch.js";
 import { type Address, starterOf } from "../address.js";
 import { BRAND, barLinksOf, currentOf, ICONS, MENU, SEARCH_QUERY } from "../bar.js";
 import { headTagsOf, htmlOf } from "../head-tags.js";
@@ -9,7 +10,6 @@ import { ICON } from "../icon.js";
 import { imageSizeOf } from "../image-size.js";
 import { ROOT } from "../pages.js";
 import { heroOf, introOf } from "./hero.js";
-import { SCHEME_SCRIPT, SCHEME_SWITCH } from "./scheme.js";
 
 const sizeOf = (name: string) => {
   const { width, height } = imageSizeOf(name, readFileSync(join(ROOT, "docs/pictures", name)));

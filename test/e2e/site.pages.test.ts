@@ -116,7 +116,7 @@ it("has its heading on the first page without JavaScript, and the same one with 
   await using visitor = await newVisitor({ javaScriptEnabled: false });
   const page = await open("", visitor);
   const heading = await page.getByRole("heading", { level: 1 }).textContent();
-  expect(await page.locator(".site-scheme").isVisible()).toBe(false);
+  expect(await page.getByRole("switch").count()).toBe(0);
   await using alive = await open("");
   await alive.getByText(/^\d of \d$/).waitFor();
   expect(await alive.getByRole("heading", { level: 1 }).allTextContents()).toEqual([heading]);

@@ -1,5 +1,6 @@
 /** The page: a list of parts, one of which is shown. The part is in the address, after `#`. */
 import {
+  createElement,
   lazy,
   type MouseEvent,
   type ReactNode,
@@ -97,6 +98,8 @@ export function App() {
         <p className="brand">trpc-rate-limit</p>
         <PartLinks parts={PARTS} shown={shown} />
         <Connection />
+        {/* The head of index.html defines it: see scheme-switch.ts. */}
+        {createElement("scheme-switch")}
         <OfflineBanner />
       </header>
       <p className="hidden" role="status">

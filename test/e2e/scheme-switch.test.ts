@@ -1,0 +1,88 @@
+/** The switch between light and dark in the demo's header. The site's tests have that of the site. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { problemsOf } from "../support/problems.js";
+import { demo, openBrowser } from "./shared.js";
+
+const LIGHT = "rgb(245, 244, 248)";
+const DARK = "rgb(18, 17, 23)";
+/** Where VitePress keeps the choice, too. */
+const KEY = "vitepress-theme-appearance";
+
+let browser: Browser;
+let visitor: BrowserContext | undefined;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterEach(() => visitor?.close());
+afterAll(() => browser.close());
+
+async function openPage(part: string, options?: Parameters<Browser["newContext"]>[0]) {
+  visitor = await browser.newContext({ colorScheme: "light", ...options });
+  const page = await visitor.newPage();
+  const problems = problemsOf(page);
+  await page.goto(`${demo.url}/#${part}`);
+  return Object.assign(page, { problems });
+}
+
+const theSwitch = (page: Page, checked: boolean) =>
+  page.getByRole("switch", { name: "Dark theme", exact: true, checked });
+const colourOf = (page: Page) =>
+  page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+const keptBy = (page: Page) => page.evaluate((key) => localStorage.getItem(key), KEY);
+
+it("is pressed by keyboard, keeps the choice, and follows the system again where it is the same", async () => {
+  const page = await openPage("chat");
+  const system = theSwitch(page, false).and(page.getByTitle("As the system"));
+  const chosen = theSwitch(page, true).and(page.getByTitle("Chosen here"));
+  await system.focus();
+  await page.keyboard.press("Space");
+  await chosen.waitFor();
+  expect([await colourOf(page), await keptBy(page)]).toEqual([DARK, "dark"]);
+  await page.reload();
+  await chosen.focus();
+  await page.keyboard.press("Enter");
+  await system.waitFor();
+  expect([await colourOf(page), await keptBy(page)]).toEqual([LIGHT, "auto"]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await theSwitch(page, true).and(page.getByTitle("As the system")).waitFor();
+  expect(await colourOf(page)).toBe(DARK);
+  expect(page.problems).toEqual([]);
+});
+
+it("has the chosen colours before a script of the page has come", async () => {
+  const page = await openPage("overview");
+  await theSwitch(page, false).click();
+  await theSwitch(page, true).waitFor();
+  await page.route(/\/assets\/.*\.js$/, () => {});
+  await page.reload({ waitUntil: "commit" });
+  await page.getByText("Loading…").waitFor();
+  expect(await colourOf(page)).toBe(DARK);
+});
+
+it("changes the colours of other tabs and of the frames of a page", async () => {
+  const page = await openPage("side-by-side");
+  const frames = ["1", "2"].map((seat) =>
+    page.frameLocator(`iframe[src*="seat=${seat}"]`).locator("html"),
+  );
+  await Promise.all(frames.map((root) => root.getByRole("heading", { name: "Chat" }).waitFor()));
+  const other = await page.context().newPage();
+  await other.goto(demo.url);
+  await theSwitch(other, false).click();
+  await theSwitch(page, true).waitFor();
+  for (const root of frames) {
+    const colour = () => root.evaluate((element) => getComputedStyle(element).backgroundColor);
+    await expect.poll(colour).toBe(DARK);
+  }
+  expect(page.problems).toEqual([]);
+});
+
+it("has room beside the name and the longest part, 320 px wide", async () => {
+  const page = await openPage("control-room", { viewport: { width: 320, height: 640 } });
+  await theSwitch(page, false).waitFor();
+  const brand = page.locator(".brand");
+  expect(await brand.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+  const { x, width } = (await theSwitch(page, false).boundingBox())!;
+  expect({ fits: x + width <= 320, isLarge: width >= 44 }).toEqual({ fits: true, isLarge: true });
+});
