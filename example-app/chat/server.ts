@@ -32,12 +32,15 @@ export function chatRouter({ t, rl, prisma }: App) {
       .input(
         z.object({
           text: z.string().trim().min(1).max(MAX_LENGTH),
-          /** Of the page's making. A message that is sent again, for want of an answer, is stored once. */
+          /**
+           * Of the page's making. A message is sent again for want of an answer, and after a reload. By
+           * its nonce, it is stored once and takes one token.
+           */
           nonce: z.uuid(),
         }),
       )
       // Limit: it stands after the input, so a message whose text is not valid costs nothing.
-      .use(rl.rateLimited("sendMessage"))
+      .use(rl.rateLimited("sendMessage", { once: ({ input }) => input.nonce }))
       .mutation(async ({ ctx: { visitor }, input: { text, nonce } }) => {
         const message = await prisma.message.upsert({
           where: { visitor_nonce: { visitor, nonce } },

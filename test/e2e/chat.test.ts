@@ -183,6 +183,31 @@ describe.concurrent("the chat", () => {
     expect(await textsOf(own(page))).toEqual(["one"]);
   });
 
+  it("takes one token for a message that is under way when the page is loaded again", async () => {
+    await using example = await openExample();
+    const { demo, visitor } = example;
+    const page = await openChat(visitor, demo);
+    await meter(page, 3).waitFor();
+    await live(page).waitFor();
+    const message = await holdNextSend(page);
+    await field(page).fill("one");
+    await field(page).press("Enter");
+    // The server has it, and the page is gone before the answer comes.
+    await (await message()).fetch();
+    const again = page.waitForResponse(/chat\.send/);
+    await page.reload();
+    expect((await again).status()).toBe(200);
+    await messages(page, "one").waitFor();
+    await soon(async () => expect(await pending(page).count()).toBe(0));
+    const status = await visitor.request.get(
+      `${demo.url}/trpc/rateLimit.status?input=${encodeURIComponent('{"name":"sendMessage"}')}`,
+    );
+    const { result } = (await status.json()) as { result: { data: { value: number } } };
+    expect(result.data.value).toBeGreaterThanOrEqual(2);
+    await meter(page, 2).or(meter(page, 3)).waitFor();
+    expect(await textsOf(own(page))).toEqual(["one"]);
+  });
+
   it("gives back a message that gets nowhere: its text, and its place on the meter", async () => {
     await using example = await openExample();
     const { demo, visitor } = example;

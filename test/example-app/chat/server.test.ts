@@ -31,13 +31,16 @@ it("gives a page that comes back the messages after the last one that it has", a
   await expect(firstOf(2 ** 40)).rejects.toMatchObject({ code: "BAD_REQUEST" });
 });
 
-it("stores a message once that is sent again because its answer was lost", async () => {
+it("stores a message once that is sent again because its answer was lost, and takes one token", async () => {
   const { prisma } = await openExampleDatabase();
   const router = createAppRouter(prisma);
   const [ada, bob] = ["ada", "bob"].map((visitor) => router.createCaller({ visitor, process: 1 }));
   const message = { text: "hello", nonce: crypto.randomUUID() };
   const sent = await ada!.chat.send(message);
-  expect(await ada!.chat.send(message)).toEqual(sent);
+  // More often than the limit allows messages.
+  for (let again = 1; again <= 5; again++) expect(await ada!.chat.send(message)).toEqual(sent);
+  const left = await ada!.rateLimit.status({ name: "sendMessage" });
+  expect(left.value).toBeGreaterThanOrEqual(2);
   // A nonce is the visitor's own: another visitor's message is another message.
   expect((await bob!.chat.send(message)).id).not.toBe(sent.id);
   expect(await prisma.message.count()).toBe(2);
