@@ -36,7 +36,7 @@ function Reset({ canReset }: { canReset: boolean | undefined }) {
       <p>
         {canReset === false
           ? "In production, the server does not let visitors reset their limits."
-          : "Deletes your rows, and your credits with them. A bucket without a row is full."}
+          : "Deletes your rows, with your credits and the ids of your messages. A bucket without a row is full."}
       </p>
       {/* It is never really disabled, so that it keeps the focus. */}
       <button aria-disabled={!isReady} onClick={() => isReady && reset.mutate()}>

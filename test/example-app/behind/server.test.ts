@@ -107,8 +107,10 @@ describe("a reset", () => {
     await using app = await startRouter();
     for (const visitor of ["ada", "bob"])
       await app.caller(visitor).chat.send({ text: "hello", nonce: randomUUID() });
-    await expect(app.caller("ada").behind.reset()).resolves.toEqual({ process: 1, rows: 1 });
-    expect(await app.prisma.rateLimit.findMany()).toMatchObject([{ key: "bob" }]);
+    // The row of the bucket, and that of the message's id.
+    await expect(app.caller("ada").behind.reset()).resolves.toEqual({ process: 1, rows: 2 });
+    const where = { name: "sendMessage" };
+    expect(await app.prisma.rateLimit.findMany({ where })).toMatchObject([{ key: "bob" }]);
   });
 
   it("is forbidden in production", async () => {
@@ -117,7 +119,7 @@ describe("a reset", () => {
     const ada = app.caller("ada");
     await ada.chat.send({ text: "hello", nonce: randomUUID() });
     await expect(ada.behind.reset()).rejects.toMatchObject({ code: "FORBIDDEN" });
-    expect(await app.prisma.rateLimit.count()).toBe(1);
+    expect(await app.prisma.rateLimit.count({ where: { name: "sendMessage" } })).toBe(1);
     await expect(ada.behind.processes()).resolves.toMatchObject({ canReset: false, process: 1 });
   });
 });
