@@ -27,11 +27,9 @@ export function Processes({ processes }: { processes: ReturnType<typeof useProce
       <p className="quiet answered">
         {data
           ? isLost
-            ? "The server does not answer. These were the last counts."
+            ? "These were the last counts."
             : `The last answer came from process ${data.process}.`
-          : isLost
-            ? "The server does not answer."
-            : "Waiting for the first answer."}
+          : "Waiting for the first answer."}
       </p>
     </section>
   );

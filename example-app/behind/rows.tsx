@@ -36,9 +36,7 @@ export function Rows() {
 
 function stateText(process: number | undefined, isFresh: boolean): string {
   if (isFresh) return `Process ${process} reads it once a second.`;
-  return process === undefined
-    ? "Waiting for the first read."
-    : "The server does not answer. This was the last read.";
+  return process === undefined ? "Waiting for the first read." : "This was the last read.";
 }
 
 function Table({ rows }: { rows: readonly Row[] }) {

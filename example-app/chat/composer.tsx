@@ -88,7 +88,7 @@ export function Composer({
           (hasFailed
             ? "The server did not take it. The text is in the field again."
             : isLost
-              ? "No connection. What you send goes out when it is back."
+              ? "What you send goes out when the server is back."
               : HINT)}
       </p>
     </form>

@@ -188,7 +188,7 @@ describe("behind it, in one process", () => {
     await page.getByText("Process 1 reads it once a second.").waitFor();
     await counted(page, 1).waitFor();
     expect(await demo.interrupt()).toBe(0);
-    await rows(page).getByText("The server does not answer.").waitFor();
+    await rows(page).getByText("This was the last read.").waitFor();
     await page.getByText("These were the last counts.").waitFor();
     const { databaseUrl, url } = demo;
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });

@@ -361,7 +361,7 @@ describe.concurrent("the chat", () => {
     await messages(stranger, "before", stored(stranger)).waitFor();
 
     await demo.kill();
-    await status(page, "No connection");
+    await status(page, "What you send goes out when the server is back.");
     await send(stranger, "meanwhile");
     await field(page).fill("into the void");
     await field(page).press("Enter");
@@ -451,7 +451,7 @@ describe.concurrent("the chat", () => {
     const { databaseUrl, url } = demo;
     await page.getByText("No message yet.").waitFor();
     await demo.kill();
-    await status(page, "What you send goes out when it is back.");
+    await status(page, "What you send goes out when the server is back.");
     // The fourth one waits for a token, and for the connection.
     for (const text of ["a", "b", "c", "d"]) {
       await field(page).fill(text);
@@ -459,7 +459,7 @@ describe.concurrent("the chat", () => {
       await pending(page).getByText(text, { exact: true }).waitFor();
       expect(await field(page).inputValue()).toBe("");
     }
-    await status(page, "What you send goes out when it is back.");
+    await status(page, "What you send goes out when the server is back.");
     await using restarted = await startDemo({ databaseUrl, port: Number(new URL(url).port) });
     expect(restarted.url).toBe(url);
     await messages(page, "d").waitFor();

@@ -405,6 +405,30 @@ it.each(SIZES)("says in one banner that there is no connection, at $width px", a
   await banner.waitFor({ state: "detached" });
 });
 
+it("says one time only that there is no connection", async () => {
+  await using own = await startDemo();
+  const parts = PARTS.filter((part) => part !== "Two visitors" && part !== "Control room");
+  // A visitor each: a browser opens six connections to a server, and the streams would take them.
+  const pages = await Promise.all(
+    parts.map(async (part) => {
+      const page = await newPage(await newVisitor());
+      await page.goto(own.url);
+      await show(page, part);
+      await live(page).waitFor();
+      return page;
+    }),
+  );
+  await own.kill();
+  const said = pages.map(async (page) => {
+    await page.locator(".connection[data-state=offline]").waitFor();
+    const texts = page.locator("p, [role=status], [role=alert]");
+    await page.getByText("No connection").waitFor();
+    return texts.filter({ hasText: /connection|offline|does not answer/i }).allTextContents();
+  });
+  const banner = ["No connection. The countdown keeps running by itself."];
+  expect(await Promise.all(said)).toEqual(parts.map(() => banner));
+});
+
 it("goes on in every part, also one that is opened meanwhile, when a killed server is back", async () => {
   await using own = await startDemo();
   // A visitor each: a browser opens six connections to a server, and the streams would take them.

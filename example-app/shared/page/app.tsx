@@ -116,7 +116,8 @@ export function App() {
   );
 }
 
-const CONNECTIONS = { live: "live", polling: "asking", offline: "offline" } as const;
+/** Nothing where the banner says it. */
+const CONNECTIONS = { live: "live", polling: "asking", offline: "" } as const;
 
 /** Says whether the page hears of changes at once. */
 function Connection() {

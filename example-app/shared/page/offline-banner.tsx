@@ -1,4 +1,7 @@
-/** Says in every part that the server does not answer, for as long as it does not. */
+/**
+ * Says in every part that the server does not answer, for as long as it does not. It is the only one that
+ * does: a part says what this means for what it shows.
+ */
 import { useRateLimit } from "./trpc.js";
 import "./offline-banner.css";
 
