@@ -4,7 +4,7 @@ import { type ReactElement, useId, useRef } from "react";
 import { useAdmin } from "./admin-context.js";
 import { KeyActions } from "./key-actions.js";
 import type { AdminChange, AdminLimit, KeyInput, AdminKeyLimit } from "./admin-types.js";
-import { Bar, capacityOfItem, leftText, OverrideBadge, Wait } from "./pieces.js";
+import { Bar, leftText, OverrideBadge, Wait } from "./pieces.js";
 import { sumOf } from "./usage-ranges.js";
 
 export function KeyCard({
@@ -42,7 +42,7 @@ export function KeyCard({
           </span>
         )}
       </div>
-      <Bar value={item.value} capacity={capacityOfItem(item)} />
+      <Bar item={item} />
       <Facts limit={limit} state={state} />
       <KeyActions
         limit={limit}

@@ -15,7 +15,7 @@ import {
 } from "react";
 import { useAdmin } from "./admin-context.js";
 import type { AdminItem, AdminLimit } from "./admin-types.js";
-import { Bar, capacityOfItem, keyText, leftText, OverrideBadge, Wait } from "./pieces.js";
+import { Bar, keyText, leftText, OverrideBadge, Wait } from "./pieces.js";
 import type { Limited } from "./use-limited.js";
 import { useWindow } from "./use-window.js";
 
@@ -182,7 +182,7 @@ const Row = memo(function Row({
       </div>
       <div role="gridcell" className="rla-left">
         <span>{leftText(item, formats)}</span>
-        <Bar value={item.value} capacity={capacityOfItem(item)} />
+        <Bar item={item} />
       </div>
       <div role="gridcell" className="rla-wait">
         <Wait item={item} over={item.retryAfter === undefined ? "ok" : "now"} />

@@ -7,9 +7,10 @@ import type { AdminItem, AdminOverride } from "./admin-types.js";
 import { type Formats } from "./formats.js";
 import { useSecondsUntil } from "./ticker.js";
 
-/** What is left of what fits, as a picture. The words stand beside it. */
-export function Bar({ value, capacity }: { value: number; capacity: number }): ReactElement {
-  const part = capacity > 0 ? Math.min(1, Math.max(0, value / capacity)) : 0;
+/** What is left of what fits, as a picture. The words of `leftText` stand beside it. */
+export function Bar({ item }: { item: AdminItem }): ReactElement {
+  const capacity = capacityOfItem(item);
+  const part = capacity > 0 ? Math.min(1, Math.max(0, leftOf(item) / capacity)) : 0;
   // An attribute, not a style: a page may allow no inline styles.
   return (
     <svg className="rla-bar" aria-hidden="true" width="100%" height="6">
@@ -21,15 +22,18 @@ export function Bar({ value, capacity }: { value: number; capacity: number }): R
   );
 }
 
-export function capacityOfItem({ config }: AdminItem): number {
+function capacityOfItem({ config }: AdminItem): number {
   return config.slots ?? capacityOf(config);
 }
 
-/** Such as `0 of 10`. Whole tokens where there are any: a part of one lets no call pass. */
+/** Whole tokens where there are any: a part of one lets no call pass. */
+function leftOf(item: AdminItem): number {
+  return capacityOfItem(item) < 1 ? item.value : Math.floor(item.value + 1e-6);
+}
+
+/** Such as `0 of 10`. */
 export function leftText(item: AdminItem, { number }: Formats): string {
-  const capacity = capacityOfItem(item);
-  const value = capacity < 1 ? item.value : Math.floor(item.value + 1e-6);
-  return `${number(value)} of ${number(capacity)}`;
+  return `${number(leftOf(item))} of ${number(capacityOfItem(item))}`;
 }
 
 /**

@@ -96,9 +96,12 @@ describe("the list of those who are limited", () => {
         expect.stringMatching(/^ann.*0 of 2(?:30m|29m 5\ds)$/),
       ]),
     );
+    // A part of a token is there again by now. The bar shows whole ones, as the number does.
+    expect(document.querySelectorAll(".rla-row .rla-bar-fill")).toHaveLength(0);
     press(await screen.findByRole("button", { name: "ann" }));
     await screen.findByRole("heading", { level: 2, name: "ann" });
     await within(await card("send")).findByText("0 of 2 left");
+    expect((await card("send")).querySelector(".rla-bar-fill")).toBeNull();
     press(screen.getByRole("button", { name: "Back to send" }));
     await screen.findByRole("grid", { name: "Keys that send limits now" });
   });
