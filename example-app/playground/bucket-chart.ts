@@ -5,6 +5,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { BucketHistory, Mark } from "./bucket-history.js";
+import type { Span } from "./closed-spans.js";
 import { drawDenials, STRIP_HEIGHT } from "./denial-strip.js";
 
 const FONT = "12px system-ui, sans-serif";
@@ -19,6 +20,7 @@ const COLOURS = {
   granted: "--granted",
   denied: "--denied",
   snapshot: "--text",
+  closed: "--closed",
 };
 type Colours = Record<keyof typeof COLOURS, string>;
 
@@ -26,6 +28,7 @@ export function createBucketChart(host: HTMLElement) {
   let colours = readColours(host);
   let marks: Mark[] = [];
   let denials: readonly number[] = [];
+  let closed: readonly Span[] = [];
   let now = 0;
   let span = 1;
   let capacity = 1;
@@ -71,11 +74,25 @@ export function createBucketChart(host: HTMLElement) {
           points: { show: false },
         },
       ],
-      hooks: { drawAxes: [drawCapacity], draw: [drawMarks, drawStrip] },
+      hooks: { drawClear: [drawClosed], drawAxes: [drawCapacity], draw: [drawMarks, drawStrip] },
     },
     [[], []],
     host,
   );
+
+  /** Behind all else: from top to bottom, with an edge on both sides. */
+  function drawClosed({ ctx, bbox: { left, top, height } }: uPlot): void {
+    ctx.save();
+    for (const { from, to } of closed) {
+      const start = Math.max(left, xOf(from));
+      const end = xOf(to);
+      ctx.fillStyle = colours.closed;
+      ctx.fillRect(start, top, end - start, height);
+      ctx.fillStyle = colours.denied;
+      for (const x of [start, end]) ctx.fillRect(x, top, uPlot.pxRatio, height);
+    }
+    ctx.restore();
+  }
 
   /** A dashed line at the capacity, and a line at 0 where there are debts. */
   function drawCapacity({ ctx, bbox, valToPos }: uPlot): void {
@@ -124,6 +141,7 @@ export function createBucketChart(host: HTMLElement) {
       const isShown = (instant: number) => instant > now - span;
       marks = history.marks(now).filter((mark) => isShown(mark.at));
       denials = history.denials(now).filter(isShown);
+      closed = history.closed(now).filter(({ to }) => isShown(to));
       const { rate = 1, capacity: held = rate } = history.config ?? {};
       capacity = held;
       const least = Math.min(0, ...values, ...marks.map(({ value }) => value));

@@ -11,6 +11,7 @@ import {
   type RateLimitErrorData,
   type RateLimitSnapshot,
 } from "trpc-rate-limit";
+import { closedSpans, type Span } from "./closed-spans.js";
 import { comparisonsOf, type Measured, NOTHING_MEASURED, sumUp } from "./measure-prediction.js";
 import { type KnownState, type Line, predictedLine } from "./predicted-line.js";
 import { createWaitingCalls } from "./waiting-calls.js";
@@ -222,6 +223,9 @@ export function createBucketHistory() {
       });
       return marks.filter(({ at }) => at > now - SPAN);
     },
+
+    /** When the limit was closed, as far back as the page remembers. */
+    closed: (now: number): Span[] => closedSpans(states, config, now),
 
     /** When the server denied calls, in the last minute. */
     denials: (now: number) => denials.filter((at) => at > now - SPAN),

@@ -105,7 +105,7 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
     <figure className="bucket" aria-labelledby="bucket-title">
       <div className="heading">
         <h2 id="bucket-title">Your bucket</h2>
-        <Legend />
+        <Legend closes={limit.config?.blockFor !== undefined} />
       </div>
       <div ref={host} className="plot" aria-hidden="true" />
       <p className="explained">{text ?? "Asking the server for your bucket."}</p>
@@ -116,10 +116,14 @@ export function BucketPlot({ history }: { history: BucketHistory }) {
   );
 }
 
-/** What the line and the points mean. The strip of denials has its name beside it. */
-function Legend() {
+/**
+ * What the line, the points and the shade mean. The strip of denials has its name beside it. The shade keeps
+ * its room where no denial closes the limit, so that another limit moves nothing.
+ */
+function Legend({ closes }: { closes: boolean }) {
   return (
     <ul className="legend" aria-hidden="true">
+      <Item kind="closed" text="closed" isShown={closes} />
       <Item kind="line" text="predicted" />
       <Item kind="granted" text="granted" />
       <Item kind="snapshot" text="snapshot" />
@@ -127,11 +131,12 @@ function Legend() {
   );
 }
 
-function Item({ kind, text }: { kind: string; text: string }) {
+function Item({ kind, text, isShown = true }: { kind: string; text: string; isShown?: boolean }) {
   return (
-    <li>
+    <li data-shown={isShown}>
       <svg className={kind} width="18" height="12" viewBox="0 0 18 12">
         {kind === "line" && <path d="M1 9 L17 3" />}
+        {kind === "closed" && <path d="M2.5 0.5 H15.5 V11.5 H2.5 Z" />}
         {(kind === "granted" || kind === "snapshot") && <circle cx="9" cy="6" r="3.5" />}
       </svg>
       {text}

@@ -313,6 +313,24 @@ describe("the playground", () => {
     await expect.poll(() => pixels("LinkText")).toBeGreaterThan(10);
   });
 
+  it.each(["light", "dark"] as const)(
+    "shades the time in which it is closed, in %s",
+    async (scheme) => {
+      const page = await open();
+      await page.emulateMedia({ colorScheme: scheme });
+      const word = page.locator(".legend").getByText("closed", { exact: true });
+      const shaded = () => page.evaluate(countPixels, "var(--closed)");
+      await preset(page, "Window").click();
+      await shows(page, "In force: fixed window, 5 per 10 s, at most 5.");
+      expect([await word.isVisible(), await shaded()]).toEqual([false, 0]);
+      await preset(page, "Lock-out").click();
+      await word.waitFor();
+      for (let i = 0; i < 4; i++) await call(page).click();
+      await shows(page, /^Closed for \d\.\d s more\./);
+      await expect.poll(shaded).toBeGreaterThan(1000);
+    },
+  );
+
   it("sets a limit by one press, and says what to try", async () => {
     const page = await open();
     const advice = page.locator(".advice .stable > :first-child");
