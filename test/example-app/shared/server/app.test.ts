@@ -51,7 +51,9 @@ describe("the example's API", () => {
   it("lets one visitor send three of four quick messages, and tells the fourth what to wait", async () => {
     await using example = await startExample();
     const { cookie } = await example.visitor();
-    for (let i = 0; i < 3; i++) expect((await example.send(message, cookie)).status).toBe(200);
+    for (let i = 0; i < 3; i++) {
+      expect((await example.send(body("hello"), cookie)).status).toBe(200);
+    }
     // The example's schema maps the model to a table by another name.
     expect(await example.prisma.$queryRaw`SELECT "name" FROM "rate_limits"`).toHaveLength(1);
     const before = await example.contents();
