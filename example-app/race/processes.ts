@@ -1,4 +1,4 @@
-/** Two processes of the race. They start when they are needed, and end when nobody races. */
+/** Two processes of the race. They start when they are needed, or just before, and end when nobody races. */
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Racers } from "./racers.js";
@@ -26,6 +26,8 @@ interface Started {
   end(): void;
 }
 
+export type RaceProcesses = ReturnType<typeof createRaceProcesses>;
+
 /** @param databaseUrl says which database they open: that of the server. */
 export function createRaceProcesses(databaseUrl: () => string, idle: number = IDLE) {
   let started: Started[] = [];
@@ -36,16 +38,22 @@ export function createRaceProcesses(databaseUrl: () => string, idle: number = ID
     started = [];
   }
 
+  /** Both processes, once they are ready. */
+  async function both(): Promise<readonly RaceProcess[]> {
+    clearTimeout(timer);
+    timer = setTimeout(end, idle).unref();
+    started = [0, 1].map((i) => {
+      const known = started[i];
+      return known && !known.isOver ? known : startProcess(databaseUrl());
+    });
+    return Promise.all(started.map((each) => each.process));
+  }
+
   return {
-    /** Both processes, once they are ready. */
-    async both(): Promise<readonly RaceProcess[]> {
-      clearTimeout(timer);
-      timer = setTimeout(end, idle).unref();
-      started = [0, 1].map((i) => {
-        const known = started[i];
-        return known && !known.isOver ? known : startProcess(databaseUrl());
-      });
-      return Promise.all(started.map((each) => each.process));
+    both,
+    /** Starts them, so that the first race need not wait. If they cannot start, that race says so. */
+    start(): void {
+      both().catch(() => {});
     },
     end,
   };

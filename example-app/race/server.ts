@@ -4,12 +4,15 @@ import { databaseOf } from "../shared/server/database.js";
 import type { App } from "../shared/server/trpc.js";
 import { callsProcedures } from "./calls-procedures.js";
 import type { Tick } from "./make-calls.js";
-import { createRaceProcesses, type RaceProcess } from "./processes.js";
+import { createRaceProcesses, type RaceProcess, type RaceProcesses } from "./processes.js";
 import type { Racer } from "./racers.js";
 import { type Result, resultOf } from "./result.js";
 
-export function raceRouter({ t, rl, limiter, prisma }: App) {
-  const processes = createRaceProcesses(() => databaseOf(prisma).url);
+/** @param processes started elsewhere. @default those that start with the first race */
+export function raceRouter(
+  { t, rl, limiter, prisma }: App,
+  processes: Pick<RaceProcesses, "both"> = createRaceProcesses(() => databaseOf(prisma).url),
+) {
   let last: Promise<unknown> = Promise.resolve();
 
   /** One race at a time, because two would disturb each other's times. Each has rows of its own. */

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { createHTTPHandler } from "@trpc/server/adapters/standalone";
 import sirv from "sirv";
+import type { RaceProcesses } from "../../race/processes.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createAppRouter } from "./router.js";
 import { loadSecret, type Seat, visitorOf } from "./session.js";
@@ -15,14 +16,17 @@ const MAX_BODY = 16 * 1024;
 /**
  * @param folder the built page.
  * @param process which of the server's processes this is, from 1.
+ * @param race starts when the server listens, and again when the page is asked for. @default its processes
+ *   start with the first race
  */
 export async function createApp(
   prisma: PrismaClient,
   folder: string = PAGE,
   process: number = 1,
+  race?: RaceProcesses,
 ): Promise<Server> {
   const secret = await loadSecret(prisma);
-  const router = createAppRouter(prisma);
+  const router = createAppRouter(prisma, race);
   const createApi = (seat: Seat) =>
     createHTTPHandler({
       basePath: `/trpc${seat}/`,
@@ -32,12 +36,13 @@ export async function createApp(
     });
   const apis = SEATS.map((seat) => ({ start: `/trpc${seat}/`, handle: createApi(seat) }));
   const page = sirv(folder, { etag: true, gzip: true });
-  return createServer((req, res) => {
+  const server = createServer((req, res) => {
     const api = apis.find(({ start }) => req.url?.startsWith(start));
     if (api) {
       api.handle(req, res);
       return;
     }
+    if (/^\/(?:index\.html)?(?:\?|$)/.test(req.url ?? "")) race?.start();
     // The page hands out the cookie, so that all its calls come from one visitor.
     visitorOf(req, res, secret, req.url?.startsWith("/?seat=2") ? "-2" : "");
     page(req, res, () => {
@@ -45,4 +50,6 @@ export async function createApp(
       res.end("Not found");
     });
   });
+  server.once("listening", () => race?.start());
+  return server;
 }

@@ -2,6 +2,7 @@
 import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
 import { relayCounts } from "../../behind/other-processes.js";
+import { createRaceProcesses } from "../../race/processes.js";
 import { createApp } from "./app.js";
 import { openDatabase } from "./database.js";
 import { type Options, readOptions } from "./options.js";
@@ -43,7 +44,11 @@ if (cluster.isPrimary && options.processes > 1) {
   }
 } else {
   const prisma = await openDatabase(options.databaseUrl);
-  const server = await createApp(prisma, undefined, Number(process.env["DEMO_PROCESS"] ?? 1));
+  // In a terminal, the person who has started it opens the page next, and the race is what it shows first.
+  const isOpenedNext = process.stdout.isTTY && options.processes === 1;
+  const race = isOpenedNext ? createRaceProcesses(() => options.databaseUrl) : undefined;
+  const number = Number(process.env["DEMO_PROCESS"] ?? 1);
+  const server = await createApp(prisma, undefined, number, race);
   server.on("error", (error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
     exitWith(isTaken ? `Port ${options.port} is taken; choose another with --port` : error.message);

@@ -6,12 +6,14 @@ import { logInRouter } from "../../log-in/server.js";
 import { modelRouter } from "../../model/server.js";
 import { overviewRouter } from "../../overview/server.js";
 import { playgroundRouter } from "../../playground/server.js";
+import type { RaceProcesses } from "../../race/processes.js";
 import { raceRouter } from "../../race/server.js";
 import { signUpsRouter } from "../../sign-ups/server.js";
 import type { PrismaClient } from "../generated/prisma/client.js";
 import { createTRPC } from "./trpc.js";
 
-export function createAppRouter(prisma: PrismaClient) {
+/** @param race the processes of races, where they start before the first one. */
+export function createAppRouter(prisma: PrismaClient, race?: RaceProcesses) {
   const app = createTRPC(prisma);
   return app.t.router({
     // Limit: what the page's hooks read.
@@ -23,7 +25,7 @@ export function createAppRouter(prisma: PrismaClient) {
     logIn: logInRouter(app),
     model: modelRouter(app),
     signUps: signUpsRouter(app),
-    race: raceRouter(app),
+    race: raceRouter(app, race),
     playground: playgroundRouter(app),
     controlRoom: controlRoomRouter(app),
     behind: behindRouter(app),

@@ -3,15 +3,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { RaceProcesses } from "../../../../example-app/race/processes.js";
 import { createApp } from "../../../../example-app/shared/server/app.js";
 import { openDatabase } from "../../../../example-app/shared/server/database.js";
 
-async function startExample() {
+async function startExample(race?: RaceProcesses) {
   const folder = await mkdtemp(join(tmpdir(), "example-"));
   await writeFile(join(folder, "index.html"), "<title>chat</title>");
   const prisma = await openDatabase(`file:${join(folder, "test.db")}`);
-  const server = await createApp(prisma, folder);
+  const server = await createApp(prisma, folder, 1, race);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
@@ -55,7 +56,10 @@ describe("the example's API", () => {
       expect((await example.send(body("hello"), cookie)).status).toBe(200);
     }
     // The example's schema maps the model to a table by another name.
-    expect(await example.prisma.$queryRaw`SELECT "name" FROM "rate_limits"`).toHaveLength(1);
+    const rows = await example.prisma.$queryRaw<
+      { name: string }[]
+    >`SELECT "name" FROM "rate_limits"`;
+    expect(rows.filter(({ name }) => name === "sendMessage")).toHaveLength(1);
     const before = await example.contents();
     const denied = await example.send(message, cookie);
     expect(denied.status).toBe(429);
@@ -114,4 +118,17 @@ describe("the example's API", () => {
     expect((await fetch(`${example.url}/trpc/nope`)).status).toBe(404);
     expect(await example.contents()).toEqual({ messages: 0, limits: [] });
   });
+});
+
+it("starts the processes of races when it listens, and when the page is asked for, if it is told to", async () => {
+  const start = vi.fn<() => void>();
+  await using example = await startExample({ start, end() {}, both: async () => [] });
+  expect(start).toHaveBeenCalledTimes(1);
+  const { cookie } = await example.visitor();
+  expect(start).toHaveBeenCalledTimes(2);
+  await fetch(`${example.url}/?seat=2`);
+  expect(start).toHaveBeenCalledTimes(3);
+  await example.send(message, cookie);
+  await fetch(`${example.url}/assets/main.js`);
+  expect(start).toHaveBeenCalledTimes(3);
 });
