@@ -42,7 +42,11 @@ const pictureOf = (base: string) => `<section class="site-picture">
   </picture>
 </section>`;
 
-/** A link that is followed closes the menu, also where the page stays, and so do the browser's buttons. */
+/**
+ * A link that is followed closes the menu, also where the page stays, and so do the browser's buttons. The
+ * script is the last in the bar: a browser may draw the page before it runs, and what came behind would
+ * move the links.
+ */
 const MENU_SCRIPT = `<script>
     {
       const list = document.getElementById("${MENU}");
@@ -73,8 +77,8 @@ export function frame(address: Address): Plugin {
     <button class="site-menu" type="button" popovertarget="${MENU}" aria-label="Menu">${ICONS.menu}</button>
     <ul id="${MENU}" popover>${items.join("")}</ul>
   </nav>
-  ${MENU_SCRIPT}
   ${SCHEME_SWITCH}
+  ${MENU_SCRIPT}
 </header>`;
   }
 
