@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { barLinksOf, currentOf } from "../../site/bar.js";
 
@@ -17,4 +18,22 @@ it("marks the page itself, or the part of the site that it belongs to", () => {
   expect(marked("docs/limits")).toEqual(["Docs: true"]);
   expect(marked("docs/reference/")).toEqual(["Reference: page"]);
   expect(marked("docs/reference/react/")).toEqual(["Reference: true"]);
+});
+
+const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+
+/** The colours that a stylesheet names, by their names. */
+const coloursIn = (css: string) =>
+  new Map(
+    [...css.matchAll(/^ {2}(--[\w-]+): (light-dark\(#.*\));$/gm)].map(([, a, b]) => [a!, b!]),
+  );
+
+// The bar takes its colours from the page that it is on.
+it("has one colour for the brand, and for granted, waiting and denied, on all pages", () => {
+  const demo = coloursIn(read("example-app/shared/page/styles.css"));
+  const docs = coloursIn(read("site/docs/.vitepress/theme/style.css"));
+  const meanings = ["--accent", "--granted", "--waiting", "--denied"];
+  expect(meanings.filter((name) => !demo.has(name) || !docs.has(name))).toEqual([]);
+  const shared = [...docs.keys()].filter((name) => demo.has(name));
+  expect(shared.map((name) => docs.get(name))).toEqual(shared.map((name) => demo.get(name)));
 });
