@@ -111,3 +111,8 @@ export function writeAddress(choice: PlaygroundChoice, { count, reserve }: CallI
   const texts = Object.entries(entries).map(([name, value]) => `${name}=${value}`);
   return `${PART}?${[...texts, ...(reserve ? ["reserve"] : [])].join("&")}`;
 }
+
+/** Without a new entry in the browser's history. */
+export function replaceAddress(address: string): void {
+  if (location.hash !== address) window.history.replaceState(null, "", address);
+}

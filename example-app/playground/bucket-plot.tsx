@@ -7,6 +7,7 @@ import { useRateLimit } from "../shared/page/trpc.js";
 import { createBucketChart } from "./bucket-chart.js";
 import type { BucketHistory } from "./bucket-history.js";
 import { explainBucket } from "./explain-bucket.js";
+import "./bucket-plot.css";
 
 /** The shortest time between two redraws, ms. */
 const MIN_INTERVAL = 50;

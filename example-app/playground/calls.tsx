@@ -5,6 +5,7 @@ import { HoldButton } from "./hold-button.js";
 import { BOUNDS } from "./limits.js";
 import type { useCalls } from "./use-calls.js";
 import type { Setting } from "./use-setting.js";
+import "./calls.css";
 
 interface CallsProps {
   setting: Setting;

@@ -48,6 +48,15 @@ export function configOfChoice(choice: PlaygroundChoice): RateLimitConfig {
   return config;
 }
 
+export function isValidChoice(choice: PlaygroundChoice): boolean {
+  try {
+    configOfChoice(choice);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The choice that leads to a config of the playground. */
 export function choiceOfConfig(config: RateLimitConfig | ShownConfig): PlaygroundChoice {
   const { kind, rate, period, capacity = rate, shards = 1, blockFor } = config;

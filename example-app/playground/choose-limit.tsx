@@ -10,6 +10,7 @@ import { choiceOfDraft, type Draft, hasShards, KINDS } from "./draft.js";
 import { BOUNDS } from "./limits.js";
 import { Slider, STOPS } from "./slider.js";
 import type { Setting } from "./use-setting.js";
+import "./choose-limit.css";
 
 interface ChooseLimitProps {
   setting: Setting;

@@ -5,6 +5,7 @@ import { codeOfLimit } from "./code-of-limit.js";
 import { piecesOf } from "./code-pieces.js";
 import { choiceOfDraft } from "./draft.js";
 import type { Setting } from "./use-setting.js";
+import "./limit-code.css";
 
 const TITLE = "The code of this limit";
 

@@ -2,6 +2,7 @@
 import { useSyncExternalStore } from "react";
 import type { BucketHistory } from "./bucket-history.js";
 import { differenceOf } from "./measure-prediction.js";
+import "./measured.css";
 
 /** A smaller difference is shown as 0.000. */
 const SHOWN = 0.0005;

@@ -1,6 +1,7 @@
 /** What has become of the calls. */
 import { useSyncExternalStore } from "react";
 import type { BucketHistory } from "./bucket-history.js";
+import "./numbers.css";
 
 export function Numbers({ history }: { history: BucketHistory }) {
   const counts = useSyncExternalStore(history.subscribe, () => history.counts);

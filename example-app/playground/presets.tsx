@@ -2,6 +2,7 @@
 import { Stable } from "../shared/page/pieces.js";
 import { PRESETS, presetOf } from "./preset-list.js";
 import type { Setting } from "./use-setting.js";
+import "./presets.css";
 
 const OWN = "Your own numbers: press Call, hold it, or let ten visitors call for a minute.";
 const ADVICE = [...PRESETS.map(({ advice }) => advice), OWN];

@@ -3,65 +3,38 @@
  * for. The address of the page follows, and what it asks for is set when it is opened. A limit that
  * the visitor chooses is a new entry of the browser's history.
  */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { rateLimitRetryDelay } from "trpc-rate-limit/client";
-import { isRateLimitError } from "trpc-rate-limit/react";
-import { useRateLimit, useTRPC } from "../shared/page/trpc.js";
-import { type CallInput, isOfPlayground, readAddress, writeAddress } from "./address.js";
+import { useEffect, useEffectEvent, useState } from "react";
+import { useRateLimit } from "../shared/page/trpc.js";
+import { isOfPlayground, readAddress, replaceAddress, writeAddress } from "./address.js";
 import type { BucketHistory } from "./bucket-history.js";
 import type { CallGate } from "./call-gate.js";
-import { choiceOfConfig, configOfChoice, isSameChoice, type PlaygroundChoice } from "./choice.js";
+import { choiceOfConfig, isSameChoice, isValidChoice, type PlaygroundChoice } from "./choice.js";
 import { choiceOfDraft, type Draft, draftOf, EMPTY_DRAFT } from "./draft.js";
-import { BOUNDS } from "./limits.js";
+import { useCallInput } from "./use-call-input.js";
+import { useEnforce } from "./use-enforce.js";
 
 /** A number that changes more often than that is sent once, with its last value, ms. */
 const DEBOUNCE = 300;
-
-interface EnforceCallbacks {
-  onSuccess?: () => void;
-  onError?: () => void;
-  onSettled?: () => void;
-}
 
 export type Setting = ReturnType<typeof useSetting>;
 
 export function useSetting(history: BucketHistory, gate: CallGate) {
   // Limit: the numbers that are in force.
   const { config } = useRateLimit("playground");
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
   const [opened] = useState(() => readAddress(location.hash));
   const [problem, setProblem] = useState(opened.problem);
   /** The limit that the address asks for, until the limit in force is known. */
   const [asked, setAsked] = useState(opened.choice);
   const [draft, setDraft] = useState<Draft>(asked ? draftOf(asked) : EMPTY_DRAFT);
   const [shown, setShown] = useState<typeof config>();
-  const [count, setCount] = useState(String(opened.call.count));
-  const [reserve, setReserve] = useState(opened.call.reserve);
+  const { call, isCallValid, count, setCount, setReserve, setCall } = useCallInput(opened.call);
+  const { reserve } = call;
   /** Whether the address asks for calls. */
   const [isRunning, setIsRunning] = useState(opened.isRunning === true);
-  const isChoosing = useRef(false);
   /** Whether the form is ahead of the limit in force. */
   const [isChanging, setIsChanging] = useState(false);
-  /** How often a limit has started with a full bucket. */
-  const [starts, setStarts] = useState(0);
-  const mutation = useMutation(
-    trpc.playground.choose.mutationOptions({
-      // Limit: a choice that is denied goes when it can pass.
-      retry: (times, error) => isRateLimitError(error) && times < 3,
-      retryDelay: rateLimitRetryDelay,
-      onSuccess() {
-        history.clear();
-        return queryClient.refetchQueries(
-          trpc.rateLimit.status.queryFilter({ name: "playground" }),
-        );
-      },
-    }),
-  );
+  const { enforce, isChoosing, isPending, error, starts } = useEnforce(history, gate);
   const choice = config && choiceOfConfig(config);
-  const call: CallInput = { count: Number(count), reserve };
-  const isCallValid = call.count >= BOUNDS.count.min && call.count <= BOUNDS.count.max;
 
   // The limit has changed, here or in another tab.
   if (config !== shown) {
@@ -70,11 +43,6 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
   }
   if (asked && choice && isSameChoice(asked, choice)) setAsked(undefined);
 
-  function setCall(next: CallInput): void {
-    setCount(String(next.count));
-    setReserve(next.reserve);
-  }
-
   /** The address follows, so what was wrong with it is no more. */
   const changing = <T>(set: (value: T) => void) => {
     return (value: T) => {
@@ -82,30 +50,6 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
       set(value);
     };
   };
-
-  /** Calls that are under way come before it, and those that come wait for it. */
-  async function enforce(
-    next: PlaygroundChoice,
-    callbacks: EnforceCallbacks,
-    keepsTokens = false,
-  ): Promise<void> {
-    isChoosing.current = true;
-    if (!keepsTokens) setStarts((before) => before + 1);
-    await gate.close();
-    // These are not called when the visitor has opened another part.
-    mutation.mutate(
-      { ...next, keepsTokens },
-      {
-        onSuccess: () => callbacks.onSuccess?.(),
-        onError: () => callbacks.onError?.(),
-        onSettled() {
-          isChoosing.current = false;
-          gate.open();
-          callbacks.onSettled?.();
-        },
-      },
-    );
-  }
 
   /** Each limit starts with a full bucket, so the one in force can be chosen again. */
   function choose(next: PlaygroundChoice, nextCall = call): void {
@@ -136,7 +80,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     if (isChoosing.current) return;
     const wanted = choiceOfDraft(draft);
     // The code beside the form says what is wrong.
-    if (!choice || !isValid(wanted)) return;
+    if (!choice || !isValidChoice(wanted)) return;
     if (isSameChoice(wanted, choice)) {
       setIsChanging(false);
       return;
@@ -159,7 +103,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     if (!isChanging) return undefined;
     const timer = setTimeout(onStill, DEBOUNCE);
     return () => clearTimeout(timer);
-  }, [isChanging, draft, mutation.isPending]);
+  }, [isChanging, draft, isPending]);
 
   const onAsked = useEffectEvent(() => {
     if (!asked || !choice || isChoosing.current) return;
@@ -173,7 +117,7 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     });
   });
   const isKnown = choice !== undefined;
-  useEffect(() => onAsked(), [isKnown, asked, mutation.isPending]);
+  useEffect(() => onAsked(), [isKnown, asked, isPending]);
 
   /** The address asks for calls no more, so that a reload does not, and the same link does again. */
   function hasRun(): void {
@@ -216,8 +160,8 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     draft,
     change,
     choose,
-    isChoosing: mutation.isPending,
-    chooseError: mutation.error,
+    isChoosing: isPending,
+    chooseError: error,
     call,
     isCallValid,
     starts,
@@ -233,17 +177,4 @@ export function useSetting(history: BucketHistory, gate: CallGate) {
     link:
       choice && isCallValid ? new URL(writeAddress(choice, call), location.href).href : undefined,
   };
-}
-
-function isValid(choice: PlaygroundChoice): boolean {
-  try {
-    configOfChoice(choice);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function replaceAddress(address: string): void {
-  if (location.hash !== address) window.history.replaceState(null, "", address);
 }
