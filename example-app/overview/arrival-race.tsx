@@ -6,15 +6,15 @@ import { sourceOf } from "../shared/page/code.js";
 import { OutcomeLegend } from "../shared/page/outcomes.js";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
 import { useNotYet, WaitButton } from "../shared/page/wait-button.js";
+import { ALLOWED as LIMIT, CALLS as CALLS_OF_PROCESS } from "../shared/race-size.js";
 import type { AppRouter } from "../shared/server/router.js";
 import { useReplay } from "./use-replay.js";
 
 type Race = inferRouterOutputs<AppRouter>["race"]["arrival"];
 type Result = Race["naive"];
 
-/** As the text says. The server says how many there were. */
-const LIMIT = 10;
-const CALLS = 50;
+/** As the title says: two processes call. */
+const CALLS = 2 * CALLS_OF_PROCESS;
 /** See race/far.ts. */
 const FAR = "On SQLite, each statement takes 1 ms more, as over a network.";
 /** See site/app/races.ts. */
@@ -86,7 +86,7 @@ export function ArrivalRace() {
 function placeOf({ naive: { processes }, database }: Race): string {
   const [one, two] = processes.map(({ pid }) => pid);
   if (database === undefined) return IN_MEMORY;
-  const calls = `The processes ${one} and ${two} of this server made 25 calls each`;
+  const calls = `The processes ${one} and ${two} of this server made ${CALLS_OF_PROCESS} calls each`;
   return database === "SQLite" ? `${calls}. ${FAR}` : `${calls}, on ${database}.`;
 }
 

@@ -6,7 +6,7 @@ import { CodeLines } from "../shared/page/code-lines.js";
 import { OutcomeLegend } from "../shared/page/outcomes.js";
 import { useRateLimitedMutation, useTRPC } from "../shared/page/trpc.js";
 import type { AppRouter } from "../shared/server/router.js";
-import { ALLOWED, CALLS } from "./limits.js";
+import { ALLOWED, CALLS } from "../shared/race-size.js";
 import { StartButton } from "./start-button.js";
 
 type Race = inferRouterOutputs<AppRouter>["race"]["run"];

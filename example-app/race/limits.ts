@@ -1,8 +1,6 @@
 /** What both limiters of a race allow, and how often a visitor may start one. */
 import { HOUR, MINUTE, type RateLimitConfig, SECOND } from "trpc-rate-limit";
-
-/** How many tokens a racer may take. */
-export const ALLOWED = 10;
+import { ALLOWED } from "../shared/race-size.js";
 
 export const raceLimits = {
   /** The package's limit in a race. It refills so slowly that no token comes meanwhile. */
@@ -15,9 +13,6 @@ export const raceLimits = {
 
 /** How long visitors who arrive are shown the same race, ms. */
 export const FRESH = 10 * SECOND;
-
-/** How many calls each of the two processes makes at once. */
-export const CALLS = 25;
 
 /** How many orders there are, one after the other. */
 export const ORDERS = 10;

@@ -1,5 +1,5 @@
 /** The calls that one side makes in a race, and what became of them. It needs neither a process nor a database. */
-import { CALLS } from "./limits.js";
+import { CALLS } from "../shared/race-size.js";
 
 /** Failed: the call got no answer but an error, such as that the database was busy. */
 export type Outcome = "granted" | "denied" | "failed";

@@ -1,7 +1,7 @@
 /** Two limiters without the package, as they are often written with Prisma. */
 import { HOUR } from "trpc-rate-limit";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
-import { ALLOWED } from "./limits.js";
+import { ALLOWED } from "../shared/race-size.js";
 
 type Table = Pick<PrismaClient, "naiveLimit">;
 

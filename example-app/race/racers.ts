@@ -2,7 +2,8 @@
 import { setImmediate } from "node:timers/promises";
 import { createRateLimiter, HOUR, prismaStore } from "trpc-rate-limit/server";
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
-import { ALLOWED, ORDERS, raceLimits } from "./limits.js";
+import { ALLOWED } from "../shared/race-size.js";
+import { ORDERS, raceLimits } from "./limits.js";
 import { type Calls, makeCalls, type Tick } from "./make-calls.js";
 import { exactLimit, naiveLimit } from "./naive.js";
 

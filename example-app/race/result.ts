@@ -1,5 +1,5 @@
 /** What a race shows of one limiter: counted from the answers of all callers. */
-import { ALLOWED } from "./limits.js";
+import { ALLOWED } from "../shared/race-size.js";
 import type { Calls, Outcome } from "./make-calls.js";
 
 /** Over: granted, although so many were granted before that none was left. */

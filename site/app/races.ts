@@ -2,7 +2,7 @@
  * The race of the demo without its processes and its database: two callers in this worker, and for the
  * naive limiter a table in memory. The limiters are those of the demo.
  */
-import { ALLOWED } from "../../example-app/race/limits.js";
+import { ALLOWED } from "../../example-app/shared/race-size.js";
 import { makeCalls, type Tick } from "../../example-app/race/make-calls.js";
 import { naiveLimit } from "../../example-app/race/naive.js";
 import { type Race, resultOf } from "../../example-app/race/result.js";
