@@ -78,11 +78,12 @@ it("changes the colours of other tabs and of the frames of a page", async () => 
   expect(page.problems).toEqual([]);
 });
 
-it("has room beside the name and the longest part, 320 px wide", async () => {
-  const page = await openPage("control-room", { viewport: { width: 320, height: 640 } });
+it.each([390, 320])("has room beside the name and the longest part, %i px wide", async (wide) => {
+  const page = await openPage("model", { viewport: { width: wide, height: 640 } });
   await theSwitch(page, false).waitFor();
+  await page.locator(".connection[data-state=live]").waitFor();
   const brand = page.locator(".brand");
   expect(await brand.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
   const { x, width } = (await theSwitch(page, false).boundingBox())!;
-  expect({ fits: x + width <= 320, isLarge: width >= 44 }).toEqual({ fits: true, isLarge: true });
+  expect({ fits: x + width <= wide, isLarge: width >= 44 }).toEqual({ fits: true, isLarge: true });
 });
