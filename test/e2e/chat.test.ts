@@ -199,10 +199,10 @@ describe.concurrent("the chat", () => {
     expect((await again).status()).toBe(200);
     await messages(page, "one").waitFor();
     await soon(async () => expect(await pending(page).count()).toBe(0));
-    const status = await visitor.request.get(
+    const answer = await visitor.request.get(
       `${demo.url}/trpc/rateLimit.status?input=${encodeURIComponent('{"name":"sendMessage"}')}`,
     );
-    const { result } = (await status.json()) as { result: { data: { value: number } } };
+    const { result } = (await answer.json()) as { result: { data: { value: number } } };
     expect(result.data.value).toBeGreaterThanOrEqual(2);
     await meter(page, 2).or(meter(page, 3)).waitFor();
     expect(await textsOf(own(page))).toEqual(["one"]);
