@@ -112,6 +112,9 @@ export async function drawBars(
   onResize.observe(host);
   const schemes = SCHEMES.map((query) => matchMedia(query));
   for (const scheme of schemes) scheme.addEventListener("change", recolour);
+  // A page with a switch of its own says so on its root: by a class, a style or an attribute.
+  const onRoot = new MutationObserver(recolour);
+  onRoot.observe(document.documentElement, { attributes: true });
 
   return {
     draw(nextSpans, nextTick) {
@@ -128,6 +131,7 @@ export async function drawBars(
     },
     destroy() {
       onResize.disconnect();
+      onRoot.disconnect();
       for (const scheme of schemes) scheme.removeEventListener("change", recolour);
       plot.destroy();
     },

@@ -87,3 +87,31 @@ it.each([390, 320])("has room beside the name and the longest part, %i px wide",
   const { x, width } = (await theSwitch(page, false).boundingBox())!;
   expect({ fits: x + width <= wide, isLarge: width >= 44 }).toEqual({ fits: true, isLarge: true });
 });
+
+it("changes the colours of the control room's chart", async () => {
+  const page = await openPage("control-room");
+  const chart = page.locator(".uplot canvas");
+  await chart.waitFor();
+  const hasPixels = (colour: string) =>
+    chart.evaluate((canvas: HTMLCanvasElement, wanted) => {
+      const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.some(
+        (_, i) => i % 4 === 0 && `${[...data.slice(i, i + 3)]} ${data[i + 3]}` === wanted,
+      );
+    }, colour);
+  // The lines behind the bars.
+  const line = () =>
+    page.locator(".rla-plot").evaluate((host) => {
+      const probe = host.appendChild(document.createElement("span"));
+      probe.style.color = "var(--rla-line)";
+      const [r, g, b] = getComputedStyle(probe).color.match(/\d+/g)!;
+      probe.remove();
+      return `${r},${g},${b} 255`;
+    });
+  const before = await line();
+  await expect.poll(() => hasPixels(before)).toBe(true);
+  await theSwitch(page, false).click();
+  const after = await line();
+  expect(after).not.toBe(before);
+  await expect.poll(() => hasPixels(after), { timeout: 1_000 }).toBe(true);
+});
