@@ -95,9 +95,7 @@ it("changes the colours of the control room's chart", async () => {
   const hasPixels = (colour: string) =>
     chart.evaluate((canvas: HTMLCanvasElement, wanted) => {
       const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
-      return data.some(
-        (_, i) => i % 4 === 0 && `${[...data.slice(i, i + 3)]} ${data[i + 3]}` === wanted,
-      );
+      return data.some((_, i) => i % 4 === 0 && data.slice(i, i + 4).join() === wanted);
     }, colour);
   // The lines behind the bars.
   const line = () =>
@@ -106,7 +104,7 @@ it("changes the colours of the control room's chart", async () => {
       probe.style.color = "var(--rla-line)";
       const [r, g, b] = getComputedStyle(probe).color.match(/\d+/g)!;
       probe.remove();
-      return `${r},${g},${b} 255`;
+      return `${r},${g},${b},255`;
     });
   const before = await line();
   await expect.poll(() => hasPixels(before)).toBe(true);
