@@ -15,10 +15,10 @@ export interface BarLink {
 /** @param repository its address, where it is known. */
 export function barLinksOf(repository: string | undefined): BarLink[] {
   return [
-    { text: "Docs", link: "/docs/", match: /^docs\/(?!how-fast$|reference\/)/ },
+    { text: "Docs", link: "/docs/", match: /^docs\/(?!performance$|reference\/)/ },
     { text: "Playground", link: "/playground/", match: /^playground\/$/ },
     { text: "Reference", link: "/docs/reference/", match: /^docs\/reference\// },
-    { text: "How fast", link: "/docs/how-fast", match: /^docs\/how-fast$/ },
+    { text: "How fast", link: "/docs/performance", match: /^docs\/performance$/ },
     ...(repository === undefined ? [] : [{ text: "GitHub", link: repository }]),
   ];
 }

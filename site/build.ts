@@ -12,7 +12,6 @@ import { withDescription } from "./description.js";
 import { withLiveParts } from "./live-parts.js";
 import { rewrite, standingAlone } from "./markdown.js";
 import { readPages, ROOT } from "./pages.js";
-import { withRows } from "./performance-rows.js";
 
 const SITE = fileURLToPath(new URL(".", import.meta.url));
 /** VitePress, with packages of its own. */
@@ -28,11 +27,10 @@ async function writePages(): Promise<Map<string, string>> {
   const rewriting = { repository, assets: new Set<string>(), lost: [] };
   await rm(PAGES, { recursive: true, force: true });
   const pages = await readPages();
-  const performance = pages.find(({ source }) => source === "docs/performance.md")!;
   for (const page of pages) {
     const path = join(PAGES, page.file);
     await mkdir(dirname(path), { recursive: true });
-    const text = rewrite({ ...page, text: withRows(page.text, performance.text) }, rewriting);
+    const text = rewrite(page, rewriting);
     copies.set(page.file, standingAlone(text, origin + base));
     const shown = withLiveParts(withShownCode(text, page.source), page.source);
     await writeFile(path, withDescription(withCards(shown, page.source)));

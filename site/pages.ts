@@ -12,7 +12,6 @@ const MOVED: Record<string, string> = {
   // The page about the reference is its index. The one that is generated beside it is a bare list.
   "docs/reference.md": "docs/reference/index.md",
   "docs/reference/README.md": "docs/reference/index.md",
-  "site/how-fast.md": "docs/how-fast.md",
 };
 
 export interface Page {

@@ -63,7 +63,7 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
   }
   const own = docs.map((section, i) => ({
     text: section.text,
-    items: [...ownPages(i, docs), ...section.items],
+    items: i === 0 ? [...ownPages(), ...section.items] : section.items,
   }));
   const unique = withoutRepeats([...own, ...guides]);
   return [
@@ -128,18 +128,8 @@ function sectionsIn(index: Page, bySource: ReadonlyMap<string, Page>): Section[]
   });
 }
 
-/** The pages that no index of docs names: what the package is, first of all, and the proofs beside the figures. */
-function ownPages(place: number, sections: readonly Section[]): Link[] {
-  const proofs = sections.findIndex(({ items }) =>
-    items.some(({ link }) => link === "/docs/performance"),
-  );
-  return [
-    ...(place === 0
-      ? [
-          { text: "All pages", link: linkTo(fileOf("docs/README.md")!) },
-          { text: "What it is", link: "/docs/introduction" },
-        ]
-      : []),
-    ...(place === proofs ? [{ text: "How fast, and how we know", link: "/docs/how-fast" }] : []),
-  ];
-}
+/** The pages that no index of docs names. They are in the first group. */
+const ownPages = (): Link[] => [
+  { text: "All pages", link: linkTo(fileOf("docs/README.md")!) },
+  { text: "What it is", link: "/docs/introduction" },
+];

@@ -78,7 +78,7 @@ describe("the bar", () => {
     expect(await current("")).toEqual([]);
     expect(await current("playground/")).toEqual(["Playground"]);
     expect(await current("docs/limits")).toEqual(["Docs"]);
-    expect(await current("docs/how-fast")).toEqual(["How fast"]);
+    expect(await current("docs/performance")).toEqual(["How fast"]);
     expect(await current("docs/reference/react/")).toEqual(["Reference"]);
   });
 

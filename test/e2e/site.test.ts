@@ -16,7 +16,7 @@ const PAGES: readonly [path: string, heading: string | RegExp][] = [
   ["playground/", "Playground"],
   ["docs/", "Documentation"],
   ["docs/limits", "Limits"],
-  ["docs/how-fast", "How fast, and how we know"],
+  ["docs/performance", "Performance"],
   ["docs/cli", /./],
   ["docs/guides/choosing-a-limit", /./],
   ["bucket/", "A limit to try"],

@@ -68,7 +68,7 @@ describe("the sidebar", () => {
         "/docs/reference/",
         "/docs/guides/",
       ],
-      ["Trust", "/docs/how-fast", "/docs/performance", "/docs/changelog"],
+      ["Trust", "/docs/performance", "/docs/changelog"],
       ["Guides", "/docs/guides/next"],
       [
         "Reference",
