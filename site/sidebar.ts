@@ -38,6 +38,7 @@ const NAMES: Record<string, string> = {
 const named = (text: string) => NAMES[text] ?? text;
 
 const linkTo = (file: string) => `/${routeOf(file)}`;
+const REFERENCE = linkTo(fileOf("docs/reference.md")!);
 
 /** @throws Error about pages that no index names. */
 export function sidebarOf(pages: readonly Page[]): Group[] {
@@ -63,13 +64,19 @@ export function sidebarOf(pages: readonly Page[]): Group[] {
   }
   const own = docs.map((section, i) => ({
     text: section.text,
-    items: i === 0 ? [...ownPages(), ...section.items] : section.items,
+    // The reference has a group of its own.
+    items: [...(i === 0 ? ownPages() : []), ...section.items].filter(
+      ({ link }) => link !== REFERENCE,
+    ),
   }));
   const unique = withoutRepeats([...own, ...guides]);
   return [
     ...unique.slice(0, own.length),
     { text: "Guides", items: unique.slice(own.length) },
-    { text: "Reference", items: entryPoints(bySource) },
+    {
+      text: "Reference",
+      items: [{ text: "Every name", link: REFERENCE }, ...entryPoints(bySource)],
+    },
   ]
     .map(({ text, items }) => ({ text, items: items.filter(hasPages) }))
     .filter(hasPages);

@@ -19,7 +19,7 @@ const CALLS = 2 * CALLS_OF_PROCESS;
 const FAR = "On SQLite, each statement takes 1 ms more, as over a network.";
 /** See site/app/races.ts. */
 const IN_MEMORY =
-  "Here, two callers in a web worker. The table of the ten lines is in memory, and answers a little later, as over a network.";
+  "Two callers in a web worker of this tab. The table of the ten lines answers a moment later, as a database does.";
 
 export function ArrivalRace() {
   const trpc = useTRPC();

@@ -130,6 +130,12 @@ it("says without JavaScript, too, that a page is missing", async () => {
   await page.getByRole("heading", { level: 1, name: /./ }).waitFor();
 });
 
+it("finds a page whose address has a slash too many", async () => {
+  await using page = await open("docs/limits/");
+  await page.getByRole("heading", { level: 1, name: "Limits" }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/docs\/limits$/);
+});
+
 it("is previewed with the status of a missing page", async () => {
   const configFile = fileURLToPath(new URL("../../site/app/vite.config.ts", import.meta.url));
   const server = await preview({ configFile, logLevel: "silent", preview: { port: 0 } });

@@ -127,7 +127,7 @@ describe("the overview", () => {
     await own.getByRole("img", { name: "10 granted, 40 denied" }).waitFor();
     await page
       .getByText(
-        "Here, two callers in a web worker. The table of the ten lines is in memory, and answers a little later, as over a network.",
+        "Two callers in a web worker of this tab. The table of the ten lines answers a moment later, as a database does.",
       )
       .waitFor();
     await page.getByRole("button", { name: "Run again" }).click();

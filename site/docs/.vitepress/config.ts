@@ -16,6 +16,13 @@ import { markdownPictures } from "./pictures.js";
 const address = readAddress();
 const { base, repository } = address;
 
+/** On the page of what is missing: "docs/limits/" is "docs/limits". */
+const WITHOUT_SLASH = `{
+  const { pathname, search, hash } = location;
+  const page = pathname.replace(/\\/+$/, "");
+  if (page !== pathname && pathname !== "${base}") location.replace(page + search + hash);
+}`;
+
 /** A component of this theme for one of VitePress' own. */
 const standIn = (component: string, file: string) => ({
   find: new RegExp(`^.*/${component}\\.vue$`),
@@ -34,7 +41,7 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     ["script", {}, `document.documentElement.classList.add("js")`],
   ],
   transformHead({ page, pageData, description }) {
-    if (page === "404.md") return [];
+    if (page === "404.md") return [["script", {}, WITHOUT_SLASH]];
     const posted = { title: pageData.title, description, route: routeOf(page) };
     // Where the head has one, VitePress leaves out its own, in which a quote would end the attribute.
     return [
