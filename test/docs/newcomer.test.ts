@@ -5,7 +5,7 @@ import { allPages, anchorsOf, type Page, readPage } from "./pages.js";
 
 const QUESTIONS: readonly Question[] = [
   {
-    question: "Which address has a visitor on Vercel?",
+    question: "Which IP address can I trust on Vercel?",
     words: ["address", "vercel", "visitor"],
     page: "docs/visitors.md",
     heading: "Which address to believe",
