@@ -42,7 +42,8 @@ describe("the bar", () => {
         await page.getByRole("heading", { level: 1 }).waitFor();
         await page.getByRole("switch", { name: "Dark theme" }).waitFor();
         if (width < 800) await menuOf(page).click();
-        await page.getByRole("link", { name: "Reference", exact: true }).waitFor();
+        const links = page.getByRole("navigation", { name: "Site" });
+        await links.getByRole("link", { name: "Reference", exact: true }).waitFor();
         expect(await overflowOf(page)).toBeLessThanOrEqual(0);
         return barOf(page);
       }),
