@@ -23,6 +23,7 @@ async function openPage(part: string, options?: Parameters<Browser["newContext"]
   const page = await visitor.newPage();
   const problems = problemsOf(page);
   await page.goto(`${demo.url}/#${part}`);
+  await page.locator(".connection[data-state=live]").waitFor();
   return Object.assign(page, { problems });
 }
 
@@ -36,13 +37,12 @@ it("is pressed by keyboard, keeps the choice, and follows the system again where
   const page = await openPage("chat");
   const system = theSwitch(page, false).and(page.getByTitle("As the system"));
   const chosen = theSwitch(page, true).and(page.getByTitle("Chosen here"));
-  await system.focus();
-  await page.keyboard.press("Space");
+  await system.press("Space");
   await chosen.waitFor();
   expect([await colourOf(page), await keptBy(page)]).toEqual([DARK, "dark"]);
   await page.reload();
-  await chosen.focus();
-  await page.keyboard.press("Enter");
+  await page.locator(".connection[data-state=live]").waitFor();
+  await chosen.press("Enter");
   await system.waitFor();
   expect([await colourOf(page), await keptBy(page)]).toEqual([LIGHT, "auto"]);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -58,7 +58,8 @@ it("has the chosen colours before a script of the page has come", async () => {
   await page.route(/\/assets\/.*\.js$/, () => {});
   await page.reload({ waitUntil: "commit" });
   await page.getByText("Loading…").waitFor();
-  expect(await colourOf(page)).toBe(DARK);
+  // Its styles may still be on their way.
+  await expect.poll(() => colourOf(page)).toBe(DARK);
 });
 
 it("changes the colours of other tabs and of the frames of a page", async () => {
@@ -81,7 +82,6 @@ it("changes the colours of other tabs and of the frames of a page", async () => 
 it.each([390, 320])("has room beside the name and the longest part, %i px wide", async (wide) => {
   const page = await openPage("model", { viewport: { width: wide, height: 640 } });
   await theSwitch(page, false).waitFor();
-  await page.locator(".connection[data-state=live]").waitFor();
   const brand = page.locator(".brand");
   expect(await brand.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
   const { x, width } = (await theSwitch(page, false).boundingBox())!;
