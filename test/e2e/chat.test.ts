@@ -92,6 +92,17 @@ async function holdNextSend(page: Page): Promise<() => Promise<Route>> {
   };
 }
 
+/** Sends a first message on a new page, and keeps it from the server. */
+async function sendHeld(visitor: BrowserContext, demo: SharedDemo, text: string) {
+  const page = await openChat(visitor, demo);
+  await meter(page, 3).waitFor();
+  await live(page).waitFor();
+  const message = await holdNextSend(page);
+  await field(page).fill(text);
+  await field(page).press("Enter");
+  return { page, message };
+}
+
 describe("the chat, alone on the machine", () => {
   it("counts down from what is left to a wait, and back to sending at the promised second", async () => {
     await using example = await openExample();
@@ -166,12 +177,7 @@ describe.concurrent("the chat", () => {
   it("sends a message again whose answer was lost, and shows it once", async () => {
     await using example = await openExample();
     const { demo, visitor } = example;
-    const page = await openChat(visitor, demo);
-    await meter(page, 3).waitFor();
-    await live(page).waitFor();
-    const message = await holdNextSend(page);
-    await field(page).fill("one");
-    await field(page).press("Enter");
+    const { page, message } = await sendHeld(visitor, demo, "one");
     const route = await message();
     const again = page.waitForResponse(/chat\.send/);
     // The server stores it, and the page does not hear of that.
@@ -186,12 +192,7 @@ describe.concurrent("the chat", () => {
   it("takes one token for a message that is under way when the page is loaded again", async () => {
     await using example = await openExample();
     const { demo, visitor } = example;
-    const page = await openChat(visitor, demo);
-    await meter(page, 3).waitFor();
-    await live(page).waitFor();
-    const message = await holdNextSend(page);
-    await field(page).fill("one");
-    await field(page).press("Enter");
+    const { page, message } = await sendHeld(visitor, demo, "one");
     // The server has it, and the page is gone before the answer comes.
     await (await message()).fetch();
     const again = page.waitForResponse(/chat\.send/);

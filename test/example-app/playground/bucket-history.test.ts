@@ -1,52 +1,10 @@
 /** What the playground's page knows of a bucket, told by a real limiter. */
-import { createRateLimiter, memoryStore, type RateLimitConfig } from "trpc-rate-limit/server";
+import type { RateLimitConfig } from "trpc-rate-limit/server";
 import { describe, expect, it } from "vitest";
-import { createBucketHistory } from "../../../example-app/playground/bucket-history.js";
+import { setUpBucket as setUp, START } from "../../support/playground-bucket.js";
 
-const START = 1_700_000_000_000;
 const BUCKET: RateLimitConfig = { kind: "token bucket", rate: 2, period: 1000, capacity: 5 };
 const WINDOW: RateLimitConfig = { ...BUCKET, kind: "fixed window", start: 0 };
-
-/** A limiter, its clock, and a page that has its first snapshot. */
-async function setUp(config: RateLimitConfig) {
-  let now = START;
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    limits: { playground: config },
-    clock: () => now,
-  });
-  const history = createBucketHistory();
-  const world = {
-    limiter,
-    history,
-    pass: (ms: number) => void (now += ms),
-    now: () => now,
-    async snapshot() {
-      const { value, ts, config: current } = await limiter.getValue("playground");
-      return { name: "playground", value, ts, config: current, now };
-    },
-    /** Calls, and returns how the answer arrives at the page. */
-    async call(count = 1, reserve = false) {
-      const result = await limiter.limit("playground", { count, reserve });
-      const answeredAt = now;
-      const number = history.sent();
-      const { value } = result;
-      return result.ok
-        ? () => history.granted(number, { value, ts: result.ts!, now: answeredAt }, count)
-        : () =>
-            history.denied(number, {
-              kind: "RateLimited",
-              name: "playground",
-              retryAfter: result.retryAfter,
-              value,
-              config,
-              now: answeredAt,
-            });
-    },
-  };
-  history.snapshot(await world.snapshot());
-  return world;
-}
 
 /** The values of a line at an instant: several where it rises or falls steeply. */
 function valuesAt({ at, values }: { at: number[]; values: number[] }, instant: number): number[] {

@@ -1,31 +1,19 @@
 /** When the playground's limit was closed, of what a real limiter has told its page. */
-import { createRateLimiter, memoryStore, type RateLimitConfig } from "trpc-rate-limit/server";
+import type { RateLimitConfig } from "trpc-rate-limit/server";
 import { expect, it } from "vitest";
-import { createBucketHistory } from "../../../example-app/playground/bucket-history.js";
+import { setUpBucket, START } from "../../support/playground-bucket.js";
 
-const START = 1_700_000_000_000;
 const BUCKET: RateLimitConfig = { kind: "token bucket", rate: 6, period: 60_000, capacity: 1 };
 const WINDOW: RateLimitConfig = { ...BUCKET, kind: "fixed window", rate: 1, start: 0 };
 
 /** A limit that denies the second of two calls, a second after the first: its spans at each of `later`, ms. */
 async function spansOf(config: RateLimitConfig, later: readonly number[]) {
-  let now = START;
-  const limiter = createRateLimiter({
-    store: memoryStore(),
-    limits: { playground: config },
-    clock: () => now,
-  });
-  const history = createBucketHistory();
-  const snapshot = async () => {
-    const { value, ts, config: current } = await limiter.getValue("playground");
-    history.snapshot({ name: "playground", value, ts, config: current, now });
-  };
-  await snapshot();
+  const { history, limiter, pass, snapshot } = await setUpBucket(config);
   await limiter.limit("playground");
-  await snapshot();
-  now += 1_000;
+  history.snapshot(await snapshot());
+  pass(1_000);
   await limiter.limit("playground");
-  await snapshot();
+  history.snapshot(await snapshot());
   return later.map((ms) =>
     history
       .closed(START + ms)
