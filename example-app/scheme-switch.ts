@@ -4,6 +4,9 @@
  */
 import type { Plugin } from "vite";
 
+/** Of the bar of the documentation, too. */
+export const SCHEME_ICON = `<svg aria-hidden="true" viewBox="0 0 24 24" width="20" height="20"><circle cx="12" cy="12" r="9" fill="none" stroke="currentColor" stroke-width="2" /><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor" /></svg>`;
+
 /**
  * For the head of a page. It runs before anything is drawn, so no page shows other colours first. The
  * switch is an element of its own, so it works before the scripts of a page have loaded, and in React.
@@ -43,8 +46,7 @@ export const SCHEME_SCRIPT = `<script>
         button.type = "button";
         button.setAttribute("role", "switch");
         button.setAttribute("aria-label", "Dark theme");
-        button.innerHTML =
-          '<svg aria-hidden="true" viewBox="0 0 24 24" width="20" height="20"><circle cx="12" cy="12" r="9" fill="none" stroke="currentColor" stroke-width="2" /><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor" /></svg>';
+        button.innerHTML = '${SCHEME_ICON}';
         button.addEventListener("click", () => {
           const dark = !isDark();
           show(dark === system.matches ? "auto" : dark ? "dark" : "light");

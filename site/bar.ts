@@ -2,6 +2,8 @@
  * What is in the bar above every page. The pages of Vite write it as HTML (`app/frame.ts`), those of
  * VitePress as a component (`docs/.vitepress/theme/site-bar.ts`). `bar.css` has the styles of both.
  */
+import { SCHEME_ICON } from "../example-app/scheme-switch.js";
+
 export const BRAND = "trpc-rate-limit";
 
 export interface BarLink {
@@ -50,8 +52,5 @@ export const ICONS = {
   brand: svg(20, DOTS.join("")),
   search: svg(18, `<circle cx="11" cy="11" r="7"/><path d="m20 20-4-4"/>`),
   menu: svg(20, `<path d="M4 7h16M4 12h16M4 17h16"/>`),
-  scheme: svg(
-    20,
-    `<circle cx="12" cy="12" r="9"/><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor" stroke="none"/>`,
-  ),
+  scheme: SCHEME_ICON,
 };

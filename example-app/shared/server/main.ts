@@ -26,7 +26,7 @@ const signals = ["SIGINT", "SIGTERM"] as const;
 if (cluster.isPrimary && options.processes > 1) {
   // Migrated once, before several processes open it.
   await (await openDatabase(options.databaseUrl)).$disconnect();
-  for (let i = 1; i <= options.processes; i++) cluster.fork({ DEMO_PROCESS: i });
+  for (let i = 1; i <= options.processes; i++) cluster.fork();
   relayCounts();
   let isAnnounced = false;
   cluster.on("listening", (_worker, { port }) => {
@@ -47,8 +47,7 @@ if (cluster.isPrimary && options.processes > 1) {
   // In a terminal, the person who has started it opens the page next, and the race is what it shows first.
   const isOpenedNext = process.stdout.isTTY && options.processes === 1;
   const race = isOpenedNext ? createRaceProcesses(() => options.databaseUrl) : undefined;
-  const number = Number(process.env["DEMO_PROCESS"] ?? 1);
-  const server = await createApp(prisma, undefined, number, race);
+  const server = await createApp(prisma, undefined, cluster.worker?.id, race);
   server.on("error", (error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
     exitWith(isTaken ? `Port ${options.port} is taken; choose another with --port` : error.message);
