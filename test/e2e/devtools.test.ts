@@ -88,8 +88,11 @@ describe("a panel without much room", () => {
       viewport: { width: 1280, height: 300 },
     });
     await page.addStyleTag({ content: "[id^=plugin-container] { overflow: hidden !important }" });
+    const limits = panel.getByRole("listitem");
+    await expect.poll(() => limits.count()).toBe(4);
+    // They are disabled until the server has told of a limit.
+    await expect.poll(() => limits.locator("button:disabled").count()).toBe(0);
     const last = panel.getByText("No call has been seen yet.");
-    await last.waitFor();
     const isSeen = (element: Locator) =>
       element.evaluate((one) => {
         const { left, right, top, bottom } = one.getBoundingClientRect();
@@ -107,7 +110,7 @@ describe("a panel without much room", () => {
     for (const control of controls) {
       await page.keyboard.press("Tab");
       expect(await control.evaluate((one) => one === document.activeElement)).toBe(true);
-      expect(await isSeen(control)).toBe(true);
+      await expect.poll(() => isSeen(control)).toBe(true);
     }
   });
 
