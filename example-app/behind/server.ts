@@ -104,9 +104,9 @@ function figuresOf({ granted, denied, batches, calls, conflicts }: Statistics) {
   };
 }
 
-/** Enough to tell visitors apart. The whole key stays on the server. */
+/** Enough to tell visitors apart, also numbered ones. The whole key stays on the server. */
 function shorten(key: string): string {
-  return key.length > 8 ? `${key.slice(0, 8)}…` : key;
+  return key.length > 8 ? `${key.slice(0, 4)}…${key.slice(-4)}` : key;
 }
 
 /** Tells rows apart whose shortened keys are equal. */

@@ -123,7 +123,7 @@ function Side({
           <i key={i} data-outcome={seen[i] ?? ""} />
         ))}
       </div>
-      <p className="granted" data-bad={granted > LIMIT}>
+      <p className="granted" data-bad={granted > LIMIT} data-exact={isOver && granted === LIMIT}>
         <b>{`${result ? granted : "–"} granted`}</b> <span>{`limit ${LIMIT}`}</span>
       </p>
       <p className="verdict" data-bad={granted !== LIMIT}>

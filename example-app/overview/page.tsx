@@ -1,4 +1,5 @@
 /** The first part: what the package does, in one sentence, a button, a race, and the lines behind the button. */
+import { sourceOf } from "../shared/page/code.js";
 import { CodeLines, CopyButton } from "../shared/page/code-lines.js";
 import { SourceLinks } from "../shared/page/source-links.js";
 import { useRateLimit } from "../shared/page/trpc.js";
@@ -25,6 +26,7 @@ export function Overview() {
         <h1 id="part-title" tabIndex={-1}>
           Limit calls exactly, in your own database, and show users when they can call again.
         </h1>
+        <Begin />
       </header>
       <section className="card try" aria-labelledby="try-title">
         <h2 id="try-title">Press until it waits</h2>
@@ -52,6 +54,19 @@ export function Overview() {
   );
 }
 
+/** In a wide window. A narrow one has no room above the race, and has the links below. */
+function Begin() {
+  const quickStart = sourceOf(QUICK_START);
+  if (quickStart === undefined) return null;
+  return (
+    <p className="begin">
+      <a className="primary" href={quickStart}>
+        Quick start
+      </a>
+    </p>
+  );
+}
+
 function CallsLeft() {
   const { value, config } = useRateLimit("sendHello");
   return (
@@ -72,8 +87,10 @@ function describe(last: LastCall): string {
     : "The server did not answer. Try again.";
 }
 
+const QUICK_START = "docs/guides/vite.md";
 const LINKS = [
   ["Source", "example-app"],
+  ["Quick start", QUICK_START],
   ["Docs", "docs/README.md"],
   ["Guarantees", "docs/guarantees.md"],
   ["Performance", "docs/performance.md"],

@@ -1,5 +1,6 @@
 /** Every code block of the README and of docs/ is checked against the package as it is built. */
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,10 +23,11 @@ const APPLICATIONS: Record<string, string> = {
 const UNCHECKED = "js";
 const LANGUAGES = new Set(["ts", "tsx", "prisma", "sh", "sql", "text", "html", "jsonc", UNCHECKED]);
 
-/** What a block assumes: nothing when it has its imports, else the scaffold of its path. */
+/** What a block assumes, such as a user: the scaffold of its path. One without imports must have one. */
 async function assumedBy(block: Block): Promise<string> {
-  if (/^import /m.test(block.code)) return "";
-  return readFile(join(SCAFFOLD, `${fileOf(block)}.txt`), "utf8");
+  const scaffold = join(SCAFFOLD, `${fileOf(block)}.txt`);
+  if (/^import /m.test(block.code) && !existsSync(scaffold)) return "";
+  return readFile(scaffold, "utf8");
 }
 
 /**

@@ -79,14 +79,14 @@ const QUESTIONS: readonly Question[] = [
     words: ["table", "upgrade"],
     page: "docs/compatibility.md",
     heading: "Upgrades of the table",
-    says: /passes the check of every later version/,
+    says: /only a major version can need a migration/,
   },
   {
     question: "Does it work with oRPC, Elysia and NestJS?",
     words: ["orpc", "elysia", "nestjs"],
     page: "docs/http.md",
     heading: "oRPC, Elysia and NestJS",
-    says: /onBeforeHandle/,
+    says: /beforeHandle/,
   },
 ];
 

@@ -1,6 +1,7 @@
 /** Lines of code in colours, and a button that copies a text. */
 import { useEffect, useState } from "react";
 import type { CodePiece } from "./code.js";
+import { Stable } from "./pieces.js";
 
 /** @param acts the numbers of the lines that do something now, from 0. @default none */
 export function CodeLines({
@@ -67,7 +68,7 @@ export function CopyButton({
         className="copy"
         onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
       >
-        <span>{isCopied ? "Copied" : label}</span>
+        <Stable shown={isCopied ? "Copied" : label} texts={["Copied", label]} />
         <span className="hidden">{` ${what}`}</span>
       </button>
       <span className="hidden" role="status">

@@ -11,11 +11,13 @@ export function SourceLinks({
   return (
     <ul>
       {!isKnown && <li>Open in your clone:</li>}
-      {found.map(({ title, path, address }) => (
-        <li key={title}>
-          {address === undefined ? <code>{path}</code> : <a href={address}>{title}</a>}
-        </li>
-      ))}
+      {(isKnown ? found.filter(({ address }) => address !== undefined) : found).map(
+        ({ title, path, address }) => (
+          <li key={title}>
+            {address === undefined ? <code>{path}</code> : <a href={address}>{title}</a>}
+          </li>
+        ),
+      )}
     </ul>
   );
 }

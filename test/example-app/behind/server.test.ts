@@ -85,8 +85,8 @@ describe("the rows", () => {
       process: 2,
       hasMore: false,
       rows: [
-        { name: "sendMessage", key: "bob-0123…", mine: true, value: 2 },
-        { name: "sendMessage", key: "ada-0123…", mine: false, value: 2 },
+        { name: "sendMessage", key: "bob-…6789", mine: true, value: 2 },
+        { name: "sendMessage", key: "ada-…6789", mine: false, value: 2 },
       ],
     });
     expect(JSON.stringify(seen)).not.toContain(ada);
