@@ -3,6 +3,7 @@ import { tracked } from "@trpc/server";
 import { z } from "zod";
 import type { Message } from "../shared/generated/prisma/client.js";
 import type { App } from "../shared/server/trpc.js";
+import { whenFree } from "../shared/server/when-free.js";
 import { createChatFeed } from "./feed.js";
 
 const MAX_LENGTH = 500;
@@ -42,11 +43,13 @@ export function chatRouter({ t, rl, prisma }: App) {
       // Limit: it stands after the input, so a message whose text is not valid costs nothing.
       .use(rl.rateLimited("sendMessage", { once: ({ input }) => input.nonce }))
       .mutation(async ({ ctx: { visitor }, input: { text, nonce } }) => {
-        const message = await prisma.message.upsert({
-          where: { visitor_nonce: { visitor, nonce } },
-          create: { visitor, text, nonce },
-          update: {},
-        });
+        const message = await whenFree(prisma, () =>
+          prisma.message.upsert({
+            where: { visitor_nonce: { visitor, nonce } },
+            create: { visitor, text, nonce },
+            update: {},
+          }),
+        );
         feed.publish(message);
         return viewFor(visitor, message);
       }),

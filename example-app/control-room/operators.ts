@@ -4,6 +4,7 @@
  * processes read.
  */
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
+import { whenFree } from "../shared/server/when-free.js";
 
 export interface Operators {
   /** Whether a visitor may be one. In production, visitors must not ban each other. */
@@ -24,9 +25,11 @@ export function keepOperators(prisma: PrismaClient): Operators {
     },
     async set(visitor, isOperator) {
       const name = nameOf(visitor);
-      if (isOperator) await prisma.setting.deleteMany({ where: { name } });
-      else
-        await prisma.setting.upsert({ where: { name }, create: { name, value: "" }, update: {} });
+      await whenFree<unknown>(prisma, () =>
+        isOperator
+          ? prisma.setting.deleteMany({ where: { name } })
+          : prisma.setting.upsert({ where: { name }, create: { name, value: "" }, update: {} }),
+      );
     },
   };
 }

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
+import { whenFree } from "../shared/server/when-free.js";
 import { answerPrompt } from "./answer-prompt.js";
 import { modelLimits, PAID } from "./limits.js";
 import { CREDITS_SOLD, estimate, LENGTHS, MAX_PROMPT } from "./prompt.js";
@@ -23,7 +24,9 @@ export function modelRouter(app: App) {
     tier: t.procedure
       .input(z.object({ tier: z.enum(["free", "paid"]) }))
       .mutation(async ({ ctx: { visitor: id }, input }) => {
-        await prisma.visitor.upsert({ where: { id }, create: { id, ...input }, update: input });
+        await whenFree(prisma, () =>
+          prisma.visitor.upsert({ where: { id }, create: { id, ...input }, update: input }),
+        );
       }),
 
     ask: t.procedure

@@ -1,5 +1,6 @@
 /** Keeps the chosen configs in the demo's database, in the row of each visitor. */
 import type { PrismaClient } from "../shared/generated/prisma/client.js";
+import { whenFree } from "../shared/server/when-free.js";
 import { type ChosenConfigs, playgroundConfig } from "./chosen-config.js";
 
 export function keepInPrisma(prisma: PrismaClient): ChosenConfigs {
@@ -10,11 +11,13 @@ export function keepInPrisma(prisma: PrismaClient): ChosenConfigs {
     },
     async save(visitor, config) {
       const playground = JSON.stringify(config);
-      await prisma.visitor.upsert({
-        where: { id: visitor },
-        create: { id: visitor, playground },
-        update: { playground },
-      });
+      await whenFree(prisma, () =>
+        prisma.visitor.upsert({
+          where: { id: visitor },
+          create: { id: visitor, playground },
+          update: { playground },
+        }),
+      );
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Accounts for all who come, a hundred in five minutes for all visitors together. */
 import { z } from "zod";
 import type { App } from "../shared/server/trpc.js";
+import { whenFree } from "../shared/server/when-free.js";
 
 const SHOWN = 10;
 const MAX_NAME = 40;
@@ -27,7 +28,7 @@ export function signUpsRouter({ t, rl, prisma }: App) {
       // Limit: a sign-up that fails does not count.
       .use(rl.rateLimited("signUp", { on: "success" }))
       .mutation(async ({ input: { name } }) => {
-        const { id } = await prisma.signUp.create({ data: { name } });
+        const { id } = await whenFree(prisma, () => prisma.signUp.create({ data: { name } }));
         return { id, name: name || `account ${id}` };
       }),
   });

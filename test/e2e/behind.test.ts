@@ -104,7 +104,7 @@ for (const { name, create, isThere } of databases) {
       await waitForStored(page, "sendMessage", /^2\.0/);
       // Another visitor's row: shortened, and not marked as one's own.
       await row(page, "sendMessage")
-        .getByText(/^[0-9a-f]{8}…$/)
+        .getByText(/^[0-9a-f]{4}…[0-9a-f]{4}$/)
         .waitFor();
       // Two, because a token may have come back meanwhile.
       await Promise.all([sendMessage(demo, stranger), sendMessage(demo, stranger)]);

@@ -7,6 +7,7 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypt
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse, serialize } from "cookie";
 import type { PrismaClient } from "../generated/prisma/client.js";
+import { whenFree } from "./when-free.js";
 
 /** A second visitor of the same browser has a path and a cookie of its own. Both end with this. */
 export type Seat = "" | "-2";
@@ -14,11 +15,13 @@ const ONE_YEAR = 365 * 24 * 60 * 60;
 
 /** The key that signs cookies, made at first start and kept with the data. */
 export async function loadSecret(prisma: PrismaClient): Promise<string> {
-  const { value } = await prisma.setting.upsert({
-    where: { name: "cookie secret" },
-    create: { name: "cookie secret", value: randomBytes(32).toString("hex") },
-    update: {},
-  });
+  const { value } = await whenFree(prisma, () =>
+    prisma.setting.upsert({
+      where: { name: "cookie secret" },
+      create: { name: "cookie secret", value: randomBytes(32).toString("hex") },
+      update: {},
+    }),
+  );
   return value;
 }
 

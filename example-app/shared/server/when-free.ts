@@ -1,0 +1,30 @@
+/** Writes of the application's own. The limiter tries its statements again by itself. */
+import { setTimeout } from "node:timers/promises";
+import type { PrismaClient } from "../generated/prisma/client.js";
+
+/** Each waits for the file for up to the client's time-out, so all of them take some three seconds. */
+const MAX_TRIES = 25;
+/** The longest pause between two tries, ms. */
+const PAUSE = 50;
+
+/**
+ * Tries a write again while another process writes to the same file of SQLite. Other databases wait by
+ * themselves. Not for a part of a transaction, which has to begin anew as a whole.
+ */
+export async function whenFree<T>(prisma: PrismaClient, write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (tries === MAX_TRIES || !isBusy(error)) throw error;
+      // Without it, later writes would be answered as successful, and not committed: see docs/sqlite.md.
+      await prisma.$transaction(async () => {}).catch(() => {});
+      await setTimeout(Math.random() * PAUSE);
+    }
+  }
+}
+
+/** Prisma's code for SQLITE_BUSY. */
+function isBusy(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "P1008";
+}
