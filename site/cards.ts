@@ -9,6 +9,8 @@ const LINK = String.raw`\[(?:[^[\]]|\[[^\]]*\])+\]\([^)\s]+\)`;
 const PAGE = [
   new RegExp(`^- (${LINK}): (.+)$`),
   new RegExp(String.raw`^\| (${LINK}) +\| (.*?) +\|$`),
+  // A file of the repository, while its address is not known.
+  /^- ([A-Z]\w*): ([^[]+)$/,
 ];
 /** Words, and the page that explains them. */
 const WORDS = new RegExp(`^- (.+): (${LINK})$`);
@@ -25,7 +27,8 @@ const KINDS: readonly Kind[] = [
     name: "cards",
     itemOf(line) {
       const [, link, about] = PAGE.map((page) => page.exec(line)).find((found) => found) ?? [];
-      return link && about && `- ${link} <span>${capital(about)}</span>`;
+      const name = link?.startsWith("[") ? link : `**${link}**`;
+      return link && about && `- ${name} <span>${capital(about)}</span>`;
     },
   },
   { name: "links", itemOf: (line) => (LINK_ALONE.test(line) ? line : undefined) },

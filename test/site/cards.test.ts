@@ -13,6 +13,13 @@ it("makes a card of each page that a list of an index names", () => {
   );
 });
 
+it("makes a card of a file that has no address yet, beside pages", () => {
+  const list = "- [Holds](/docs/holds): `hold`\n- Security: report a vulnerability";
+  expect(withCards(list, INDEX)).toContain(
+    "\n- **Security** <span>Report a vulnerability</span>\n",
+  );
+});
+
 it("makes a card of each row of a table", () => {
   const table = "| guide | about |\n| --- | --- |\n| [Tiers](/docs/guides/tiers) | tRPC first   |";
   expect(withCards(table, "docs/guides/README.md")).toBe(

@@ -10,6 +10,7 @@ import { readPages, routeOf } from "../../pages.js";
 import { tokenize } from "../../search.js";
 import { sidebarOf } from "../../sidebar.js";
 import { hangingLines, markdownCode } from "./code.js";
+import { codeTheme } from "./code-theme.js";
 import { markdownInShort } from "./in-short.js";
 import { markdownPictures } from "./pictures.js";
 
@@ -77,7 +78,7 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
     },
     codeTransformers: [hangingLines],
     codeCopyButtonTitle: "Copy the code",
-    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    theme: codeTheme,
   },
   themeConfig: {
     // For the links of the bar. See theme/site-bar.ts.
@@ -92,8 +93,9 @@ export default defineConfig<DefaultTheme.Config & { repository: string | undefin
         miniSearch: {
           options: { tokenize },
           searchOptions: {
-            // Names of the reference are found last: a reader who looks for one types more of it.
-            boostDocument: (id: string) => (id.includes("/docs/reference/") ? 0.1 : 1),
+            // Names of the reference are found last: a reader who looks for one types more of it. So
+            // are changes, which name everything.
+            boostDocument: (id: string) => (/\/docs\/(reference\/|changelog)/.test(id) ? 0.1 : 1),
           },
         },
       },
