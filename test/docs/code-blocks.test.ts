@@ -76,7 +76,7 @@ describe("code blocks", async () => {
     expect(new Set(typed.map(fileOf)).size).toBe(typed.length);
   });
 
-  it("compile", async () => {
+  it("compile", { timeout: 60_000 }, async () => {
     await rm(WORK, { recursive: true, force: true });
     await cp(SCAFFOLD, WORK, { recursive: true, filter: (path) => !path.endsWith(".txt") });
     await copyLeftOut();
@@ -88,7 +88,7 @@ describe("code blocks", async () => {
     expect(await compile(WORK)).toBe("");
   });
 
-  it("do not compile once the name of a limit is wrong", async () => {
+  it("do not compile once the name of a limit is wrong", { timeout: 60_000 }, async () => {
     const file = join(WORK, "guides/vite/client/app.tsx");
     const right = await readFile(file, "utf8");
     await writeFile(file, right.replace('"sendMessage"', '"sendMesage"'));
