@@ -66,8 +66,12 @@ describe("doctor on PostgreSQL", () => {
 
   it("is content after the statements of docs/guides/supabase.md", async () => {
     const page = await readFile(join(ROOT, "docs/guides/supabase.md"), "utf8");
-    const [, sql] = /## Rights on the tables[^]*?```sql\n([^]*?)```/.exec(page)!;
-    await using database = await open(...SUPABASE, ...sql!.trim().split(/(?<=;)\n/));
+    const [, section] = page.split("## Rights on the tables");
+    const blocks = [...section!.matchAll(/```sql\n([^]*?)```/g)];
+    const statements = blocks.flatMap(([, sql]) => sql!.trim().split(/(?<=;)\n/));
+    // Two for each table.
+    expect(statements).toHaveLength(4);
+    await using database = await open(...SUPABASE, ...statements);
     expect(faultsOf(await runDoctor(database.url))).toEqual([]);
   });
 
