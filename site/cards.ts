@@ -27,8 +27,9 @@ const KINDS: readonly Kind[] = [
     name: "cards",
     itemOf(line) {
       const [, link, about] = PAGE.map((page) => page.exec(line)).find((found) => found) ?? [];
-      const name = link?.startsWith("[") ? link : `**${link}**`;
-      return link && about && `- ${name} <span>${capital(about)}</span>`;
+      if (!link || !about) return undefined;
+      const name = link.startsWith("[") ? link : `**${link}**`;
+      return `- ${name} <span>${capital(about)}</span>`;
     },
   },
   { name: "links", itemOf: (line) => (LINK_ALONE.test(line) ? line : undefined) },

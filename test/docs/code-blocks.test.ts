@@ -23,7 +23,7 @@ const APPLICATIONS: Record<string, string> = {
 const UNCHECKED = "js";
 const LANGUAGES = new Set(["ts", "tsx", "prisma", "sh", "sql", "text", "html", "jsonc", UNCHECKED]);
 
-/** What a block assumes, such as a user: the scaffold of its path. One without imports must have one. */
+/** What a block does not show, such as a user: the scaffold of its path. A block without imports has one. */
 async function assumedBy(block: Block): Promise<string> {
   const scaffold = join(SCAFFOLD, `${fileOf(block)}.txt`);
   if (/^import /m.test(block.code) && !existsSync(scaffold)) return "";

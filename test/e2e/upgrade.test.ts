@@ -6,8 +6,8 @@ import { openBrowser } from "./shared.js";
 import { startUpgradeServer, type Way } from "./upgrade-server.js";
 
 /**
- * How long a customer who has just paid may wait, ms. The stream of a page that nobody tells looks by itself
- * once a minute. It takes one second at most where the machine has nothing else to do.
+ * How long a customer who has just paid may wait, ms. By itself, a stream looks once a minute. On a quiet
+ * machine, a customer waits for one second at most.
  */
 const BOUND = 4_000;
 /** Of a page that polls: its next poll, and the bound. */

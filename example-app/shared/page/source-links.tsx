@@ -7,17 +7,16 @@ export function SourceLinks({
   links: readonly (readonly [title: string, path: string])[];
 }) {
   const found = links.map(([title, path]) => ({ title, path, address: sourceOf(path) }));
-  const isKnown = found.some(({ address }) => address !== undefined);
+  const known = found.filter(({ address }) => address !== undefined);
+  const isKnown = known.length > 0;
   return (
     <ul>
       {!isKnown && <li>Open in your clone:</li>}
-      {(isKnown ? found.filter(({ address }) => address !== undefined) : found).map(
-        ({ title, path, address }) => (
-          <li key={title}>
-            {address === undefined ? <code>{path}</code> : <a href={address}>{title}</a>}
-          </li>
-        ),
-      )}
+      {(isKnown ? known : found).map(({ title, path, address }) => (
+        <li key={title}>
+          {address === undefined ? <code>{path}</code> : <a href={address}>{title}</a>}
+        </li>
+      ))}
     </ul>
   );
 }

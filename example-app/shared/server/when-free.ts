@@ -1,6 +1,7 @@
 /** Writes of the application's own. The limiter tries its statements again by itself. */
 import { setTimeout } from "node:timers/promises";
 import type { PrismaClient } from "../generated/prisma/client.js";
+import { databaseOf } from "./database.js";
 
 /** Each waits for the file for up to the client's time-out, so all of them take some three seconds. */
 const MAX_TRIES = 25;
@@ -16,7 +17,7 @@ export async function whenFree<T>(prisma: PrismaClient, write: () => Promise<T>)
     try {
       return await write();
     } catch (error) {
-      if (tries === MAX_TRIES || !isBusy(error)) throw error;
+      if (tries === MAX_TRIES || !isBusy(error, prisma)) throw error;
       // Without it, later writes would be answered as successful, and not committed: see docs/sqlite.md.
       await prisma.$transaction(async () => {}).catch(() => {});
       await setTimeout(Math.random() * PAUSE);
@@ -24,7 +25,7 @@ export async function whenFree<T>(prisma: PrismaClient, write: () => Promise<T>)
   }
 }
 
-/** Prisma's code for SQLITE_BUSY. */
-function isBusy(error: unknown): boolean {
-  return (error as { code?: unknown }).code === "P1008";
+/** Of other databases, the same code means a silent connection, which may have carried the write. */
+function isBusy(error: unknown, prisma: PrismaClient): boolean {
+  return (error as { code?: unknown }).code === "P1008" && databaseOf(prisma).kind === "SQLite";
 }

@@ -1,7 +1,9 @@
 /** Writes of the demo's own while another client writes to the same file of SQLite. */
 import { setTimeout } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../../../example-app/shared/server/database.js";
 import { whenFree } from "../../../../example-app/shared/server/when-free.js";
+import { createPostgresDatabase } from "../../../support/demo-database.js";
 import { openExampleDatabase } from "../../../support/example-database.js";
 
 it("waits for another writer, and what it writes then is there for all clients", async () => {
@@ -33,4 +35,20 @@ it("does not try other errors again", async () => {
   await whenFree(prisma, write);
   await expect(whenFree(prisma, write)).rejects.toMatchObject({ code: "P2002" });
   expect(tries).toBe(2);
+});
+
+const POSTGRES = process.env["TEST_POSTGRES_URL"];
+if (POSTGRES === undefined) console.log("Without TEST_POSTGRES_URL, PostgreSQL is not tried.");
+it.runIf(POSTGRES)("does not try again what a silent connection may have carried", async () => {
+  const database = await createPostgresDatabase(POSTGRES!);
+  onTestFinished(() => database.drop());
+  const prisma = await openDatabase(database.url);
+  let tries = 0;
+  const silent = () => {
+    tries++;
+    return Promise.reject(Object.assign(new Error("silent"), { code: "P1008" }));
+  };
+  await expect(whenFree(prisma, silent)).rejects.toThrow("silent");
+  expect(tries).toBe(1);
+  await prisma.$disconnect();
 });
